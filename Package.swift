@@ -1,0 +1,70 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "errand",
+    products: [
+        .library(name: "Errand", targets: ["Errand"]),
+        .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
+        .library(name: "CErrand", targets: ["CErrand"]),
+        .executable(name: "errand", targets: ["errand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLibcurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CLibuv", pkgConfig: "libuv",
+            providers: [.apt(["libuv1-dev"])]),
+        // The C core. CMakeLists.txt builds the same files alone.
+        .target(
+            name: "CErrand",
+            dependencies: ["CLibcurl", "CLibuv"],
+            cSettings: [.define("_GNU_SOURCE"), .headerSearchPath(".")]),
+        .target(
+            name: "Errand",
+            dependencies: [
+                "CErrand",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        // A scripted server that misbehaves on demand; the C tests use it too.
+        .target(name: "CErrandFaultServer", cSettings: [.define("_GNU_SOURCE")]),
+        .target(
+            name: "ErrandTesting",
+            dependencies: ["Errand", "CErrandFaultServer"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "errand",
+            dependencies: [
+                "Errand",
+                "CErrand",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            path: "Sources/errand-tool",
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandTests",
+            dependencies: ["Errand", "ErrandTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandIntegrationTests",
+            dependencies: ["Errand", "ErrandTesting", "CErrand"],
+            swiftSettings: settings),
+    ],
+    cLanguageStandard: .gnu11
+)

@@ -1,0 +1,13 @@
+/* Errand's C core: HTTP requests on libuv loops driving libcurl. */
+#ifndef CERRAND_H
+#define CERRAND_H
+
+#include "errand_base.h"
+#include "errand_status.h"
+#include "errand_options.h"
+#include "errand_record.h"
+#include "errand_request.h"
+#include "errand_group.h"
+#include "errand_stats.h"
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * How to reach a server: protocol, TLS, proxy, addresses. Options are data,
+ * made once, immutable, shared by any number of requests; a group has one as
+ * its default. Requests with the same options share pooled easy handles and
+ * connections, so make one object per policy, not one per request.
+ */
+#ifndef ERRAND_OPTIONS_H
+#define ERRAND_OPTIONS_H
+
+#include "errand_status.h"
+
+ERRAND_BEGIN_DECLS
+
+typedef struct errand_options errand_options;
+
+typedef enum ERRAND_CLOSED_ENUM errand_http_policy {
+  /* HTTP/1.1 on libcurl < 8.2, whose HTTP/2 reports truncated bodies as
+     complete (48cd032623); HTTP/2 by ALPN over TLS from 8.2 on. */
+  ERRAND_HTTP_AUTOMATIC ERRAND_SWIFT_NAME("automatic") = 0,
+  ERRAND_HTTP_1_1 ERRAND_SWIFT_NAME("http1") = 1,
+  /* HTTP/2 by ALPN over TLS, HTTP/1.1 in clear text. */
+  ERRAND_HTTP_2_TLS ERRAND_SWIFT_NAME("http2OverTLS") = 2,
+  /* HTTP/2 without negotiation; h2c is refused on libcurl < 8.0, where reuse
+     of such a connection fails (#10634). */
+  ERRAND_HTTP_2_PRIOR_KNOWLEDGE ERRAND_SWIFT_NAME("http2PriorKnowledge") = 3
+} errand_http_policy;
+
+typedef enum ERRAND_CLOSED_ENUM errand_tls_version {
+  ERRAND_TLS_1_2 ERRAND_SWIFT_NAME("v1_2") = 0, /* the default */
+  ERRAND_TLS_1_3 ERRAND_SWIFT_NAME("v1_3") = 1
+} errand_tls_version;
+
+typedef enum ERRAND_CLOSED_ENUM errand_proxy_policy {
+  ERRAND_PROXY_NONE ERRAND_SWIFT_NAME("none") = 0, /* environment ignored */
+  ERRAND_PROXY_URL ERRAND_SWIFT_NAME("url") = 1,
+  /* http_proxy, https_proxy, all_proxy, no_proxy, read once, here. */
+  ERRAND_PROXY_ENVIRONMENT ERRAND_SWIFT_NAME("environment") = 2
+} errand_proxy_policy;
+
+enum {
+  ERRAND_ENCODING_GZIP = 1,
+  ERRAND_ENCODING_DEFLATE = 2,
+  ERRAND_ENCODING_BROTLI = 4,
+  ERRAND_ENCODING_ZSTD = 8,
+  /* Whatever of the above this libcurl can decode. */
+  ERRAND_ENCODING_ALL = 15
+};
+
+/*
+ * Zero-initialise, then set what differs: zero is the documented default of
+ * every field. Strings are UTF-8, NUL-terminated, copied by
+ * errand_options_create.
+ */
+typedef struct errand_options_init {
+  errand_http_policy http_policy;
+  /* Mask of ERRAND_ENCODING_*; sent as Accept-Encoding and decoded on the
+     way. 0: none is asked for. A bit this libcurl lacks is
+     UNSUPPORTED_FEATURE, but for ERRAND_ENCODING_ALL. */
+  uint32_t encodings;
+
+  /* PEM bundle; NULL: libcurl's built-in bundle. */
+  const char *ERRAND_NULLABLE ca_file;
+  /* PEM client certificate and key; the key may be in the certificate file. */
+  const char *ERRAND_NULLABLE client_certificate;
+  const char *ERRAND_NULLABLE client_key;
+  const char *ERRAND_NULLABLE client_key_password;
+  /* "sha256//BASE64[;sha256//BASE64...]", any match passes. */
+  const char *ERRAND_NULLABLE pinned_keys;
+  errand_tls_version tls_minimum;
+  /* Non-zero: any certificate is accepted. For tests against servers whose
+     certificate cannot be had; nothing is protected then. */
+  int32_t insecure_accept_any_certificate;
+  int32_t insecure_accept_any_host_name;
+
+  errand_proxy_policy proxy_policy;
+  /* "http://", "https://", "socks5://" or "socks5h://" URL. */
+  const char *ERRAND_NULLABLE proxy_url;
+  /* Comma-separated hosts reached without the proxy. */
+  const char *ERRAND_NULLABLE no_proxy;
+
+  /* "host:port:address[,address]" each; SNI and Host stay the host's. */
+  const char *ERRAND_NULLABLE const *ERRAND_NULLABLE resolve;
+  size_t resolve_count;
+  /* Connect to this socket instead of the URL's host. */
+  const char *ERRAND_NULLABLE unix_socket_path;
+  /* Interface, address or host name to connect from. */
+  const char *ERRAND_NULLABLE local_interface;
+
+  /* Seconds until the first probe and between probes; 0: no keep-alive. */
+  uint32_t tcp_keepalive_seconds;
+  /* A kept connection older than this (idle) is not used again. 0: 50 s,
+     below the 60 and 75 s at which common servers close. */
+  uint32_t idle_connection_seconds;
+} errand_options_init;
+
+/*
+ * Checks and freezes options. Files named in it are checked to be readable.
+ * Thread: any.
+ * Owns: `init` stays the caller's; *out has one reference, the caller's.
+ * Returns: OK; INVALID_OPTION (a value out of its enum, an unreadable pin,
+ * proxy or resolve entry, a missing proxy_url); FILE_UNREADABLE;
+ * UNSUPPORTED_FEATURE; OUT_OF_MEMORY. *out is NULL unless OK.
+ */
+ERRAND_API errand_status errand_options_create(
+    const errand_options_init *ERRAND_NONNULL init,
+    errand_options *ERRAND_NULLABLE *ERRAND_NONNULL out);
+
+/* Adds a reference. Thread: any. Returns: `options`. */
+ERRAND_API errand_options *ERRAND_NONNULL errand_options_retain(
+    errand_options *ERRAND_NONNULL options);
+
+/* Drops a reference; NULL is fine. Thread: any. */
+ERRAND_API void errand_options_release(errand_options *ERRAND_NULLABLE options);
+
+ERRAND_END_DECLS
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * What comes back: records, handed over a loop turn at a time as an array,
+ * and payloads, the memory behind them.
+ */
+#ifndef ERRAND_RECORD_H
+#define ERRAND_RECORD_H
+
+#include "errand_status.h"
+
+ERRAND_BEGIN_DECLS
+
+/* Head, body, trailers and error text of a response, in one allocation. */
+typedef struct errand_payload errand_payload;
+
+typedef enum ERRAND_CLOSED_ENUM errand_record_kind {
+  /* The request has ended; the last record with its id. */
+  ERRAND_RECORD_COMPLETION ERRAND_SWIFT_NAME("completion") = 0,
+  /* Streamed responses: status and header block are known. */
+  ERRAND_RECORD_HEAD ERRAND_SWIFT_NAME("head") = 1,
+  /* Streamed responses: body bytes, `bytes_received` of them. */
+  ERRAND_RECORD_CHUNK ERRAND_SWIFT_NAME("chunk") = 2,
+  /* Streamed uploads: `bytes_sent` more bytes may be written. */
+  ERRAND_RECORD_UPLOAD_CREDIT ERRAND_SWIFT_NAME("uploadCredit") = 3
+} errand_record_kind;
+
+enum {
+  /* The connection had served a request before. */
+  ERRAND_RECORD_REUSED = 1,
+  /* libcurl sent the request again on a new connection after the kept one
+     turned out dead (only where replay is allowed). */
+  ERRAND_RECORD_REPLAYED = 2,
+  /* The response body was decompressed. */
+  ERRAND_RECORD_DECODED = 4
+};
+
+/* Microseconds since the request started in libcurl, 0 where a phase did not
+   happen (CURLINFO_*_TIME_T); queue: from submission to that start. */
+typedef struct errand_timings {
+  uint64_t queue;
+  uint64_t resolved;
+  uint64_t connected;
+  uint64_t secured;
+  uint64_t sent;       /* about to send the request */
+  uint64_t first_byte;
+  uint64_t total;      /* start to end, without the queue */
+} errand_timings;
+
+typedef struct errand_record {
+  uint64_t id;
+  uint64_t tag;                             /* the request's own, echoed */
+  errand_payload *ERRAND_NULLABLE payload; /* the receiver's from here on */
+  int32_t kind;                             /* errand_record_kind */
+  int32_t status;                           /* errand_status */
+  int32_t curl_code;                        /* CURLcode beneath it */
+  int32_t os_error;                         /* errno beneath it, or 0 */
+  uint16_t http_status;                     /* 0: no response head */
+  uint8_t http_major;
+  uint8_t http_minor;
+  uint32_t flags;                           /* ERRAND_RECORD_* */
+  uint64_t bytes_received;                  /* body bytes on the wire */
+  uint64_t bytes_sent;                      /* body bytes on the wire */
+  errand_timings timings;                   /* completions only */
+} errand_record;
+
+/*
+ * The raw header block of the last response head: the status line and the
+ * fields, each line ended by CRLF, without the empty line. Empty: no head.
+ * Thread: any, while the payload lives.  Owns: borrowed from the payload.
+ */
+ERRAND_API errand_bytes errand_payload_head(
+    const errand_payload *ERRAND_NONNULL payload);
+/* The body, decoded. Same rules. */
+ERRAND_API errand_bytes errand_payload_body(
+    const errand_payload *ERRAND_NONNULL payload);
+/* Trailer fields in the form of the head. Same rules. */
+ERRAND_API errand_bytes errand_payload_trailers(
+    const errand_payload *ERRAND_NONNULL payload);
+/* libcurl's own words for a failure, UTF-8. Same rules. */
+ERRAND_API errand_bytes errand_payload_error_text(
+    const errand_payload *ERRAND_NONNULL payload);
+/* Numeric remote address and port "127.0.0.1:80", "[::1]:80". Same rules. */
+ERRAND_API errand_bytes errand_payload_remote_address(
+    const errand_payload *ERRAND_NONNULL payload);
+
+/* Frees a payload; NULL is fine. Thread: any, once. */
+ERRAND_API void errand_payload_free(errand_payload *ERRAND_NULLABLE payload);
+
+/*
+ * Runs on a loop thread at the end of a turn, with every record of that turn
+ * in the order in which things happened. It must not block; it may submit,
+ * cancel, grant. It must not stop and wait for, or destroy, the group.
+ * Owns: `records` is valid during the call; every payload is the callee's.
+ */
+typedef void (*errand_record_callback)(
+    void *ERRAND_NULLABLE context, errand_record *ERRAND_NONNULL records,
+    size_t count);
+
+ERRAND_END_DECLS
+
+#endif

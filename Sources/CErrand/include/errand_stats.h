@@ -1,0 +1,81 @@
+/* Counters, and what the libraries beneath can do. */
+#ifndef ERRAND_STATS_H
+#define ERRAND_STATS_H
+
+#include "errand_group.h"
+
+ERRAND_BEGIN_DECLS
+
+/* Totals since creation unless "now" is said. Read without a lock: each
+   number is exact at some moment, two of them need not be of the same. */
+typedef struct errand_stats {
+  uint64_t submitted;          /* accepted requests */
+  uint64_t completed;          /* COMPLETION records delivered */
+  uint64_t in_flight;          /* now: inside libcurl */
+  uint64_t queued;             /* now: accepted, not started */
+  uint64_t connections_opened;
+  uint64_t connections_open;   /* now */
+  uint64_t connections_idle;   /* now: open, carrying no request */
+  uint64_t wakeups;            /* signals sent to a loop */
+  uint64_t turns;              /* loop turns */
+  uint64_t batches;            /* on_records calls */
+  uint64_t poll_changes;       /* epoll_ctl calls */
+  uint64_t multis;             /* now: libcurl multi handles */
+  uint32_t loops;
+  uint32_t reserved;
+} errand_stats;
+
+/* Thread: any.  Owns: fills the caller's struct. */
+ERRAND_API void errand_group_stats(const errand_group *ERRAND_NONNULL group,
+                                   errand_stats *ERRAND_NONNULL out);
+
+/* Allocations of the core in this process, libcurl's and libuv's apart. */
+typedef struct errand_memory_stats {
+  uint64_t allocations;
+  uint64_t frees;
+} errand_memory_stats;
+
+/* Thread: any. */
+ERRAND_API void errand_memory_read(errand_memory_stats *ERRAND_NONNULL out);
+
+/*
+ * For tests: makes the n-th allocation from now fail (1: the next), once;
+ * 0 turns it off. Counts every allocation of the core in the process.
+ * Thread: any.
+ */
+ERRAND_API void errand_memory_fail_nth(uint64_t n);
+
+enum {
+  ERRAND_FEATURE_HTTP2 = 1,
+  ERRAND_FEATURE_BROTLI = 2,
+  ERRAND_FEATURE_ZSTD = 4,
+  ERRAND_FEATURE_IDN = 8,
+  ERRAND_FEATURE_UNIX_SOCKETS = 16,
+  ERRAND_FEATURE_TLS = 32,
+  ERRAND_FEATURE_GZIP = 64,
+  ERRAND_FEATURE_HTTPS_PROXY = 128,
+  /* HTTP/2 is what ERRAND_HTTP_AUTOMATIC means (libcurl >= 8.2). */
+  ERRAND_FEATURE_HTTP2_DEFAULT = 256,
+  /* This libcurl version is on the deny-list. */
+  ERRAND_FEATURE_DENIED = 512,
+  /* OpenSSL's exit handler was kept from running (it crashes live loops). */
+  ERRAND_FEATURE_NO_ATEXIT = 1024,
+  /* Debug builds of CErrand. */
+  ERRAND_FEATURE_DEBUG = 2048
+};
+
+typedef struct errand_features {
+  uint32_t curl_version_number; /* 0x075801 is 7.88.1 */
+  uint32_t flags;               /* ERRAND_FEATURE_* */
+  const char *ERRAND_NONNULL curl_version;   /* static strings */
+  const char *ERRAND_NONNULL tls_version;
+  const char *ERRAND_NONNULL uv_version;
+  const char *ERRAND_NONNULL errand_version;
+} errand_features;
+
+/* What runs here, asked at run time. Thread: any. */
+ERRAND_API void errand_features_read(errand_features *ERRAND_NONNULL out);
+
+ERRAND_END_DECLS
+
+#endif
