@@ -1,0 +1,43 @@
+/*
+ * 64-bit counters read by any thread without a lock. Relaxed throughout: a
+ * counter orders nothing but itself.
+ */
+#ifndef ERRAND_BASE_COUNTER_H
+#define ERRAND_BASE_COUNTER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef struct errand__counter {
+  _Atomic uint64_t value;
+} errand__counter;
+
+/* Thread: any. */
+static inline uint64_t errand__counter_read(const errand__counter *counter) {
+  return atomic_load_explicit(&((errand__counter *) counter)->value,
+                              memory_order_relaxed);
+}
+
+/* Thread: the counter's one writer, which so needs no locked instruction. */
+static inline void errand__counter_set(errand__counter *counter, uint64_t n) {
+  atomic_store_explicit(&counter->value, n, memory_order_relaxed);
+}
+
+/* Thread: the counter's one writer. `n` may be negative, as (uint64_t) -1. */
+static inline void errand__counter_bump(errand__counter *counter, uint64_t n) {
+  errand__counter_set(counter, errand__counter_read(counter) + n);
+}
+
+/* Thread: any.  Returns: the value before. */
+static inline uint64_t errand__counter_add(errand__counter *counter,
+                                           uint64_t n) {
+  return atomic_fetch_add_explicit(&counter->value, n, memory_order_relaxed);
+}
+
+/* Thread: any.  Returns: the value before. */
+static inline uint64_t errand__counter_sub(errand__counter *counter,
+                                           uint64_t n) {
+  return atomic_fetch_sub_explicit(&counter->value, n, memory_order_relaxed);
+}
+
+#endif
