@@ -1,0 +1,151 @@
+#include "loop/wheel.h"
+
+/*
+ * A node lies in the level of the highest base-64 digit in which its deadline
+ * differs from the wheel's time, in the slot of that digit. So every slot of
+ * a level comes after all of the levels below it, and the first occupied slot
+ * of the lowest occupied level is the next stop. Reaching it, level 0 fires;
+ * a higher one deals its nodes out anew, one level lower at least.
+ *
+ * The top level alone is a ring: deadlines beyond its range wait in its last
+ * slot and are dealt out again from there.
+ */
+
+enum {
+  SLOT_BITS = 6,
+  SLOT_MASK = ERRAND__WHEEL_SLOTS - 1,
+  TOP = ERRAND__WHEEL_LEVELS - 1,
+  TOP_SHIFT = TOP * SLOT_BITS,
+  /* node->slot while the node is in `due` */
+  IN_DUE = ERRAND__WHEEL_LEVELS * ERRAND__WHEEL_SLOTS,
+};
+
+struct stop {
+  uint64_t at_ms;
+  unsigned level;
+  unsigned slot;
+};
+
+static errand__wheel_node *node_of(errand__list *link) {
+  return ERRAND__CONTAINER(link, errand__wheel_node, link);
+}
+
+/* Links an armed node where its deadline belongs, seen from now. */
+static void place(errand__wheel *wheel, errand__wheel_node *node) {
+  uint64_t now = wheel->now_ms;
+  uint64_t at = node->deadline_ms;
+  /* 63 top slots ahead, and not 64: that one is the current one. */
+  uint64_t farthest = now + ((uint64_t) SLOT_MASK << TOP_SHIFT);
+  if (at < now)
+    at = now;
+  if (at > farthest)
+    at = farthest;
+  /* `| SLOT_MASK` lets clz see at least level 0. */
+  unsigned level =
+      (63 - (unsigned) __builtin_clzll((at ^ now) | SLOT_MASK)) / SLOT_BITS;
+  if (level > TOP)
+    level = TOP;
+  unsigned slot = (at >> (level * SLOT_BITS)) & SLOT_MASK;
+  node->slot = (uint16_t) (level * ERRAND__WHEEL_SLOTS + slot);
+  wheel->occupied[level] |= UINT64_C(1) << slot;
+  errand__list_append(&wheel->slots[node->slot], &node->link);
+}
+
+static void unplace(errand__wheel *wheel, errand__wheel_node *node) {
+  errand__list_remove(&node->link);
+  if (node->slot == IN_DUE || !errand__list_is_empty(&wheel->slots[node->slot]))
+    return;
+  wheel->occupied[node->slot / ERRAND__WHEEL_SLOTS] &=
+      ~(UINT64_C(1) << (node->slot & SLOT_MASK));
+}
+
+/* Returns: false if nothing is armed, but for what is in `due`. */
+static bool next_stop(const errand__wheel *wheel, struct stop *stop) {
+  for (unsigned level = 0; level <= TOP; level++) {
+    uint64_t occupied = wheel->occupied[level];
+    if (occupied == 0)
+      continue;
+    unsigned shift = level * SLOT_BITS;
+    uint64_t digits = wheel->now_ms >> shift;
+    unsigned current = digits & SLOT_MASK;
+    /* Turned so that bit i is the slot i steps ahead. */
+    uint64_t ahead = current == 0
+                         ? occupied
+                         : occupied >> current | occupied << (64 - current);
+    unsigned steps = (unsigned) __builtin_ctzll(ahead);
+    stop->level = level;
+    stop->slot = (current + steps) & SLOT_MASK;
+    stop->at_ms = (digits + steps) << shift;
+    return true;
+  }
+  return false;
+}
+
+void errand__wheel_init(errand__wheel *wheel, uint64_t now_ms) {
+  wheel->now_ms = now_ms;
+  for (unsigned i = 0; i <= TOP; i++)
+    wheel->occupied[i] = 0;
+  for (unsigned i = 0; i < ERRAND__WHEEL_LEVELS * ERRAND__WHEEL_SLOTS; i++)
+    errand__list_init(&wheel->slots[i]);
+  errand__list_init(&wheel->due);
+}
+
+void errand__wheel_add(errand__wheel *wheel, errand__wheel_node *node,
+                       uint64_t deadline_ms) {
+  errand__wheel_remove(wheel, node);
+  node->deadline_ms = deadline_ms;
+  node->armed = true;
+  place(wheel, node);
+}
+
+void errand__wheel_remove(errand__wheel *wheel, errand__wheel_node *node) {
+  if (!node->armed)
+    return;
+  node->armed = false;
+  unplace(wheel, node);
+}
+
+/* Empties the slot of a stop: into `due` from level 0, else down the levels. */
+static void reach(errand__wheel *wheel, const struct stop *stop) {
+  errand__list taken;
+  errand__list_init(&taken);
+  errand__list_splice(
+      &taken, &wheel->slots[stop->level * ERRAND__WHEEL_SLOTS + stop->slot]);
+  wheel->occupied[stop->level] &= ~(UINT64_C(1) << stop->slot);
+  errand__list *link;
+  while ((link = errand__list_pop(&taken)) != NULL) {
+    errand__wheel_node *node = node_of(link);
+    if (stop->level == 0) {
+      node->slot = IN_DUE;
+      errand__list_append(&wheel->due, link);
+    } else {
+      place(wheel, node);
+    }
+  }
+}
+
+void errand__wheel_advance(errand__wheel *wheel, uint64_t now_ms,
+                           errand__wheel_callback callback, void *context) {
+  struct stop stop;
+  while (next_stop(wheel, &stop) && stop.at_ms <= now_ms) {
+    if (stop.at_ms > wheel->now_ms)
+      wheel->now_ms = stop.at_ms;
+    reach(wheel, &stop);
+  }
+  if (now_ms > wheel->now_ms)
+    wheel->now_ms = now_ms;
+
+  errand__list *link;
+  while ((link = errand__list_pop(&wheel->due)) != NULL) {
+    errand__wheel_node *node = node_of(link);
+    node->armed = false;
+    callback(context, node);
+  }
+}
+
+uint64_t errand__wheel_next(const errand__wheel *wheel) {
+  struct stop stop;
+  if (!errand__list_is_empty(&wheel->due))
+    return wheel->now_ms;
+  return next_stop(wheel, &stop) ? stop.at_ms : ERRAND__WHEEL_NEVER;
+}
