@@ -72,9 +72,11 @@ void *errand__malloc(size_t size) {
 void *errand__calloc(size_t count, size_t size) {
   if (must_fail())
     return NULL;
-  if (count == 0 || size == 0)
-    count = size = 1;
-  return counted(calloc(count, size));
+  /* calloc checks too, but the sanitizers' abort where it answers NULL. */
+  size_t product;
+  if (__builtin_mul_overflow(count, size, &product))
+    return NULL;
+  return counted(calloc(1, product != 0 ? product : 1));
 }
 
 void *errand__realloc(void *old, size_t size) {
