@@ -41,8 +41,11 @@ static void takes_in_order_and_tells_who_wakes(void **state) {
   for (unsigned i = 0; i < COUNT_OF(items); i++)
     items[i].number = i;
 
+  /* What `last` points to is none of the queue's. */
   was_empty = false;
-  assert_true(push(&queue, &items[0], 3, &was_empty));
+  chain(&items[0], 5);
+  assert_true(
+      errand__queue_push(&queue, &items[0].node, &items[2].node, &was_empty));
   assert_true(was_empty);
   assert_true(push(&queue, &items[3], 1, &was_empty));
   assert_false(was_empty);

@@ -16,8 +16,6 @@ enum {
   SLOT_MASK = ERRAND__WHEEL_SLOTS - 1,
   TOP = ERRAND__WHEEL_LEVELS - 1,
   TOP_SHIFT = TOP * SLOT_BITS,
-  /* node->slot while the node is in `due` */
-  IN_DUE = ERRAND__WHEEL_LEVELS * ERRAND__WHEEL_SLOTS,
 };
 
 struct stop {
@@ -51,12 +49,12 @@ static void place(errand__wheel *wheel, errand__wheel_node *node) {
   errand__list_append(&wheel->slots[node->slot], &node->link);
 }
 
+/* Also for a node in `due`: its slot's bit says what the slot holds. */
 static void unplace(errand__wheel *wheel, errand__wheel_node *node) {
   errand__list_remove(&node->link);
-  if (node->slot == IN_DUE || !errand__list_is_empty(&wheel->slots[node->slot]))
-    return;
-  wheel->occupied[node->slot / ERRAND__WHEEL_SLOTS] &=
-      ~(UINT64_C(1) << (node->slot & SLOT_MASK));
+  if (errand__list_is_empty(&wheel->slots[node->slot]))
+    wheel->occupied[node->slot / ERRAND__WHEEL_SLOTS] &=
+        ~(UINT64_C(1) << (node->slot & SLOT_MASK));
 }
 
 /* Returns: false if nothing is armed, but for what is in `due`. */
@@ -107,21 +105,14 @@ void errand__wheel_remove(errand__wheel *wheel, errand__wheel_node *node) {
 
 /* Empties the slot of a stop: into `due` from level 0, else down the levels. */
 static void reach(errand__wheel *wheel, const struct stop *stop) {
-  errand__list taken;
-  errand__list_init(&taken);
-  errand__list_splice(
-      &taken, &wheel->slots[stop->level * ERRAND__WHEEL_SLOTS + stop->slot]);
+  errand__list *slot =
+      &wheel->slots[stop->level * ERRAND__WHEEL_SLOTS + stop->slot];
+  errand__list taken, *link;
   wheel->occupied[stop->level] &= ~(UINT64_C(1) << stop->slot);
-  errand__list *link;
-  while ((link = errand__list_pop(&taken)) != NULL) {
-    errand__wheel_node *node = node_of(link);
-    if (stop->level == 0) {
-      node->slot = IN_DUE;
-      errand__list_append(&wheel->due, link);
-    } else {
-      place(wheel, node);
-    }
-  }
+  errand__list_init(&taken);
+  errand__list_splice(stop->level == 0 ? &wheel->due : &taken, slot);
+  while ((link = errand__list_pop(&taken)) != NULL)
+    place(wheel, node_of(link));
 }
 
 void errand__wheel_advance(errand__wheel *wheel, uint64_t now_ms,
