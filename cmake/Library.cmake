@@ -1,0 +1,34 @@
+# One set of objects, two libraries: errand (shared), errand_static.
+list(TRANSFORM ERRAND_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/")
+add_library(errand_objects OBJECT ${ERRAND_SOURCES})
+set_target_properties(errand_objects PROPERTIES
+  POSITION_INDEPENDENT_CODE ON
+  C_VISIBILITY_PRESET hidden)
+target_include_directories(errand_objects PRIVATE
+  ${PROJECT_SOURCE_DIR}/Sources/CErrand)
+target_link_libraries(errand_objects PRIVATE
+  $<BUILD_INTERFACE:errand_warnings> PkgConfig::LIBCURL PkgConfig::LIBUV
+  Threads::Threads)
+
+add_library(errand SHARED $<TARGET_OBJECTS:errand_objects>)
+set_target_properties(errand PROPERTIES
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}
+  LINKER_LANGUAGE C)
+if(NOT ERRAND_SANITIZE)
+  target_link_options(errand PRIVATE -Wl,--no-undefined)
+endif()
+
+add_library(errand_static STATIC $<TARGET_OBJECTS:errand_objects>)
+set_target_properties(errand_static PROPERTIES
+  OUTPUT_NAME errand
+  LINKER_LANGUAGE C)
+
+foreach(library errand errand_static)
+  target_include_directories(${library} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/Sources/CErrand/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/errand>)
+  target_link_libraries(${library} PRIVATE
+    PkgConfig::LIBCURL PkgConfig::LIBUV Threads::Threads ${CMAKE_DL_LIBS})
+  add_library(Errand::${library} ALIAS ${library})
+endforeach()
