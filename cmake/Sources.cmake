@@ -3,4 +3,5 @@ set(ERRAND_SOURCES
   Sources/CErrand/base/mem.c
   Sources/CErrand/base/status.c
   Sources/CErrand/loop/wheel.c
-  Sources/CErrand/queue/submit_queue.c)
+  Sources/CErrand/queue/submit_queue.c
+)
