@@ -2,6 +2,36 @@
 set(ERRAND_SOURCES
   Sources/CErrand/base/mem.c
   Sources/CErrand/base/status.c
+  Sources/CErrand/group/group.c
+  Sources/CErrand/group/process.c
+  Sources/CErrand/group/quota.c
+  Sources/CErrand/group/stats.c
+  Sources/CErrand/group/submit.c
+  Sources/CErrand/loop/admission.c
+  Sources/CErrand/loop/commands.c
+  Sources/CErrand/loop/deadline.c
+  Sources/CErrand/loop/fd_table.c
+  Sources/CErrand/loop/finish.c
+  Sources/CErrand/loop/loop.c
+  Sources/CErrand/loop/loop_poll.c
+  Sources/CErrand/loop/loop_turn.c
+  Sources/CErrand/loop/report.c
+  Sources/CErrand/loop/shard.c
+  Sources/CErrand/loop/start.c
+  Sources/CErrand/loop/transfers.c
   Sources/CErrand/loop/wheel.c
   Sources/CErrand/queue/submit_queue.c
+  Sources/CErrand/transfer/feed.c
+  Sources/CErrand/transfer/options.c
+  Sources/CErrand/transfer/options_check.c
+  Sources/CErrand/transfer/payload.c
+  Sources/CErrand/transfer/result.c
+  Sources/CErrand/transfer/setup.c
+  Sources/CErrand/transfer/sink.c
+  Sources/CErrand/transfer/slot.c
+  Sources/CErrand/transfer/sockets.c
+  Sources/CErrand/transfer/source.c
+  Sources/CErrand/transfer/transfer.c
+  Sources/CErrand/transfer/url.c
+  Sources/CErrand/transfer/validate.c
 )

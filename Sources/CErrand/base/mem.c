@@ -79,6 +79,16 @@ void *errand__calloc(size_t count, size_t size) {
   return counted(calloc(1, product != 0 ? product : 1));
 }
 
+void *errand__aligned_calloc(size_t size) {
+  if (must_fail())
+    return NULL;
+  size = (size + 63) & ~(size_t) 63;
+  void *block = counted(aligned_alloc(64, size));
+  if (block != NULL)
+    memset(block, 0, size);
+  return block;
+}
+
 void *errand__realloc(void *old, size_t size) {
   if (old == NULL)
     return errand__malloc(size);

@@ -18,6 +18,9 @@ void *errand__malloc(size_t size);
 /* The same, zeroed; a product beyond SIZE_MAX is NULL too. */
 void *errand__calloc(size_t count, size_t size);
 
+/* Zeroed, and aligned to a cache line. Like errand__malloc. */
+void *errand__aligned_calloc(size_t size);
+
 /*
  * Resizes; `old` may be NULL. A resize of a live block is neither an
  * allocation nor a free in errand_memory_read, but it can fail like one.

@@ -12,9 +12,9 @@ ERRAND_BEGIN_DECLS
 
 /* The address that is about to be connected to. */
 typedef struct errand_address {
-  int32_t family;      /* AF_INET, AF_INET6, AF_UNIX */
-  uint16_t port;       /* host byte order, 0 for AF_UNIX */
-  uint8_t bytes[16];   /* network order; 4 used for AF_INET, 0 for AF_UNIX */
+  int32_t family;    /* AF_INET, AF_INET6, AF_UNIX */
+  uint16_t port;     /* host byte order, 0 for AF_UNIX */
+  uint8_t bytes[16]; /* network order; 4 used for AF_INET, 0 for AF_UNIX */
 } errand_address;
 
 /*
@@ -24,9 +24,9 @@ typedef struct errand_address {
  * for. Must be fast and must not block. A proxy's address is asked, not the
  * address behind it.
  */
-typedef int (*errand_address_filter)(void *ERRAND_NULLABLE context,
-                                     uint64_t tag,
-                                     const errand_address *ERRAND_NONNULL address);
+typedef int (*errand_address_filter)(
+    void *ERRAND_NULLABLE context, uint64_t tag,
+    const errand_address *ERRAND_NONNULL address);
 
 /* Zero-initialise, then set what differs: zero is the default. */
 typedef struct errand_group_init {
@@ -81,9 +81,9 @@ typedef enum ERRAND_CLOSED_ENUM errand_stop_mode {
  * UNSUPPORTED_LIBRARY; OUT_OF_MEMORY; SYSTEM; FORKED (in a child of a process
  * that had already started the engine). *out is NULL unless OK.
  */
-ERRAND_API errand_status errand_group_create(
-    const errand_group_init *ERRAND_NONNULL init,
-    errand_group *ERRAND_NULLABLE *ERRAND_NONNULL out);
+ERRAND_API errand_status
+errand_group_create(const errand_group_init *ERRAND_NONNULL init,
+                    errand_group *ERRAND_NULLABLE *ERRAND_NONNULL out);
 
 /*
  * Closes the intake and ends what is open; does not wait. May be called
@@ -108,8 +108,8 @@ ERRAND_API errand_status
 errand_group_destroy(errand_group *ERRAND_NULLABLE group);
 
 /* Non-zero on a loop thread of this group. Thread: any. */
-ERRAND_API int errand_group_is_loop_thread(
-    const errand_group *ERRAND_NONNULL group);
+ERRAND_API int
+errand_group_is_loop_thread(const errand_group *ERRAND_NONNULL group);
 
 ERRAND_END_DECLS
 

@@ -101,13 +101,13 @@ typedef struct errand_options_init {
  * proxy or resolve entry, a missing proxy_url); FILE_UNREADABLE;
  * UNSUPPORTED_FEATURE; OUT_OF_MEMORY. *out is NULL unless OK.
  */
-ERRAND_API errand_status errand_options_create(
-    const errand_options_init *ERRAND_NONNULL init,
-    errand_options *ERRAND_NULLABLE *ERRAND_NONNULL out);
+ERRAND_API errand_status
+errand_options_create(const errand_options_init *ERRAND_NONNULL init,
+                      errand_options *ERRAND_NULLABLE *ERRAND_NONNULL out);
 
 /* Adds a reference. Thread: any. Returns: `options`. */
-ERRAND_API errand_options *ERRAND_NONNULL errand_options_retain(
-    errand_options *ERRAND_NONNULL options);
+ERRAND_API errand_options *ERRAND_NONNULL
+errand_options_retain(errand_options *ERRAND_NONNULL options);
 
 /* Drops a reference; NULL is fine. Thread: any. */
 ERRAND_API void errand_options_release(errand_options *ERRAND_NULLABLE options);

@@ -40,26 +40,26 @@ typedef struct errand_timings {
   uint64_t resolved;
   uint64_t connected;
   uint64_t secured;
-  uint64_t sent;       /* about to send the request */
+  uint64_t sent; /* about to send the request */
   uint64_t first_byte;
-  uint64_t total;      /* start to end, without the queue */
+  uint64_t total; /* start to end, without the queue */
 } errand_timings;
 
 typedef struct errand_record {
   uint64_t id;
-  uint64_t tag;                             /* the request's own, echoed */
+  uint64_t tag;                            /* the request's own, echoed */
   errand_payload *ERRAND_NULLABLE payload; /* the receiver's from here on */
-  int32_t kind;                             /* errand_record_kind */
-  int32_t status;                           /* errand_status */
-  int32_t curl_code;                        /* CURLcode beneath it */
-  int32_t os_error;                         /* errno beneath it, or 0 */
-  uint16_t http_status;                     /* 0: no response head */
+  int32_t kind;                            /* errand_record_kind */
+  int32_t status;                          /* errand_status */
+  int32_t curl_code;                       /* CURLcode beneath it */
+  int32_t os_error;                        /* errno beneath it, or 0 */
+  uint16_t http_status;                    /* 0: no response head */
   uint8_t http_major;
   uint8_t http_minor;
-  uint32_t flags;                           /* ERRAND_RECORD_* */
-  uint64_t bytes_received;                  /* body bytes on the wire */
-  uint64_t bytes_sent;                      /* body bytes on the wire */
-  errand_timings timings;                   /* completions only */
+  uint32_t flags;          /* ERRAND_RECORD_* */
+  uint64_t bytes_received; /* body bytes on the wire */
+  uint64_t bytes_sent;     /* body bytes on the wire */
+  errand_timings timings;  /* completions only */
 } errand_record;
 
 /*
@@ -67,20 +67,20 @@ typedef struct errand_record {
  * fields, each line ended by CRLF, without the empty line. Empty: no head.
  * Thread: any, while the payload lives.  Owns: borrowed from the payload.
  */
-ERRAND_API errand_bytes errand_payload_head(
-    const errand_payload *ERRAND_NONNULL payload);
+ERRAND_API errand_bytes
+errand_payload_head(const errand_payload *ERRAND_NONNULL payload);
 /* The body, decoded. Same rules. */
-ERRAND_API errand_bytes errand_payload_body(
-    const errand_payload *ERRAND_NONNULL payload);
+ERRAND_API errand_bytes
+errand_payload_body(const errand_payload *ERRAND_NONNULL payload);
 /* Trailer fields in the form of the head. Same rules. */
-ERRAND_API errand_bytes errand_payload_trailers(
-    const errand_payload *ERRAND_NONNULL payload);
+ERRAND_API errand_bytes
+errand_payload_trailers(const errand_payload *ERRAND_NONNULL payload);
 /* libcurl's own words for a failure, UTF-8. Same rules. */
-ERRAND_API errand_bytes errand_payload_error_text(
-    const errand_payload *ERRAND_NONNULL payload);
+ERRAND_API errand_bytes
+errand_payload_error_text(const errand_payload *ERRAND_NONNULL payload);
 /* Numeric remote address and port "127.0.0.1:80", "[::1]:80". Same rules. */
-ERRAND_API errand_bytes errand_payload_remote_address(
-    const errand_payload *ERRAND_NONNULL payload);
+ERRAND_API errand_bytes
+errand_payload_remote_address(const errand_payload *ERRAND_NONNULL payload);
 
 /* Frees a payload; NULL is fine. Thread: any, once. */
 ERRAND_API void errand_payload_free(errand_payload *ERRAND_NULLABLE payload);
@@ -91,9 +91,9 @@ ERRAND_API void errand_payload_free(errand_payload *ERRAND_NULLABLE payload);
  * cancel, grant. It must not stop and wait for, or destroy, the group.
  * Owns: `records` is valid during the call; every payload is the callee's.
  */
-typedef void (*errand_record_callback)(
-    void *ERRAND_NULLABLE context, errand_record *ERRAND_NONNULL records,
-    size_t count);
+typedef void (*errand_record_callback)(void *ERRAND_NULLABLE context,
+                                       errand_record *ERRAND_NONNULL records,
+                                       size_t count);
 
 ERRAND_END_DECLS
 

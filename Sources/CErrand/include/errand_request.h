@@ -54,7 +54,7 @@ enum {
  * is copied by errand_submit, but for a body with `body_release`.
  */
 typedef struct errand_request {
-  errand_bytes method;  /* a token; empty: GET */
+  errand_bytes method; /* a token; empty: GET */
   /* Absolute, http or https, percent-encoded but for an IDN host; a fragment
      is not sent. */
   errand_bytes url;
@@ -76,17 +76,17 @@ typedef struct errand_request {
   errand_options *ERRAND_NULLABLE options;
 
   /* Milliseconds, 0: none, at most ERRAND_TIMEOUT_MAX. */
-  int64_t timeout_queue;       /* submission to start */
-  int64_t timeout_connect;     /* start to ready to send: DNS, TCP, TLS */
-  int64_t timeout_first_byte;  /* last byte sent to first byte of the head */
-  int64_t timeout_idle;        /* no byte either way, while not paused */
-  int64_t timeout_total;       /* submission to end */
+  int64_t timeout_queue;      /* submission to start */
+  int64_t timeout_connect;    /* start to ready to send: DNS, TCP, TLS */
+  int64_t timeout_first_byte; /* last byte sent to first byte of the head */
+  int64_t timeout_idle;       /* no byte either way, while not paused */
+  int64_t timeout_total;      /* submission to end */
 
   /* 0: the group's default. */
   int64_t limit_header_bytes;
   int64_t limit_header_count;
-  int64_t limit_body_bytes;     /* bytes on the wire */
-  int64_t limit_decoded_bytes;  /* bytes after decompression */
+  int64_t limit_body_bytes;    /* bytes on the wire */
+  int64_t limit_decoded_bytes; /* bytes after decompression */
 
   /* Streams: bytes that may arrive before the first errand_grant, and bytes
      that may be written before the first UPLOAD_CREDIT. 0: 256 KiB. */
@@ -94,12 +94,12 @@ typedef struct errand_request {
   uint64_t upload_credit;
 
   errand_priority priority;
-  uint32_t flags;  /* ERRAND_REQUEST_* */
-  uint64_t tag;    /* echoed in every record */
+  uint32_t flags; /* ERRAND_REQUEST_* */
+  uint64_t tag;   /* echoed in every record */
 
   /* Set by errand_submit. */
-  uint64_t id;           /* for cancel, pause, ...; never 0 once accepted */
-  errand_status status;  /* OK: accepted */
+  uint64_t id;          /* for cancel, pause, ...; never 0 once accepted */
+  errand_status status; /* OK: accepted */
 } errand_request;
 
 /*

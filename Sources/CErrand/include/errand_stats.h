@@ -9,18 +9,18 @@ ERRAND_BEGIN_DECLS
 /* Totals since creation unless "now" is said. Read without a lock: each
    number is exact at some moment, two of them need not be of the same. */
 typedef struct errand_stats {
-  uint64_t submitted;          /* accepted requests */
-  uint64_t completed;          /* COMPLETION records delivered */
-  uint64_t in_flight;          /* now: inside libcurl */
-  uint64_t queued;             /* now: accepted, not started */
+  uint64_t submitted; /* accepted requests */
+  uint64_t completed; /* COMPLETION records delivered */
+  uint64_t in_flight; /* now: inside libcurl */
+  uint64_t queued;    /* now: accepted, not started */
   uint64_t connections_opened;
-  uint64_t connections_open;   /* now */
-  uint64_t connections_idle;   /* now: open, carrying no request */
-  uint64_t wakeups;            /* signals sent to a loop */
-  uint64_t turns;              /* loop turns */
-  uint64_t batches;            /* on_records calls */
-  uint64_t poll_changes;       /* epoll_ctl calls */
-  uint64_t multis;             /* now: libcurl multi handles */
+  uint64_t connections_open; /* now */
+  uint64_t connections_idle; /* now: open, carrying no request */
+  uint64_t wakeups;          /* signals sent to a loop */
+  uint64_t turns;            /* loop turns */
+  uint64_t batches;          /* on_records calls */
+  uint64_t poll_changes;     /* epoll_ctl calls */
+  uint64_t multis;           /* now: libcurl multi handles */
   uint32_t loops;
   uint32_t reserved;
 } errand_stats;
@@ -65,9 +65,9 @@ enum {
 };
 
 typedef struct errand_features {
-  uint32_t curl_version_number; /* 0x075801 is 7.88.1 */
-  uint32_t flags;               /* ERRAND_FEATURE_* */
-  const char *ERRAND_NONNULL curl_version;   /* static strings */
+  uint32_t curl_version_number;            /* 0x075801 is 7.88.1 */
+  uint32_t flags;                          /* ERRAND_FEATURE_* */
+  const char *ERRAND_NONNULL curl_version; /* static strings */
   const char *ERRAND_NONNULL tls_version;
   const char *ERRAND_NONNULL uv_version;
   const char *ERRAND_NONNULL errand_version;

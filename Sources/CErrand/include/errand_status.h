@@ -46,7 +46,8 @@
   X(ADDRESS_REFUSED, 62, addressRefused, "the address filter refused")         \
   X(PROXY_FAILED, 63, proxyFailed, "the proxy failed or refused")              \
   X(TLS_FAILED, 64, tlsFailed, "the TLS handshake failed")                     \
-  X(TLS_UNTRUSTED, 65, tlsUntrusted, "the server's certificate is not trusted") \
+  X(TLS_UNTRUSTED, 65, tlsUntrusted,                                           \
+    "the server's certificate is not trusted")                                 \
   X(TLS_PIN_MISMATCH, 66, tlsPinMismatch, "no pinned key matched")             \
   X(TLS_CREDENTIALS, 67, tlsCredentials,                                       \
     "a CA file, client certificate or key cannot be used")                     \

@@ -1,0 +1,180 @@
+#include "group/group.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "group/process.h"
+
+#define DEFAULT_LOOPS_MAX 4
+#define DEFAULT_QUEUE 65536u
+#define DEFAULT_IN_FLIGHT_MAX 4096u
+#define DEFAULT_ORIGIN_IN_FLIGHT 256u
+#define DEFAULT_SHARD 128u
+#define DEFAULT_HEADER_BYTES 65536
+#define DEFAULT_HEADER_COUNT 128
+#define DEFAULT_BODY_BYTES 67108864
+#define COUNT_MAX 16777216u
+#define LIMIT_MAX ((int64_t) 1 << 50)
+
+uint64_t errand__now_ms(void) {
+  return uv_hrtime() / 1000000;
+}
+
+static uint32_t default_loops(void) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (cores < 1)
+    return 1;
+  return cores < DEFAULT_LOOPS_MAX ? (uint32_t) cores : DEFAULT_LOOPS_MAX;
+}
+
+static uint32_t default_in_flight(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+      limit.rlim_cur / 4 * 3 >= DEFAULT_IN_FLIGHT_MAX)
+    return DEFAULT_IN_FLIGHT_MAX;
+  return limit.rlim_cur < 4 ? 1 : (uint32_t) (limit.rlim_cur / 4 * 3);
+}
+
+static void fallback(uint32_t *value, uint32_t otherwise) {
+  if (*value == 0)
+    *value = otherwise;
+}
+
+static void fallback64(int64_t *value, int64_t otherwise) {
+  if (*value == 0)
+    *value = otherwise;
+}
+
+static errand_status check(const errand_group_init *init) {
+  const uint32_t counts[] = {init->queue_capacity, init->in_flight_limit,
+                             init->origin_in_flight_limit,
+                             init->shard_in_flight_limit};
+  const int64_t limits[] = {init->limit_header_bytes, init->limit_header_count,
+                            init->limit_body_bytes, init->limit_decoded_bytes};
+  if (!init->on_records)
+    return ERRAND_INVALID_ARGUMENT;
+  if (init->loops > ERRAND__LOOPS_MAX)
+    return ERRAND_INVALID_LIMIT;
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+    if (counts[i] > COUNT_MAX)
+      return ERRAND_INVALID_LIMIT;
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+    if (limits[i] < 0 || limits[i] > LIMIT_MAX)
+      return ERRAND_INVALID_LIMIT;
+  return ERRAND_OK;
+}
+
+static void fill(struct errand_group *group, const errand_group_init *init) {
+  errand_group_init *own = &group->init;
+  *own = *init;
+  fallback(&own->queue_capacity, DEFAULT_QUEUE);
+  fallback(&own->in_flight_limit, default_in_flight());
+  fallback(&own->origin_in_flight_limit, DEFAULT_ORIGIN_IN_FLIGHT);
+  fallback(&own->shard_in_flight_limit, DEFAULT_SHARD);
+  fallback64(&own->limit_header_bytes, DEFAULT_HEADER_BYTES);
+  fallback64(&own->limit_header_count, DEFAULT_HEADER_COUNT);
+  fallback64(&own->limit_body_bytes, DEFAULT_BODY_BYTES);
+  fallback64(&own->limit_decoded_bytes, DEFAULT_BODY_BYTES);
+}
+
+/* Joins the first `count` loops and frees the group. */
+static void take_down(struct errand_group *group, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    errand__loop_join(&group->loops[i]);
+  errand_options_release(group->options);
+  errand__free(group);
+}
+
+static errand_status start_loops(struct errand_group *group) {
+  errand_status status = ERRAND_OK;
+  uint32_t started = 0;
+  while (status == ERRAND_OK && started < group->loop_count) {
+    atomic_fetch_add_explicit(&group->running, 1, memory_order_relaxed);
+    status = errand__loop_start(&group->loops[started], group, started);
+    if (status == ERRAND_OK)
+      started++;
+  }
+  if (status == ERRAND_OK)
+    return ERRAND_OK;
+  /* Nobody has heard of this group: it ends without a word. */
+  group->init.on_stopped = NULL;
+  group->loop_count = started;
+  errand_group_stop(group, ERRAND_STOP_CANCEL, 0);
+  take_down(group, started);
+  return status;
+}
+
+errand_status errand_group_create(const errand_group_init *init,
+                                  errand_group **out) {
+  *out = NULL;
+  errand_status status = errand__process_start();
+  if (status == ERRAND_OK)
+    status = check(init);
+  if (status == ERRAND_OK && !init->allow_denied_library &&
+      errand__curl_denied(errand__curl_version()))
+    status = ERRAND_UNSUPPORTED_LIBRARY;
+  if (status != ERRAND_OK)
+    return status;
+  uint32_t loops = init->loops ? init->loops : default_loops();
+  struct errand_group *group =
+      errand__aligned_calloc(sizeof *group + loops * sizeof group->loops[0]);
+  if (!group)
+    return ERRAND_OUT_OF_MEMORY;
+  group->loop_count = loops;
+  fill(group, init);
+  if (init->options) {
+    group->options = errand_options_retain(init->options);
+  } else {
+    static const errand_options_init plain;
+    status = errand_options_create(&plain, &group->options);
+  }
+  if (status != ERRAND_OK) {
+    errand__free(group);
+    return status;
+  }
+  status = start_loops(group);
+  if (status == ERRAND_OK)
+    *out = group;
+  return status;
+}
+
+errand_status errand_group_stop(errand_group *group, errand_stop_mode mode,
+                                int64_t within) {
+  if (errand__process_forked())
+    return ERRAND_FORKED;
+  if (within < 0 || within > ERRAND_TIMEOUT_MAX)
+    return ERRAND_INVALID_LIMIT;
+  uint64_t until =
+      mode == ERRAND_STOP_CANCEL ? 0 : errand__now_ms() + (uint64_t) within;
+  atomic_store_explicit(&group->stop_at_ms, until, memory_order_relaxed);
+  atomic_store_explicit(&group->stopping, 1, memory_order_release);
+  for (uint32_t i = 0; i < group->loop_count; i++)
+    errand__loop_wake(&group->loops[i]);
+  return ERRAND_OK;
+}
+
+int errand_group_is_loop_thread(const errand_group *group) {
+  const errand__loop *loop = errand__loop_current();
+  return loop && loop->group == group;
+}
+
+errand_status errand_group_destroy(errand_group *group) {
+  if (!group || errand__process_forked())
+    return ERRAND_OK;
+  if (errand_group_is_loop_thread(group))
+    return ERRAND_WRONG_THREAD;
+  errand_group_stop(group, ERRAND_STOP_CANCEL, 0);
+  take_down(group, group->loop_count);
+  return ERRAND_OK;
+}
+
+void errand__group_loop_ended(struct errand_group *group) {
+  void (*stopped)(void *) = group->init.on_stopped;
+  void *context = group->init.context;
+  if (atomic_fetch_sub_explicit(&group->running, 1, memory_order_acq_rel) ==
+          1 &&
+      stopped)
+    stopped(context);
+}

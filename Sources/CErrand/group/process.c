@@ -1,0 +1,125 @@
+#include "group/process.h"
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "include/errand_stats.h"
+
+#define ERRAND_VERSION "0.1.0"
+
+/* openssl/crypto.h; stable since 1.1.1c. */
+#define OPENSSL_INIT_NO_ATEXIT_BIT 0x00080000u
+
+static pthread_once_t process_once = PTHREAD_ONCE_INIT;
+static errand_status process_status = ERRAND_INTERNAL;
+static const curl_version_info_data *curl_info;
+static bool no_atexit;
+static _Atomic int forked;
+
+static void in_child(void) {
+  atomic_store_explicit(&forked, 1, memory_order_relaxed);
+}
+
+/*
+ * OpenSSL's exit handler frees what loop threads still use: 80 of 150 exits
+ * under load crash (core-facts 0.4, curl #12153). libcurl links libcrypto
+ * already, so it is looked up, not linked; it must precede any other
+ * initialisation of OpenSSL to have an effect.
+ */
+static void keep_openssl_from_atexit(void) {
+  typedef int (*init_crypto)(uint64_t options, const void *settings);
+  union {
+    void *pointer;
+    init_crypto function;
+  } symbol;
+  symbol.pointer = dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
+  if (symbol.pointer)
+    no_atexit = symbol.function(OPENSSL_INIT_NO_ATEXIT_BIT, NULL) == 1;
+}
+
+static void start(void) {
+  curl_info = curl_version_info(CURLVERSION_NOW);
+  keep_openssl_from_atexit();
+  if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    process_status = ERRAND_SYSTEM;
+    return;
+  }
+  if (pthread_atfork(NULL, NULL, in_child) != 0) {
+    process_status = ERRAND_SYSTEM;
+    return;
+  }
+  process_status = ERRAND_OK;
+}
+
+errand_status errand__process_start(void) {
+  if (errand__process_forked())
+    return ERRAND_FORKED;
+  pthread_once(&process_once, start);
+  return process_status;
+}
+
+bool errand__process_forked(void) {
+  return atomic_load_explicit(&forked, memory_order_relaxed) != 0;
+}
+
+static const curl_version_info_data *info(void) {
+  pthread_once(&process_once, start);
+  return curl_info;
+}
+
+uint32_t errand__curl_version(void) {
+  return info()->version_num;
+}
+
+bool errand__curl_denied(uint32_t version) {
+  return version == 0x080900                             /* #14280 */
+         || (version >= 0x080e00 && version <= 0x080f00) /* #18017 */
+         || version == 0x081500;                         /* #22282 */
+}
+
+bool errand__curl_has(int feature_bit) {
+  return (info()->features & feature_bit) != 0;
+}
+
+bool errand__curl_http2_default(void) {
+  return errand__curl_version() >= 0x080200 &&
+         errand__curl_has(CURL_VERSION_HTTP2);
+}
+
+void errand_features_read(errand_features *out) {
+  static const struct {
+    int curl;
+    uint32_t errand;
+  } bits[] = {
+      {CURL_VERSION_HTTP2, ERRAND_FEATURE_HTTP2},
+      {CURL_VERSION_BROTLI, ERRAND_FEATURE_BROTLI},
+      {CURL_VERSION_ZSTD, ERRAND_FEATURE_ZSTD},
+      {CURL_VERSION_IDN, ERRAND_FEATURE_IDN},
+      {CURL_VERSION_UNIX_SOCKETS, ERRAND_FEATURE_UNIX_SOCKETS},
+      {CURL_VERSION_SSL, ERRAND_FEATURE_TLS},
+      {CURL_VERSION_LIBZ, ERRAND_FEATURE_GZIP},
+      {CURL_VERSION_HTTPS_PROXY, ERRAND_FEATURE_HTTPS_PROXY},
+  };
+  const curl_version_info_data *curl = info();
+  out->curl_version_number = curl->version_num;
+  out->flags = 0;
+  for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
+    if (curl->features & bits[i].curl)
+      out->flags |= bits[i].errand;
+  if (errand__curl_http2_default())
+    out->flags |= ERRAND_FEATURE_HTTP2_DEFAULT;
+  if (errand__curl_denied(curl->version_num))
+    out->flags |= ERRAND_FEATURE_DENIED;
+  if (no_atexit)
+    out->flags |= ERRAND_FEATURE_NO_ATEXIT;
+#ifndef NDEBUG
+  out->flags |= ERRAND_FEATURE_DEBUG;
+#endif
+  out->curl_version = curl->version;
+  out->tls_version = curl->ssl_version ? curl->ssl_version : "none";
+  out->uv_version = uv_version_string();
+  out->errand_version = ERRAND_VERSION;
+}

@@ -1,0 +1,192 @@
+/* From any thread to a loop. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "group/group.h"
+#include "group/process.h"
+#include "queue/command.h"
+#include "transfer/options.h"
+#include "transfer/transfer.h"
+
+/* What one call has for one loop. */
+typedef struct chain {
+  errand__queue_node *first;
+  errand__queue_node *last;
+  size_t count;
+} chain;
+
+/* The loop of the origin's set that has least to do; home on a tie. */
+static uint32_t choose_loop(const struct errand_group *group,
+                            const errand__transfer *t) {
+  uint32_t n = errand__origin_loops(group);
+  uint32_t home = (uint32_t) (t->origin_hash % group->loop_count);
+  uint32_t best = home;
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; n > 1 && i < n; i++) {
+    uint32_t index = (home + i) % group->loop_count;
+    uint64_t load = errand__counter_read(&group->loops[index].load);
+    if (load < least) {
+      least = load;
+      best = index;
+    }
+  }
+  return best;
+}
+
+/* A refused item's body stays the caller's. */
+static void give_back(errand__transfer *t) {
+  t->body_release = NULL;
+  errand__transfer_free(t);
+}
+
+static errand_status prepare(struct errand_group *group, errand_request *item,
+                             uint64_t now_ns, errand__transfer **out) {
+  errand_options *options = item->options ? item->options : group->options;
+  errand_status status = errand__transfer_create(item, options, out);
+  if (status != ERRAND_OK)
+    return status;
+  if (errand__counter_add(&group->queued, 1) >= group->init.queue_capacity) {
+    errand__counter_sub(&group->queued, 1);
+    give_back(*out);
+    return ERRAND_QUEUE_FULL;
+  }
+  (*out)->submitted_ns = now_ns;
+  (*out)->submitted_ms = now_ns / 1000000;
+  return ERRAND_OK;
+}
+
+static void append(chain *to, errand__transfer *t) {
+  errand__queue_node *node = &t->command.node;
+  node->next = NULL;
+  if (to->last)
+    to->last->next = node;
+  else
+    to->first = node;
+  to->last = node;
+  to->count++;
+}
+
+/* The loop has ended since the gate was looked at. */
+static void refuse(struct errand_group *group, chain *all,
+                   errand_request *items, size_t count) {
+  errand__queue_node *node = all->first;
+  errand__counter_sub(&group->queued, all->count);
+  errand__counter_add(&group->refused, all->count);
+  while (node) {
+    errand__transfer *t = (errand__transfer *) (void *) node;
+    node = node->next;
+    for (size_t i = 0; i < count; i++)
+      if (items[i].id == t->id) {
+        items[i].id = 0;
+        items[i].status = ERRAND_SHUT_DOWN;
+      }
+    give_back(t);
+  }
+}
+
+static size_t push(struct errand_group *group, chain *chains,
+                   errand_request *items, size_t count) {
+  size_t accepted = 0;
+  for (uint32_t i = 0; i < group->loop_count; i++) {
+    chain *c = &chains[i];
+    if (!c->first)
+      continue;
+    errand__loop *loop = &group->loops[i];
+    size_t n = c->count; /* the nodes may be gone after the push */
+    errand__counter_add(&loop->load, n);
+    if (errand__loop_post(loop, c->first, c->last)) {
+      accepted += n;
+    } else {
+      errand__counter_sub(&loop->load, n);
+      refuse(group, c, items, count);
+    }
+  }
+  return accepted;
+}
+
+static errand_status gate(const struct errand_group *group) {
+  if (errand__process_forked())
+    return ERRAND_FORKED;
+  return atomic_load_explicit(&((struct errand_group *) group)->stopping,
+                              memory_order_acquire)
+             ? ERRAND_SHUT_DOWN
+             : ERRAND_OK;
+}
+
+size_t errand_submit(errand_group *group, errand_request *items, size_t count) {
+  chain chains[ERRAND__LOOPS_MAX];
+  memset(chains, 0, group->loop_count * sizeof chains[0]);
+  errand_status closed = gate(group);
+  uint64_t now_ns = uv_hrtime();
+  for (size_t i = 0; i < count; i++) {
+    errand_request *item = &items[i];
+    errand__transfer *t = NULL;
+    item->id = 0;
+    item->status =
+        closed == ERRAND_OK ? prepare(group, item, now_ns, &t) : closed;
+    if (item->status != ERRAND_OK)
+      continue;
+    uint32_t index = choose_loop(group, t);
+    uint64_t sequence = errand__counter_add(&group->next_sequence, 1) + 1;
+    t->id = item->id = (sequence << ERRAND__LOOP_BITS) | index;
+    append(&chains[index], t);
+  }
+  return push(group, chains, items, count);
+}
+
+static errand_status order(errand_group *group, uint64_t id,
+                           errand__command_kind kind, uint64_t amount,
+                           const uint8_t *bytes) {
+  uint32_t index = (uint32_t) (id & (ERRAND__LOOPS_MAX - 1));
+  if (errand__process_forked())
+    return ERRAND_FORKED;
+  if (id == 0 || index >= group->loop_count)
+    return ERRAND_OK; /* no request has it */
+  size_t length = bytes ? (size_t) amount : 0;
+  errand__order *o = errand__malloc(sizeof *o + length);
+  if (!o)
+    return ERRAND_OUT_OF_MEMORY;
+  o->command.kind = kind;
+  o->command.node.next = NULL;
+  o->id = id;
+  o->amount = amount;
+  if (length)
+    memcpy(o->bytes, bytes, length);
+  errand__queue_node *node = &o->command.node;
+  if (errand__loop_post(&group->loops[index], node, node))
+    return ERRAND_OK;
+  errand__free(o);
+  return ERRAND_SHUT_DOWN;
+}
+
+errand_status errand_cancel(errand_group *group, uint64_t id) {
+  return order(group, id, ERRAND__COMMAND_CANCEL, 0, NULL);
+}
+
+errand_status errand_pause(errand_group *group, uint64_t id) {
+  return order(group, id, ERRAND__COMMAND_PAUSE, 0, NULL);
+}
+
+errand_status errand_resume(errand_group *group, uint64_t id) {
+  return order(group, id, ERRAND__COMMAND_RESUME, 0, NULL);
+}
+
+errand_status errand_grant(errand_group *group, uint64_t id, uint64_t bytes) {
+  return order(group, id, ERRAND__COMMAND_GRANT, bytes, NULL);
+}
+
+errand_status errand_upload_write(errand_group *group, uint64_t id,
+                                  errand_bytes bytes) {
+  if (bytes.length == 0)
+    return errand__process_forked() ? ERRAND_FORKED : ERRAND_OK;
+  return order(group, id, ERRAND__COMMAND_UPLOAD_WRITE, bytes.length,
+               bytes.data);
+}
+
+errand_status errand_upload_finish(errand_group *group, uint64_t id) {
+  return order(group, id, ERRAND__COMMAND_UPLOAD_FINISH, 0, NULL);
+}
+
+errand_status errand_upload_fail(errand_group *group, uint64_t id) {
+  return order(group, id, ERRAND__COMMAND_UPLOAD_FAIL, 0, NULL);
+}

@@ -1,0 +1,235 @@
+#include "loop/admission.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "group/group.h"
+#include "transfer/options.h"
+
+/* Requests a cold origin may have connecting at once. */
+#define GATE 4
+/* As long as libcurl keeps an address. */
+#define WARM_MS 60000
+#define IDLE_MS 60000
+#define FIRST_BUCKETS 64
+
+static char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
+}
+
+static const errand_options *options_of(const errand__loop *loop,
+                                        const errand__transfer *t) {
+  return t->options ? t->options : loop->group->options;
+}
+
+static bool is_for(const errand__origin *o, const errand__transfer *t,
+                   uint64_t identity) {
+  const errand__url *url = &t->url_parts;
+  if (o->hash != t->origin_hash || o->identity != identity ||
+      o->port != url->port || o->secure != url->secure ||
+      o->host_length != url->host_length)
+    return false;
+  for (size_t i = 0; i < url->host_length; i++)
+    if (o->host[i] != lower(url->host[i]))
+      return false;
+  return true;
+}
+
+/* More buckets; staying with fewer is slower, not wrong. */
+static void grow(errand__loop *loop) {
+  size_t buckets =
+      loop->origin_buckets ? loop->origin_buckets * 4 : FIRST_BUCKETS;
+  errand__origin **table = errand__calloc(buckets, sizeof *table);
+  if (!table)
+    return;
+  for (size_t i = 0; i < loop->origin_buckets; i++) {
+    errand__origin *o = loop->origins[i];
+    while (o) {
+      errand__origin *next = o->next;
+      errand__origin **bucket = &table[o->hash & (buckets - 1)];
+      o->next = *bucket;
+      *bucket = o;
+      o = next;
+    }
+  }
+  errand__free(loop->origins);
+  loop->origins = table;
+  loop->origin_buckets = buckets;
+}
+
+static errand__origin *make(errand__loop *loop, const errand__transfer *t,
+                            const errand_options *options) {
+  const errand__url *url = &t->url_parts;
+  if (loop->origin_count >= loop->origin_buckets)
+    grow(loop);
+  if (loop->origin_buckets == 0)
+    return NULL;
+  errand__origin *o = errand__malloc(sizeof *o + url->host_length);
+  if (!o)
+    return NULL;
+  *o = (errand__origin){.hash = t->origin_hash,
+                        .identity = options->identity,
+                        .port = url->port,
+                        .secure = url->secure,
+                        .host_length = url->host_length};
+  o->quota = errand__origin_quota(loop->group, o->hash, loop->index);
+  o->gated = !url->literal && !options->unix_socket;
+  errand__list_init(&o->ready_link);
+  for (int i = 0; i < ERRAND__PRIORITIES; i++)
+    errand__list_init(&o->waiting[i]);
+  for (size_t i = 0; i < url->host_length; i++)
+    o->host[i] = lower(url->host[i]);
+  errand__origin **bucket =
+      &loop->origins[o->hash & (loop->origin_buckets - 1)];
+  o->next = *bucket;
+  *bucket = o;
+  loop->origin_count++;
+  errand__loop_keep_ticking(loop);
+  return o;
+}
+
+static errand__origin *origin_for(errand__loop *loop,
+                                  const errand__transfer *t) {
+  const errand_options *options = options_of(loop, t);
+  errand__origin *o = NULL;
+  if (loop->origin_buckets)
+    o = loop->origins[t->origin_hash & (loop->origin_buckets - 1)];
+  while (o && !is_for(o, t, options->identity))
+    o = o->next;
+  return o ? o : make(loop, t, options);
+}
+
+static bool may_start(const errand__loop *loop, const errand__origin *o) {
+  if (o->waiting_count == 0 || o->in_flight >= o->quota)
+    return false;
+  return !o->gated || o->connecting < GATE || loop->now_ms < o->warm_until_ms;
+}
+
+/* Keeps the ready list true after any change of an origin. */
+static void refresh(errand__loop *loop, errand__origin *o) {
+  bool listed = !errand__list_is_empty(&o->ready_link);
+  bool ready = may_start(loop, o);
+  if (ready && !listed)
+    errand__list_append(&loop->ready, &o->ready_link);
+  else if (!ready && listed)
+    errand__list_remove(&o->ready_link);
+}
+
+static int rank(errand_priority priority) {
+  switch (priority) {
+  case ERRAND_PRIORITY_HIGH:
+    return 0;
+  case ERRAND_PRIORITY_DEFAULT:
+    return 1;
+  case ERRAND_PRIORITY_LOW:
+    break;
+  }
+  return 2;
+}
+
+bool errand__admission_enqueue(errand__loop *loop, errand__transfer *t) {
+  if (!t->origin)
+    t->origin = origin_for(loop, t);
+  if (!t->origin)
+    return false;
+  errand__origin *o = t->origin;
+  t->phase = ERRAND__WAITING;
+  errand__list_append(&o->waiting[rank(t->priority)], &t->link);
+  o->waiting_count++;
+  o->used_ms = loop->now_ms;
+  refresh(loop, o);
+  return true;
+}
+
+void errand__admission_dequeue(errand__loop *loop, errand__transfer *t) {
+  errand__list_remove(&t->link);
+  t->origin->waiting_count--;
+  refresh(loop, t->origin);
+}
+
+static errand__transfer *pop(errand__origin *o) {
+  for (int i = 0; i < ERRAND__PRIORITIES; i++) {
+    errand__list *l = errand__list_pop(&o->waiting[i]);
+    if (l) {
+      o->waiting_count--;
+      return ERRAND__CONTAINER(l, errand__transfer, link);
+    }
+  }
+  return NULL;
+}
+
+bool errand__admission_run(errand__loop *loop) {
+  bool any = false;
+  while (!errand__list_is_empty(&loop->ready)) {
+    if (!errand__group_acquire(loop->group, loop->index))
+      break;
+    errand__list *l = errand__list_pop(&loop->ready);
+    errand__origin *o = ERRAND__CONTAINER(l, errand__origin, ready_link);
+    errand__transfer *t = pop(o);
+    o->in_flight++;
+    o->connecting++;
+    o->used_ms = loop->now_ms;
+    t->counted_connecting = true;
+    refresh(loop, o); /* to the back of the ready list: origins take turns */
+    errand__transfer_start(loop, t);
+    any = true;
+  }
+  return any;
+}
+
+static void not_connecting(errand__transfer *t) {
+  if (t->counted_connecting) {
+    t->counted_connecting = false;
+    t->origin->connecting--;
+  }
+}
+
+void errand__origin_connected(errand__loop *loop, errand__transfer *t) {
+  errand__origin *o = t->origin;
+  not_connecting(t);
+  o->warm_until_ms = loop->now_ms + WARM_MS;
+  t->counted_http2 = options_of(loop, t)->http2;
+  if (!t->counted_http2)
+    loop->busy_http1++;
+  else if (o->http2_active++ == 0)
+    loop->busy_http2++;
+  refresh(loop, o);
+}
+
+void errand__admission_ended(errand__loop *loop, errand__transfer *t) {
+  errand__origin *o = t->origin;
+  if (t->phase >= ERRAND__SENDING) {
+    if (!t->counted_http2)
+      loop->busy_http1--;
+    else if (--o->http2_active == 0)
+      loop->busy_http2--;
+  }
+  not_connecting(t);
+  o->in_flight--;
+  o->used_ms = loop->now_ms;
+  errand__group_release(loop->group, loop->index);
+  refresh(loop, o);
+}
+
+void errand__origins_tend(errand__loop *loop, bool everything) {
+  for (size_t i = 0; i < loop->origin_buckets; i++) {
+    errand__origin **link = &loop->origins[i];
+    while (*link) {
+      errand__origin *o = *link;
+      bool unused = o->in_flight == 0 && o->waiting_count == 0;
+      if (unused && (everything || loop->now_ms - o->used_ms >= IDLE_MS)) {
+        *link = o->next;
+        errand__list_remove(&o->ready_link);
+        errand__free(o);
+        loop->origin_count--;
+      } else {
+        link = &o->next;
+      }
+    }
+  }
+  if (everything && loop->origin_count == 0) {
+    errand__free(loop->origins);
+    loop->origins = NULL;
+    loop->origin_buckets = 0;
+  }
+}

@@ -1,0 +1,61 @@
+/*
+ * Who may start. libcurl's own queue is not used: it costs 20 us a request
+ * and ignores timeouts before 8.8. An origin has a queue for each priority
+ * and a quota; origins that may start take turns; the group has a limit of
+ * its own over all loops.
+ *
+ * A cold origin, one whose name is not in the address cache, starts a few
+ * requests and holds the others until one of them has a connection: libcurl
+ * resolves once per request, on a thread each (core-facts 0.5).
+ */
+#ifndef ERRAND_LOOP_ADMISSION_H
+#define ERRAND_LOOP_ADMISSION_H
+
+#include "loop/loop.h"
+#include "transfer/transfer.h"
+
+#define ERRAND__PRIORITIES 3
+
+typedef struct errand__origin {
+  struct errand__origin *next; /* in its bucket */
+  errand__list ready_link;     /* the loop's ready list, while eligible */
+  errand__list waiting[ERRAND__PRIORITIES]; /* high, default, low */
+  uint64_t hash;
+  uint64_t identity;
+  size_t waiting_count;
+  uint32_t quota;
+  uint32_t in_flight;
+  uint32_t connecting;
+  uint32_t http2_active;
+  uint64_t warm_until_ms;
+  uint64_t used_ms;
+  uint16_t port;
+  bool secure;
+  bool gated; /* its host is a name that has to be resolved */
+  size_t host_length;
+  char host[]; /* lower case */
+} errand__origin;
+
+/* Puts a transfer into its origin's queue. Returns: false: out of memory. */
+bool errand__admission_enqueue(errand__loop *loop, errand__transfer *transfer);
+
+/* Takes a waiting transfer out of its queue. */
+void errand__admission_dequeue(errand__loop *loop, errand__transfer *transfer);
+
+/* Starts what may start. Returns: whether anything did. */
+bool errand__admission_run(errand__loop *loop);
+
+/* A started transfer has ended and is out of libcurl. */
+void errand__admission_ended(errand__loop *loop, errand__transfer *transfer);
+
+/* A transfer has a connection. */
+void errand__origin_connected(errand__loop *loop, errand__transfer *transfer);
+
+/* Frees origins without requests that were not used for a while; all of them
+   if `everything`. */
+void errand__origins_tend(errand__loop *loop, bool everything);
+
+/* Gives a transfer to libcurl; start.c. It ends at once on failure. */
+void errand__transfer_start(errand__loop *loop, errand__transfer *transfer);
+
+#endif

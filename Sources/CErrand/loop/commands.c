@@ -1,0 +1,168 @@
+#include "loop/commands.h"
+
+#include "base/mem.h"
+#include "group/group.h"
+#include "loop/admission.h"
+#include "loop/deadline.h"
+#include "loop/finish.h"
+#include "loop/report.h"
+#include "loop/transfers.h"
+#include "queue/command.h"
+#include "transfer/slot.h"
+#include "transfer/source.h"
+
+static void fill_default(int64_t *value, int64_t fallback) {
+  if (*value == 0)
+    *value = fallback;
+}
+
+static void take_on(errand__loop *loop, errand__transfer *t) {
+  const errand_group_init *init = &loop->group->init;
+  fill_default(&t->limit_header_bytes, init->limit_header_bytes);
+  fill_default(&t->limit_header_count, init->limit_header_count);
+  fill_default(&t->limit_body_bytes, init->limit_body_bytes);
+  fill_default(&t->limit_decoded_bytes, init->limit_decoded_bytes);
+  if (!errand__loop_reserve_records(loop, 1) ||
+      !errand__transfers_add(loop, t)) {
+    errand__deliver_refusal(loop, t, ERRAND_OUT_OF_MEMORY);
+    return;
+  }
+  t->phase = ERRAND__PARKED; /* in no queue yet */
+  if (!errand__admission_enqueue(loop, t))
+    errand__finish(loop, t, ERRAND_OUT_OF_MEMORY, CURLE_OK);
+  else
+    errand__deadline_set(loop, t);
+}
+
+static void set_paused(errand__loop *loop, errand__transfer *t, bool paused) {
+  if (t->paused == paused)
+    return;
+  t->paused = paused;
+  if (t->phase == ERRAND__WAITING) {
+    errand__admission_dequeue(loop, t);
+    t->phase = ERRAND__PARKED;
+  } else if (t->phase == ERRAND__PARKED) {
+    /* Its origin is known: this cannot run out of memory. */
+    (void) errand__admission_enqueue(loop, t);
+  } else {
+    errand__loop_review(loop, t);
+  }
+}
+
+static void obey(errand__loop *loop, errand__transfer *t,
+                 errand__order *order) {
+  errand_status status = ERRAND_OK;
+  switch (order->command.kind) {
+  case ERRAND__COMMAND_CANCEL:
+    status = ERRAND_CANCELLED;
+    break;
+  case ERRAND__COMMAND_PAUSE:
+  case ERRAND__COMMAND_RESUME:
+    set_paused(loop, t, order->command.kind == ERRAND__COMMAND_PAUSE);
+    break;
+  case ERRAND__COMMAND_GRANT:
+    /* Saturates: a caller that grants too much only loses its backpressure. */
+    if (order->amount > (uint64_t) (INT64_MAX / 2) || t->credit > INT64_MAX / 2)
+      t->credit = INT64_MAX / 2;
+    else
+      t->credit += (int64_t) order->amount;
+    if (t->credit > 0 && t->out_of_credit) {
+      t->out_of_credit = false;
+      errand__loop_review(loop, t);
+    }
+    break;
+  case ERRAND__COMMAND_UPLOAD_WRITE:
+    status = t->source ? errand__source_write(t->source, order)
+                       : ERRAND_INVALID_BODY;
+    if (t->source)
+      order = NULL; /* the source's now */
+    errand__loop_review(loop, t);
+    break;
+  case ERRAND__COMMAND_UPLOAD_FINISH:
+    status = t->source ? errand__source_finish(t->source) : ERRAND_INVALID_BODY;
+    errand__loop_review(loop, t);
+    break;
+  case ERRAND__COMMAND_UPLOAD_FAIL:
+    status = ERRAND_UPLOAD_FAILED;
+    break;
+  case ERRAND__COMMAND_SUBMIT:
+    break;
+  }
+  errand__free(order);
+  if (status != ERRAND_OK)
+    errand__finish(loop, t, status, CURLE_OK);
+}
+
+static void run(errand__loop *loop, errand__queue_node *node) {
+  while (node) {
+    errand__command *command = (errand__command *) (void *) node;
+    node = node->next;
+    if (command->kind == ERRAND__COMMAND_SUBMIT) {
+      take_on(loop, (errand__transfer *) (void *) command);
+      continue;
+    }
+    errand__order *order = (errand__order *) (void *) command;
+    errand__transfer *t = errand__transfers_find(loop, order->id);
+    if (t)
+      obey(loop, t, order);
+    else
+      errand__free(order); /* it has ended */
+  }
+}
+
+bool errand__commands_run(errand__loop *loop) {
+  errand__queue_node *first = errand__queue_take(&loop->queue);
+  run(loop, first);
+  return first != NULL;
+}
+
+void errand__commands_close(errand__loop *loop) {
+  run(loop, errand__queue_close(&loop->queue));
+}
+
+void errand__loop_review(errand__loop *loop, errand__transfer *t) {
+  if (t->in_review || t->phase < ERRAND__CONNECTING ||
+      t->phase == ERRAND__FINISHED)
+    return;
+  t->in_review = true;
+  errand__list_append(&loop->review, &t->review_link);
+}
+
+static int wanted_pause(const errand__transfer *t) {
+  int bits = 0;
+  if (t->paused || t->out_of_credit)
+    bits |= CURLPAUSE_RECV;
+  if (t->paused || t->starved)
+    bits |= CURLPAUSE_SEND;
+  return bits;
+}
+
+bool errand__review_run(errand__loop *loop) {
+  bool any = false;
+  errand__list *l;
+  while ((l = errand__list_pop(&loop->review)) != NULL) {
+    errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, review_link);
+    t->in_review = false;
+    any = true;
+    if (t->starved && errand__source_is_ready(t->source)) {
+      t->starved = false;
+      t->sent_ms = loop->now_ms;
+    }
+    int bits = wanted_pause(t);
+    if (bits == t->paused_bits)
+      continue;
+    if (!bits || (t->paused_bits & ~bits))
+      t->activity_ms = t->sent_ms = loop->now_ms; /* time stood still */
+    t->paused_bits = bits;
+    /* Delivers what libcurl kept, through our callbacks, before it returns;
+       they may change paused_bits again and only append to lists. */
+    CURLcode code = curl_easy_pause(t->slot->easy, bits);
+    if (code != CURLE_OK) {
+      errand__finish(loop, t, ERRAND_OK, code);
+      continue;
+    }
+    errand__shard_touch(t->slot->shard);
+    errand__deadline_set(loop, t);
+  }
+  return any;
+}

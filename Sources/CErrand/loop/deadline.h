@@ -1,0 +1,23 @@
+/*
+ * The five timeouts of a request over one node of the loop's wheel. The node
+ * is moved only to an earlier time; bytes that come only note the time, and
+ * the node, when it fires, works out what really is due.
+ */
+#ifndef ERRAND_LOOP_DEADLINE_H
+#define ERRAND_LOOP_DEADLINE_H
+
+#include "loop/loop.h"
+#include "transfer/transfer.h"
+
+/* Arms the node for the earliest deadline of the present phase. */
+void errand__deadline_set(errand__loop *loop, errand__transfer *transfer);
+
+/*
+ * What is overdue now.
+ * Returns: OK, and *next is the next deadline (ERRAND__WHEEL_NEVER: none); or
+ * a TIMEOUT_* status.
+ */
+errand_status errand__deadline_check(const errand__transfer *transfer,
+                                     uint64_t now_ms, uint64_t *next);
+
+#endif

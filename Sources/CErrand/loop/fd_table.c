@@ -1,0 +1,227 @@
+#include "loop/fd_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define FIRST_CAPACITY 64
+
+void errand__fd_table_init(errand__fd_table *table, errand__fd_kernel kernel) {
+  *table = (errand__fd_table){.kernel = kernel};
+}
+
+void errand__fd_table_free(errand__fd_table *table) {
+  errand__free(table->entries);
+  table->entries = NULL;
+  table->capacity = 0;
+}
+
+static errand__fd_entry *find(errand__fd_table *table, int fd) {
+  if (fd < 0 || (size_t) fd >= table->capacity)
+    return NULL;
+  return &table->entries[fd];
+}
+
+static errand__fd_entry *find_or_grow(errand__fd_table *table, int fd) {
+  if (fd < 0)
+    return NULL;
+  if ((size_t) fd >= table->capacity) {
+    size_t capacity = table->capacity ? table->capacity : FIRST_CAPACITY;
+    while ((size_t) fd >= capacity)
+      capacity *= 2;
+    errand__fd_entry *entries =
+        errand__realloc(table->entries, capacity * sizeof *entries);
+    if (!entries)
+      return NULL;
+    memset(entries + table->capacity, 0,
+           (capacity - table->capacity) * sizeof *entries);
+    table->entries = entries;
+    table->capacity = capacity;
+  }
+  return &table->entries[fd];
+}
+
+static uint64_t key_of(const errand__fd_entry *entry, int fd) {
+  return ((uint64_t) entry->generation << 32) | (uint32_t) fd;
+}
+
+static int control(errand__fd_table *table, errand__fd_operation operation,
+                   int fd, unsigned directions, uint64_t key) {
+  table->changes++;
+  return table->kernel.control(table->kernel.context, operation, fd, directions,
+                               key);
+}
+
+/* Forgets the registration: a later event with its key is stale. */
+static void forget(errand__fd_entry *entry) {
+  entry->registered = false;
+  entry->armed = 0;
+  entry->generation++;
+}
+
+static void deregister(errand__fd_table *table, errand__fd_entry *entry,
+                       int fd) {
+  /* ENOENT and EBADF: closed behind our back; the kernel did it already. */
+  if (entry->registered)
+    (void) control(table, ERRAND__FD_DELETE, fd, 0, 0);
+  forget(entry);
+}
+
+static void disown(errand__fd_table *table, errand__fd_entry *entry) {
+  if (entry->ours)
+    table->open--;
+  entry->ours = entry->connecting = entry->hung_up = false;
+}
+
+/* Tells the kernel what is wanted, healing what the table has wrong. */
+static bool arm(errand__fd_table *table, errand__fd_entry *entry, int fd) {
+  errand__fd_operation operation =
+      entry->registered ? ERRAND__FD_MODIFY : ERRAND__FD_ADD;
+  if (!entry->registered)
+    entry->generation++;
+  int error = control(table, operation, fd, entry->want, key_of(entry, fd));
+  if (error == -ENOENT || error == -EEXIST) {
+    /* The number was reused without a word. */
+    entry->generation++;
+    operation =
+        operation == ERRAND__FD_ADD ? ERRAND__FD_MODIFY : ERRAND__FD_ADD;
+    error = control(table, operation, fd, entry->want, key_of(entry, fd));
+  }
+  if (error != 0) {
+    forget(entry);
+    return false;
+  }
+  entry->registered = true;
+  entry->armed = entry->want;
+  return true;
+}
+
+bool errand__fd_opened(errand__fd_table *table, int fd) {
+  errand__fd_entry *entry = find_or_grow(table, fd);
+  if (!entry)
+    return false;
+  disown(table, entry);
+  forget(entry);
+  entry->owner = NULL;
+  entry->want = 0;
+  entry->ours = entry->connecting = true;
+  entry->identity = table->kernel.identity(table->kernel.context, fd);
+  table->opened++;
+  table->open++;
+  return true;
+}
+
+void errand__fd_closing(errand__fd_table *table, int fd) {
+  errand__fd_entry *entry = find(table, fd);
+  if (!entry)
+    return;
+  /* Explicit: a copy of the socket in a forked child would keep the
+     registration alive past our close (uv#1468). */
+  deregister(table, entry, fd);
+  disown(table, entry);
+  entry->owner = NULL;
+  entry->want = 0;
+}
+
+bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
+                      void *owner) {
+  errand__fd_entry *entry = find_or_grow(table, fd);
+  if (!entry)
+    return false;
+  /* A socket that never connected may have been closed in silence and its
+     number given to a resolver's socket pair. */
+  if (entry->connecting &&
+      table->kernel.identity(table->kernel.context, fd) != entry->identity) {
+    disown(table, entry);
+    forget(entry);
+  }
+  entry->owner = owner;
+  entry->want = (uint8_t) want;
+  if (entry->connecting && (want & ERRAND__FD_IN)) {
+    entry->connecting = false;
+  } else if (!entry->connecting && entry->ours && entry->registered &&
+             (entry->armed & want) == want) {
+    return true;
+  }
+  if (entry->registered && entry->armed == want)
+    return true;
+  return arm(table, entry, fd);
+}
+
+void errand__fd_unwatch(errand__fd_table *table, int fd) {
+  errand__fd_entry *entry = find(table, fd);
+  if (!entry)
+    return;
+  entry->want = 0;
+  if (!entry->ours || entry->connecting) {
+    deregister(table, entry, fd);
+    entry->owner = NULL;
+  }
+}
+
+errand__fd_verdict errand__fd_event(errand__fd_table *table, uint64_t key,
+                                    unsigned directions, bool failed,
+                                    void **owner, unsigned *wanted,
+                                    bool *connecting) {
+  int fd = errand__fd_of_key(key);
+  errand__fd_entry *entry = find(table, fd);
+  if (!entry || !entry->registered || key_of(entry, fd) != key) {
+    table->stale++;
+    return ERRAND__FD_IGNORE;
+  }
+  if (failed)
+    directions |= entry->want;
+  *owner = entry->owner;
+  *wanted = directions & entry->want;
+  *connecting = entry->connecting;
+  if (*wanted)
+    return ERRAND__FD_DELIVER;
+  if (entry->want) {
+    if (!arm(table, entry, fd)) {
+      *wanted = entry->want; /* libcurl finds the error by itself */
+      return ERRAND__FD_DELIVER;
+    }
+    return ERRAND__FD_IGNORE;
+  }
+  deregister(table, entry, fd);
+  if (entry->ours && entry->owner && !entry->hung_up) {
+    entry->hung_up = true;
+    return ERRAND__FD_HUNG_UP;
+  }
+  return ERRAND__FD_IGNORE;
+}
+
+void errand__fd_rearm(errand__fd_table *table) {
+  for (size_t fd = 0; fd < table->capacity; fd++) {
+    errand__fd_entry *entry = &table->entries[fd];
+    if (!entry->registered)
+      continue;
+    forget(entry);
+    if (entry->want)
+      (void) arm(table, entry, (int) fd);
+  }
+}
+
+static void drop(errand__fd_table *table, errand__fd_entry *entry) {
+  disown(table, entry);
+  forget(entry);
+  entry->owner = NULL;
+  entry->want = 0;
+}
+
+void errand__fd_purge(errand__fd_table *table, const void *owner) {
+  for (size_t fd = 0; fd < table->capacity; fd++)
+    if (table->entries[fd].owner == owner)
+      drop(table, &table->entries[fd]);
+}
+
+void errand__fd_sweep(errand__fd_table *table) {
+  for (size_t fd = 0; fd < table->capacity; fd++) {
+    errand__fd_entry *entry = &table->entries[fd];
+    if (entry->connecting &&
+        table->kernel.identity(table->kernel.context, (int) fd) !=
+            entry->identity)
+      drop(table, entry);
+  }
+}

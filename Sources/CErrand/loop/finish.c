@@ -1,0 +1,175 @@
+#include "loop/finish.h"
+
+#include "base/mem.h"
+#include "group/group.h"
+#include "loop/admission.h"
+#include "loop/report.h"
+#include "loop/shard.h"
+#include "loop/transfers.h"
+#include "transfer/payload.h"
+#include "transfer/result.h"
+#include "transfer/slot.h"
+
+/* A failure's text, a body's trailers, and a head nobody streamed. */
+static void complete_payload(errand__slot *slot, bool failed,
+                             errand_record *record) {
+  errand__transfer *t = slot->transfer;
+  bool text = failed && slot->error[0];
+  bool trailers =
+      t->head_done && slot->scratch.length > 0 && (t->payload || t->head_sent);
+  bool head = !t->head_sent && t->head_done;
+  bool ok = true;
+  if (!t->payload && (text || trailers || head)) {
+    if (!head && !trailers)
+      slot->scratch.length = 0; /* half a head */
+    if (trailers)
+      t->payload = errand__payload_create(NULL, 0, NULL, slot->scratch.length);
+    else
+      errand__payload_begin(slot, 0);
+    ok = t->payload != NULL;
+  }
+  if (ok && trailers)
+    ok = errand__payload_set_trailers(&t->payload, slot->scratch.bytes,
+                                      slot->scratch.length);
+  if (ok && text)
+    ok = errand__payload_set_text(&t->payload, slot->error);
+  if (!ok && record->status == ERRAND_OK)
+    record->status = ERRAND_OUT_OF_MEMORY;
+  record->payload = t->payload;
+  t->payload = NULL;
+}
+
+/* After one of these the connection and the handle are as good as new. */
+static bool is_reusable(errand_status status, CURLcode code) {
+  return code != CURLE_OUT_OF_MEMORY && status != ERRAND_OUT_OF_MEMORY &&
+         status != ERRAND_INTERNAL;
+}
+
+static void leave_libcurl(errand__loop *loop, errand__transfer *t,
+                          errand_status status, CURLcode code,
+                          errand_record *record) {
+  errand__slot *slot = t->slot;
+  errand__shard *shard = slot->shard;
+  errand__realm *realm = slot->realm;
+  errand__record_fill(slot, code, record);
+  complete_payload(slot, record->status != ERRAND_OK, record);
+  curl_multi_remove_handle(shard->multi, slot->easy);
+  errand__shard_touch(shard);
+  shard->in_flight--;
+  shard->used_ms = realm->used_ms = loop->now_ms;
+  realm->in_flight--;
+  t->slot = NULL;
+  errand__slot_give(slot, is_reusable(status, code));
+  errand__counter_bump(&loop->counters.in_flight, (uint64_t) -1);
+}
+
+void errand__finish(errand__loop *loop, errand__transfer *t,
+                    errand_status status, CURLcode code) {
+  bool reported = errand__report(loop, t); /* chunks come before the end */
+  errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+  record->kind = ERRAND_RECORD_COMPLETION;
+  if (status == ERRAND_OK && t->slot)
+    status = errand__status_of(t->slot, code);
+  if (!reported && status == ERRAND_OK)
+    status = ERRAND_OUT_OF_MEMORY;
+  record->status = status;
+  if (t->phase > ERRAND__PARKED) {
+    record->timings.queue = (t->started_ns - t->submitted_ns) / 1000;
+    if (t->slot)
+      leave_libcurl(loop, t, status, code, record);
+    errand__list_remove(&t->link);
+    errand__admission_ended(loop, t);
+  } else {
+    record->timings.queue = (uv_hrtime() - t->submitted_ns) / 1000;
+    if (t->phase == ERRAND__WAITING && t->origin)
+      errand__admission_dequeue(loop, t);
+    errand__counter_sub(&loop->group->queued, 1);
+  }
+  t->phase = ERRAND__FINISHED;
+  errand__wheel_remove(&loop->wheel, &t->deadline);
+  if (t->in_review)
+    errand__list_remove(&t->review_link);
+  if (t->in_flush)
+    errand__list_remove(&t->flush_link);
+  errand__transfers_remove(loop, t);
+  errand__transfer_free(t);
+}
+
+void errand__finish_all(errand__loop *loop, errand_status status) {
+  errand__transfer *t;
+  while ((t = errand__transfers_any(loop)) != NULL)
+    errand__finish(loop, t, status, CURLE_OK);
+}
+
+static bool keep_message(errand__loop *loop, size_t count, const CURLMsg *m) {
+  if (count == loop->message_capacity) {
+    size_t capacity = count ? count * 2 : 64;
+    CURLMsg *grown = errand__realloc(loop->messages, capacity * sizeof *grown);
+    if (!grown)
+      return false;
+    loop->messages = grown;
+    loop->message_capacity = capacity;
+  }
+  loop->messages[count] = *m;
+  return true;
+}
+
+/* All messages first: removing a handle searches the message list, and the
+   message dies with it. */
+static size_t take_messages(errand__loop *loop, errand__shard *shard) {
+  size_t count = 0;
+  int left;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(shard->multi, &left)) != NULL) {
+    if (message->msg != CURLMSG_DONE)
+      continue;
+    if (!keep_message(loop, count, message)) {
+      CURLMsg last = *message;
+      errand__slot *slot = NULL;
+      curl_easy_getinfo(last.easy_handle, CURLINFO_PRIVATE, (char **) &slot);
+      errand__finish(loop, slot->transfer, ERRAND_OK, last.data.result);
+      continue;
+    }
+    count++;
+  }
+  return count;
+}
+
+/* An error of the multi interface leaves its state undefined. */
+static void fail_shard(errand__loop *loop, errand__shard *shard) {
+  for (errand__list *l = loop->started.next; l != &loop->started;) {
+    errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
+    l = l->next;
+    if (t->slot->shard == shard)
+      errand__finish(loop, t, ERRAND_OUT_OF_MEMORY, CURLE_OUT_OF_MEMORY);
+  }
+  errand__shard_discard(shard);
+}
+
+bool errand__collect(errand__loop *loop) {
+  bool any = false;
+  errand__list now;
+  errand__list *l;
+  errand__list_init(&now);
+  errand__list_splice(&now, &loop->dirty);
+  while ((l = errand__list_pop(&now)) != NULL) {
+    errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, dirty_link);
+    size_t count = take_messages(loop, shard);
+    for (size_t i = 0; i < count; i++) {
+      errand__slot *slot = NULL;
+      curl_easy_getinfo(loop->messages[i].easy_handle, CURLINFO_PRIVATE,
+                        (char **) &slot);
+      errand__finish(loop, slot->transfer, ERRAND_OK,
+                     loop->messages[i].data.result);
+    }
+    any |= count > 0;
+    if (shard->broken) {
+      fail_shard(loop, shard);
+      any = true;
+    } else if (count > 0) {
+      /* Removing handles may have ended others (a lost HTTP/2 session). */
+      errand__shard_touch(shard);
+    }
+  }
+  return any;
+}

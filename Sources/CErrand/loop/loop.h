@@ -1,0 +1,156 @@
+/*
+ * A loop: one thread with its uv_loop, its libcurl multi handles and every
+ * request given to it. Everything here but what is marked "any" belongs to
+ * the loop's thread.
+ */
+#ifndef ERRAND_LOOP_LOOP_H
+#define ERRAND_LOOP_LOOP_H
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <uv.h>
+
+#include "base/counter.h"
+#include "base/list.h"
+#include "include/errand_stats.h"
+#include "loop/fd_table.h"
+#include "loop/wheel.h"
+#include "queue/submit_queue.h"
+
+struct errand__transfer;
+struct errand__realm;
+
+/* Read by any thread, written by the loop alone. */
+typedef struct errand__loop_counters {
+  errand__counter completed;
+  errand__counter in_flight;
+  errand__counter turns;
+  errand__counter batches;
+  errand__counter poll_changes;
+  errand__counter connections_opened;
+  errand__counter connections_open;
+  errand__counter connections_idle;
+  errand__counter multis;
+} errand__loop_counters;
+
+typedef struct errand__loop {
+  /* Any thread. */
+  errand__queue queue;
+  _Alignas(64) _Atomic int sleeping; /* about to wait, or waiting */
+  errand__counter wakeups;
+  errand__counter load; /* requests given to it and not yet ended */
+  _Alignas(64) errand__loop_counters counters;
+
+  /* Fixed while the thread runs. */
+  struct errand_group *group;
+  uint32_t index;
+  pthread_t thread;
+  locale_t locale;
+
+  uv_loop_t uv;
+  uv_async_t async;
+  uv_timer_t timer;
+  uv_prepare_t prepare;
+  uv_check_t check;
+  uv_idle_t idle; /* active: there is work left, do not wait */
+  uv_poll_t poll; /* on `epoll` */
+  int epoll;
+  uint64_t stale_seen;
+  uint32_t stale_streak;
+  bool leftover;
+  bool timer_fired;
+  bool deferred_all; /* some shard asked for curl_multi_socket_all */
+  bool ended;
+  uint64_t now_ms;
+  uint64_t timer_at_ms; /* of `timer`; ERRAND__WHEEL_NEVER */
+
+  errand__fd_table fds;
+  errand__wheel wheel;
+  errand__wheel_node tick; /* once a second while there is anything to tend */
+  errand__wheel_node drain_end;
+  uint64_t drain_until_ms;
+
+  errand__list realms;           /* errand__realm.link */
+  struct errand__realm *commons; /* the realm of identity 0 */
+  errand__list dirty;            /* shards with a possible message */
+  errand__list kicked;           /* shards whose timer is due */
+
+  struct errand__origin **origins; /* hash table */
+  size_t origin_buckets;
+  size_t origin_count;
+  errand__list ready;   /* origins that may start a request */
+  errand__list started; /* transfers in libcurl */
+  errand__list review;  /* transfers whose pause may have to change */
+  errand__list flush;   /* transfers with a chunk or credit to report */
+
+  struct errand__transfer **by_id;
+  size_t id_buckets;
+  size_t live;         /* transfers known here */
+  uint64_t busy_http1; /* transfers holding a connection */
+  uint64_t busy_http2; /* origins with an HTTP/2 stream */
+
+  errand_record *records; /* of this turn */
+  size_t record_count;
+  size_t record_capacity;
+
+  CURLMsg *messages; /* scratch of collect */
+  size_t message_capacity;
+} errand__loop;
+
+/* Any thread: appends commands and wakes the loop if it sleeps.
+   Returns: false once the loop is closed. */
+bool errand__loop_post(errand__loop *loop, errand__queue_node *first,
+                       errand__queue_node *last);
+
+/* Any thread, until the join: makes the loop take a turn. */
+void errand__loop_wake(errand__loop *loop);
+
+/* Initialises the libuv side and starts the thread.
+   Returns: OK, OUT_OF_MEMORY, SYSTEM. */
+errand_status errand__loop_start(errand__loop *loop, struct errand_group *group,
+                                 uint32_t index);
+
+/* Waits for the thread to end. Any thread but the loop's. */
+void errand__loop_join(errand__loop *loop);
+
+/* True on the loop's own thread. Any thread. */
+bool errand__loop_is_current(const errand__loop *loop);
+
+/* The loop whose thread this is, or NULL. */
+errand__loop *errand__loop_current(void);
+
+uv_loop_t *errand__loop_uv(errand__loop *loop);
+
+/* One pass over all work; loop_turn.c. */
+void errand__loop_turn(errand__loop *loop);
+
+/* The next poll returns at once. */
+void errand__loop_wait_not(errand__loop *loop);
+
+/* Handles one batch of the nested epoll set; loop_poll.c. */
+void errand__loop_poll(errand__loop *loop);
+bool errand__loop_poll_start(errand__loop *loop);
+
+/* The transfer's pause is looked at before the turn ends. */
+void errand__loop_review(errand__loop *loop, struct errand__transfer *transfer);
+
+/* The transfer's chunk or credit is reported before the turn ends. */
+void errand__loop_flush_later(errand__loop *loop,
+                              struct errand__transfer *transfer);
+
+/*
+ * Room for `extra` records beyond one completion for each live transfer.
+ * Returns: false when out of memory.
+ */
+bool errand__loop_reserve_records(errand__loop *loop, size_t extra);
+
+/* The next record, zeroed but for id and tag; room was reserved. */
+errand_record *errand__loop_add_record(errand__loop *loop, uint64_t id,
+                                       uint64_t tag);
+
+/* Keeps the once-a-second tick running. */
+void errand__loop_keep_ticking(errand__loop *loop);
+
+#endif

@@ -1,0 +1,139 @@
+/* The order of work in one loop turn. */
+#include "group/group.h"
+#include "loop/admission.h"
+#include "loop/commands.h"
+#include "loop/deadline.h"
+#include "loop/finish.h"
+#include "loop/loop.h"
+#include "loop/report.h"
+#include "loop/shard.h"
+
+/* Rounds before the turn lets sockets have a say again. */
+#define ROUNDS 8
+#define TICK_MS 1000
+
+static void on_deadline(void *context, errand__wheel_node *node) {
+  errand__loop *loop = context;
+  if (node == &loop->tick) {
+    bool more = errand__realms_tend(loop);
+    errand__origins_tend(loop, false);
+    if (more || loop->origin_count > 0)
+      errand__loop_keep_ticking(loop);
+    return;
+  }
+  if (node == &loop->drain_end)
+    return; /* follow_group reads the clock itself */
+  errand__transfer *t = ERRAND__CONTAINER(node, errand__transfer, deadline);
+  uint64_t next;
+  errand_status status = errand__deadline_check(t, loop->now_ms, &next);
+  if (status != ERRAND_OK)
+    errand__finish(loop, t, status, CURLE_OPERATION_TIMEDOUT);
+  else if (next != ERRAND__WHEEL_NEVER)
+    errand__wheel_add(&loop->wheel, node, next);
+}
+
+void errand__loop_keep_ticking(errand__loop *loop) {
+  if (!loop->tick.armed)
+    errand__wheel_add(&loop->wheel, &loop->tick, loop->now_ms + TICK_MS);
+}
+
+/* What errand_group_stop asked for. */
+static void follow_group(errand__loop *loop) {
+  struct errand_group *group = loop->group;
+  if (!atomic_load_explicit(&group->stopping, memory_order_acquire) ||
+      loop->ended)
+    return;
+  uint64_t until =
+      atomic_load_explicit(&group->stop_at_ms, memory_order_relaxed);
+  if (loop->now_ms >= until) {
+    errand__commands_run(loop);
+    errand__finish_all(loop, ERRAND_CANCELLED);
+  } else {
+    errand__wheel_add(&loop->wheel, &loop->drain_end, until);
+  }
+  if (loop->live > 0 || !errand__queue_is_empty(&loop->queue))
+    return;
+  /* A submission that passed the group's gate before it closed may still be
+     on its way: from here on it is refused, or was taken just now. */
+  errand__commands_close(loop);
+  errand__finish_all(loop, ERRAND_CANCELLED);
+  loop->ended = true;
+}
+
+/* Returns: whether anything happened that may lead to more. */
+static bool round_once(errand__loop *loop) {
+  bool any = errand__collect(loop);
+  any |= errand__commands_run(loop);
+  errand__wheel_advance(&loop->wheel, loop->now_ms, on_deadline, loop);
+  any |= errand__review_run(loop);
+  any |= errand__admission_run(loop);
+  errand__shards_timer(loop);
+  any |= errand__shards_kick(loop);
+  return any;
+}
+
+static void publish(errand__loop *loop) {
+  errand__loop_counters *c = &loop->counters;
+  uint64_t open = loop->fds.open;
+  uint64_t busy = loop->busy_http1 + loop->busy_http2;
+  errand__counter_bump(&c->turns, 1);
+  errand__counter_set(&c->poll_changes, loop->fds.changes);
+  errand__counter_set(&c->connections_opened, loop->fds.opened);
+  errand__counter_set(&c->connections_open, open);
+  errand__counter_set(&c->connections_idle, open > busy ? open - busy : 0);
+}
+
+static void on_timer(uv_timer_t *timer) {
+  errand__loop *loop = timer->data;
+  loop->timer_at_ms = ERRAND__WHEEL_NEVER;
+  loop->now_ms = uv_now(&loop->uv);
+  /* Not left to the check phase: the poll before it may wait for long. */
+  errand__loop_turn(loop);
+}
+
+static void arrange_next(errand__loop *loop) {
+  uint64_t at = errand__shards_timer(loop);
+  uint64_t wheel = errand__wheel_next(&loop->wheel);
+  if (wheel < at)
+    at = wheel;
+  bool leftover = loop->leftover || !errand__list_is_empty(&loop->kicked) ||
+                  !errand__list_is_empty(&loop->dirty);
+  if (leftover)
+    errand__loop_wait_not(loop);
+  else
+    uv_idle_stop(&loop->idle);
+  /* A timer that is too early costs one empty turn; moving it for every
+     request would cost more. */
+  if (at < loop->timer_at_ms) {
+    uint64_t now = uv_now(&loop->uv);
+    loop->timer_at_ms = at;
+    uv_timer_start(&loop->timer, on_timer, at > now ? at - now : 1, 0);
+  }
+}
+
+void errand__loop_turn(errand__loop *loop) {
+  uv_update_time(&loop->uv);
+  loop->now_ms = uv_now(&loop->uv);
+  int rounds = 0;
+  do {
+    follow_group(loop);
+    loop->leftover = false;
+    while (round_once(loop)) {
+      if (++rounds >= ROUNDS) {
+        loop->leftover = true;
+        break;
+      }
+    }
+    errand__report_all(loop);
+    /* The receiver may submit from its callback; that starts this turn. */
+    if (!errand__deliver(loop) && errand__queue_is_empty(&loop->queue))
+      break;
+  } while (rounds < ROUNDS && !errand__queue_is_empty(&loop->queue));
+  if (loop->record_count > 0 || !errand__queue_is_empty(&loop->queue))
+    loop->leftover = true;
+  publish(loop);
+  if (loop->ended && loop->record_count == 0)
+    uv_stop(&loop->uv);
+  else
+    arrange_next(loop);
+}

@@ -1,0 +1,287 @@
+#include "loop/shard.h"
+
+#include "base/mem.h"
+#include "group/group.h"
+#include "group/process.h"
+#include "transfer/slot.h"
+
+/* libcurl before 8.4 waits 200 ms after an address refused. */
+#define SOCKET_ALL_PAUSE_MS 20
+/* A shard or realm without requests is kept as long as a connection. */
+#define IDLE_MS 50000
+/* Idle connections whose peer has gone are closed after this. */
+#define HUNG_UP_MS 1000
+/* Pooled easy handles beyond the requests in flight. */
+#define IDLE_SLOTS_MAX 512
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
+                     void *assigned) {
+  errand__shard *shard = context;
+  errand__fd_table *fds = &shard->realm->loop->fds;
+  (void) easy; /* may be one of libcurl's own */
+  (void) assigned;
+  if (what == CURL_POLL_REMOVE)
+    errand__fd_unwatch(fds, fd);
+  else if (!errand__fd_watch(fds, fd, (unsigned) what, shard))
+    shard->broken = true; /* -1 here would end every transfer unseen */
+  return 0;
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *context) {
+  errand__shard *shard = context;
+  errand__loop *loop = shard->realm->loop;
+  (void) multi;
+  if (timeout_ms < 0) {
+    shard->timer_at_ms = ERRAND__WHEEL_NEVER;
+  } else if (timeout_ms == 0) {
+    shard->timer_at_ms = loop->now_ms;
+    if (!shard->kick) {
+      shard->kick = true;
+      errand__list_append(&loop->kicked, &shard->kicked_link);
+    }
+  } else {
+    /* Both clocks round down. An early call would be worse than wasted:
+       libcurl does not ask again for a time it has asked for. */
+    uv_update_time(&loop->uv);
+    shard->timer_at_ms = uv_now(&loop->uv) + (uint64_t) timeout_ms + 2;
+  }
+  return 0;
+}
+
+static CURLM *make_multi(errand__shard *shard, uint32_t limit) {
+  CURLM *multi = curl_multi_init();
+  if (!multi)
+    return NULL;
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, shard);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, shard);
+  /* The default is four times the handles of the moment: it shrinks with
+     the load and throws connections away. */
+  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long) limit * 2);
+  curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long) CURLPIPE_MULTIPLEX);
+  return multi;
+}
+
+static void free_realm(errand__realm *realm) {
+  if (realm->share)
+    curl_share_cleanup(realm->share);
+  errand__free(realm);
+}
+
+errand__realm *errand__realm_for(errand__loop *loop, uint64_t identity) {
+  if (identity == 0 && loop->commons)
+    return loop->commons;
+  for (errand__list *l = loop->realms.next; l != &loop->realms; l = l->next) {
+    errand__realm *realm = ERRAND__CONTAINER(l, errand__realm, link);
+    if (realm->identity == identity)
+      return realm;
+  }
+  errand__realm *realm = errand__calloc(1, sizeof *realm);
+  if (!realm)
+    return NULL;
+  realm->loop = loop;
+  realm->identity = identity;
+  realm->used_ms = loop->now_ms;
+  errand__list_init(&realm->shards);
+  errand__list_init(&realm->slots);
+  realm->share = curl_share_init();
+  if (!realm->share ||
+      curl_share_setopt(realm->share, CURLSHOPT_SHARE,
+                        CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK ||
+      curl_share_setopt(realm->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) !=
+          CURLSHE_OK) {
+    free_realm(realm);
+    return NULL;
+  }
+  errand__list_append(&loop->realms, &realm->link);
+  if (identity == 0)
+    loop->commons = realm;
+  return realm;
+}
+
+static errand__shard *make_shard(errand__realm *realm, uint32_t limit) {
+  errand__shard *shard = errand__calloc(1, sizeof *shard);
+  if (!shard)
+    return NULL;
+  shard->realm = realm;
+  shard->timer_at_ms = ERRAND__WHEEL_NEVER;
+  errand__list_init(&shard->dirty_link);
+  errand__list_init(&shard->kicked_link);
+  shard->multi = make_multi(shard, limit);
+  if (!shard->multi) {
+    errand__free(shard);
+    return NULL;
+  }
+  errand__list_append(&realm->shards, &shard->link);
+  errand__counter_bump(&realm->loop->counters.multis, 1);
+  errand__loop_keep_ticking(realm->loop);
+  return shard;
+}
+
+errand__shard *errand__shard_for(errand__realm *realm, uint32_t limit) {
+  errand__list *l = realm->shards.next;
+  for (; l != &realm->shards; l = l->next) {
+    errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, link);
+    if (shard->in_flight < limit && !shard->broken)
+      return shard;
+  }
+  return make_shard(realm, limit);
+}
+
+void errand__shard_touch(errand__shard *shard) {
+  if (errand__list_is_empty(&shard->dirty_link))
+    errand__list_append(&shard->realm->loop->dirty, &shard->dirty_link);
+}
+
+static void check(errand__shard *shard, CURLMcode code) {
+  if (code != CURLM_OK)
+    shard->broken = true;
+  errand__shard_touch(shard);
+}
+
+void errand__shard_socket(errand__shard *shard, int fd, unsigned directions) {
+  int running;
+  check(shard,
+        curl_multi_socket_action(shard->multi, fd, (int) directions, &running));
+}
+
+/* The one caller of the deprecated curl_multi_socket_all: before 8.4 a
+   refused address is only noticed by the happy-eyeballs timer, 200 ms later
+   (01d8473b25). */
+static void socket_all(errand__shard *shard) {
+  int running;
+  shard->socket_all = false;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  check(shard, curl_multi_socket_all(shard->multi, &running));
+#pragma GCC diagnostic pop
+}
+
+bool errand__shards_kick(errand__loop *loop) {
+  errand__list now;
+  bool any = false;
+  errand__list_init(&now);
+  errand__list_splice(&now, &loop->kicked);
+  errand__list *l;
+  while ((l = errand__list_pop(&now)) != NULL) {
+    errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, kicked_link);
+    int running;
+    any = true;
+    shard->kick = false;
+    if (shard->timer_at_ms <= loop->now_ms)
+      shard->timer_at_ms = ERRAND__WHEEL_NEVER;
+    check(shard, curl_multi_socket_action(shard->multi, CURL_SOCKET_TIMEOUT, 0,
+                                          &running));
+  }
+  if (!loop->deferred_all)
+    return any;
+  loop->deferred_all = false;
+  for (errand__list *r = loop->realms.next; r != &loop->realms; r = r->next) {
+    errand__realm *realm = ERRAND__CONTAINER(r, errand__realm, link);
+    for (l = realm->shards.next; l != &realm->shards; l = l->next) {
+      errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, link);
+      if (!shard->socket_all)
+        continue;
+      if (loop->now_ms - shard->socket_all_ms < SOCKET_ALL_PAUSE_MS) {
+        uint64_t at = shard->socket_all_ms + SOCKET_ALL_PAUSE_MS;
+        if (at < shard->timer_at_ms)
+          shard->timer_at_ms = at;
+        loop->deferred_all = true;
+        continue;
+      }
+      shard->socket_all_ms = loop->now_ms;
+      socket_all(shard);
+      any = true;
+    }
+  }
+  return any;
+}
+
+uint64_t errand__shards_timer(errand__loop *loop) {
+  uint64_t earliest = ERRAND__WHEEL_NEVER;
+  for (errand__list *r = loop->realms.next; r != &loop->realms; r = r->next) {
+    errand__realm *realm = ERRAND__CONTAINER(r, errand__realm, link);
+    for (errand__list *l = realm->shards.next; l != &realm->shards;
+         l = l->next) {
+      errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, link);
+      if (shard->timer_at_ms <= loop->now_ms) {
+        if (!shard->kick) {
+          shard->kick = true;
+          errand__list_append(&loop->kicked, &shard->kicked_link);
+        }
+      } else if (shard->timer_at_ms < earliest) {
+        earliest = shard->timer_at_ms;
+      }
+    }
+  }
+  return earliest;
+}
+
+void errand__shard_discard(errand__shard *shard) {
+  /* Closes the kept connections; on_socket and on_timer still run. */
+  curl_multi_cleanup(shard->multi);
+  errand__fd_purge(&shard->realm->loop->fds, shard);
+  errand__list_remove(&shard->dirty_link);
+  errand__list_remove(&shard->kicked_link);
+  errand__list_remove(&shard->link);
+  errand__counter_bump(&shard->realm->loop->counters.multis, (uint64_t) -1);
+  errand__free(shard);
+}
+
+/* 8.10 to 8.11.0 forget to ask for a timer at times (4cded6deac). */
+static void check_timer(errand__shard *shard, uint64_t now) {
+  long timeout_ms = -1;
+  if (shard->in_flight == 0 || shard->timer_at_ms != ERRAND__WHEEL_NEVER)
+    return;
+  if (curl_multi_timeout(shard->multi, &timeout_ms) == CURLM_OK &&
+      timeout_ms >= 0)
+    shard->timer_at_ms = now + (uint64_t) timeout_ms + 2;
+}
+
+static void tend_realm(errand__realm *realm, uint64_t now) {
+  for (errand__list *l = realm->shards.next; l != &realm->shards;) {
+    errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, link);
+    l = l->next;
+    uint64_t idle = now - shard->used_ms;
+    check_timer(shard, now);
+    if (shard->in_flight == 0 &&
+        (idle >= IDLE_MS || (shard->hung_up && idle >= HUNG_UP_MS)))
+      errand__shard_discard(shard);
+  }
+  bool idle = realm->in_flight == 0 && now - realm->used_ms >= IDLE_MS;
+  size_t keep = idle ? 0 : realm->in_flight + IDLE_SLOTS_MAX;
+  while (realm->idle_slots > keep)
+    errand__slot_free_idle(realm);
+}
+
+bool errand__realms_tend(errand__loop *loop) {
+  bool more = false;
+  errand__fd_sweep(&loop->fds);
+  for (errand__list *r = loop->realms.next; r != &loop->realms;) {
+    errand__realm *realm = ERRAND__CONTAINER(r, errand__realm, link);
+    r = r->next;
+    tend_realm(realm, loop->now_ms);
+    if (!errand__list_is_empty(&realm->shards) || realm->idle_slots > 0) {
+      more = true;
+    } else if (realm->identity != 0 && realm->in_flight == 0) {
+      errand__list_remove(&realm->link);
+      free_realm(realm);
+    }
+  }
+  return more;
+}
+
+void errand__realms_free(errand__loop *loop) {
+  errand__list *r;
+  while ((r = errand__list_pop(&loop->realms)) != NULL) {
+    errand__realm *realm = ERRAND__CONTAINER(r, errand__realm, link);
+    while (!errand__list_is_empty(&realm->shards))
+      errand__shard_discard(
+          ERRAND__CONTAINER(realm->shards.next, errand__shard, link));
+    while (realm->idle_slots > 0)
+      errand__slot_free_idle(realm);
+    free_realm(realm);
+  }
+  loop->commons = NULL;
+}

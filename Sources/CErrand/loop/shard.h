@@ -1,0 +1,73 @@
+/*
+ * Realms and shards. A realm is what may share connections, sessions and
+ * addresses: one for all options of identity 0, one for each other identity.
+ * A shard is one libcurl multi handle with a bounded number of requests, as
+ * libcurl's work per request grows with the connections in a multi handle.
+ */
+#ifndef ERRAND_LOOP_SHARD_H
+#define ERRAND_LOOP_SHARD_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "loop/loop.h"
+
+typedef struct errand__realm {
+  errand__list link;
+  errand__loop *loop;
+  uint64_t identity;
+  CURLSH *share; /* no lock callbacks: one thread */
+  errand__list shards;
+  errand__list slots; /* idle easy handles, last used first */
+  size_t idle_slots;
+  size_t in_flight;
+  uint64_t used_ms;
+} errand__realm;
+
+typedef struct errand__shard {
+  errand__list link;
+  errand__list dirty_link;
+  errand__list kicked_link;
+  errand__realm *realm;
+  CURLM *multi;
+  uint32_t in_flight;
+  uint64_t timer_at_ms; /* ERRAND__WHEEL_NEVER: none */
+  uint64_t used_ms;
+  uint64_t socket_all_ms; /* when curl_multi_socket_all last ran */
+  bool kick;              /* the timer is due */
+  bool socket_all;        /* an address refused; see errand__shard_kick */
+  bool hung_up;           /* an idle connection's peer has gone */
+  bool broken;            /* its state is undefined: fail all, make it anew */
+} errand__shard;
+
+/* The realm of an identity, made on demand. Returns: NULL: out of memory. */
+errand__realm *errand__realm_for(errand__loop *loop, uint64_t identity);
+
+/* A shard of the realm with room, the fullest-first one, so that kept
+   connections are found again. Returns: NULL: out of memory. */
+errand__shard *errand__shard_for(errand__realm *realm, uint32_t limit);
+
+/* It may have messages. */
+void errand__shard_touch(errand__shard *shard);
+
+/* libcurl is to be told of a socket event. */
+void errand__shard_socket(errand__shard *shard, int fd, unsigned directions);
+
+/* Runs what is due. Returns: whether anything was. */
+bool errand__shards_kick(errand__loop *loop);
+
+/* Frees a shard without requests. */
+void errand__shard_discard(errand__shard *shard);
+
+/* Marks shards whose timer has come; returns the earliest of the others. */
+uint64_t errand__shards_timer(errand__loop *loop);
+
+/* Tends idle shards and realms; from the tick. Returns: whether there is
+   anything left to tend. */
+bool errand__realms_tend(errand__loop *loop);
+
+/* Frees all; no transfer is left. libcurl's callbacks still run in it. */
+void errand__realms_free(errand__loop *loop);
+
+#endif

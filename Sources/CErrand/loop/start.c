@@ -1,0 +1,54 @@
+/* From waiting to inside libcurl. */
+#include "group/group.h"
+#include "loop/admission.h"
+#include "loop/deadline.h"
+#include "loop/finish.h"
+#include "loop/shard.h"
+#include "transfer/slot.h"
+#include "transfer/source.h"
+
+static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
+  errand_options *options = t->options ? t->options : loop->group->options;
+  errand__realm *realm = errand__realm_for(loop, options->identity);
+  errand__shard *shard = NULL;
+  errand__slot *slot = NULL;
+  if (realm)
+    shard = errand__shard_for(realm, loop->group->init.shard_in_flight_limit);
+  if (shard)
+    slot = errand__slot_take(realm, options);
+  if (!slot)
+    return ERRAND_OUT_OF_MEMORY;
+  errand_status status = errand__slot_setup(slot, t);
+  if (status != ERRAND_OK) {
+    errand__slot_give(slot, false);
+    return status;
+  }
+  slot->transfer = t;
+  slot->shard = shard;
+  if (t->source)
+    errand__source_start(t->source, loop, t);
+  if (curl_multi_add_handle(shard->multi, slot->easy) != CURLM_OK) {
+    errand__slot_give(slot, false);
+    return ERRAND_OUT_OF_MEMORY;
+  }
+  t->slot = slot;
+  shard->in_flight++;
+  realm->in_flight++;
+  shard->used_ms = realm->used_ms = loop->now_ms;
+  return ERRAND_OK;
+}
+
+void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
+  t->started_ns = uv_hrtime();
+  t->started_ms = loop->now_ms;
+  errand__counter_sub(&loop->group->queued, 1);
+  errand_status status = enter_libcurl(loop, t);
+  t->phase = ERRAND__CONNECTING;
+  errand__list_append(&loop->started, &t->link);
+  if (status != ERRAND_OK) {
+    errand__finish(loop, t, status, CURLE_OK);
+    return;
+  }
+  errand__counter_bump(&loop->counters.in_flight, 1);
+  errand__deadline_set(loop, t);
+}

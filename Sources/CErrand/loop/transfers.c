@@ -1,0 +1,72 @@
+#include "loop/transfers.h"
+
+#include "base/mem.h"
+#include "group/group.h"
+
+#define FIRST_BUCKETS 256
+
+/* Ids of one loop are a sequence, so their low bits spread perfectly. */
+static errand__transfer **bucket_of(const errand__loop *loop, uint64_t id) {
+  return &loop->by_id[(id >> ERRAND__LOOP_BITS) & (loop->id_buckets - 1)];
+}
+
+static void grow(errand__loop *loop) {
+  size_t old = loop->id_buckets;
+  size_t buckets = old ? old * 4 : FIRST_BUCKETS;
+  errand__transfer **from = loop->by_id;
+  errand__transfer **table = errand__calloc(buckets, sizeof *table);
+  if (!table)
+    return; /* longer chains, if there is a table at all */
+  loop->by_id = table;
+  loop->id_buckets = buckets;
+  for (size_t i = 0; i < old; i++) {
+    errand__transfer *t = from[i];
+    while (t) {
+      errand__transfer *next = t->next_by_id;
+      errand__transfer **bucket = bucket_of(loop, t->id);
+      t->next_by_id = *bucket;
+      *bucket = t;
+      t = next;
+    }
+  }
+  errand__free(from);
+}
+
+bool errand__transfers_add(errand__loop *loop, errand__transfer *t) {
+  if (loop->live >= loop->id_buckets)
+    grow(loop);
+  if (!loop->by_id)
+    return false;
+  errand__transfer **bucket = bucket_of(loop, t->id);
+  t->next_by_id = *bucket;
+  *bucket = t;
+  loop->live++;
+  return true;
+}
+
+void errand__transfers_remove(errand__loop *loop, errand__transfer *t) {
+  errand__transfer **link = bucket_of(loop, t->id);
+  while (*link && *link != t)
+    link = &(*link)->next_by_id;
+  if (!*link)
+    return;
+  *link = t->next_by_id;
+  loop->live--;
+}
+
+errand__transfer *errand__transfers_find(const errand__loop *loop,
+                                         uint64_t id) {
+  if (!loop->by_id)
+    return NULL;
+  errand__transfer *t = *bucket_of(loop, id);
+  while (t && t->id != id)
+    t = t->next_by_id;
+  return t;
+}
+
+errand__transfer *errand__transfers_any(const errand__loop *loop) {
+  for (size_t i = 0; loop->live > 0 && i < loop->id_buckets; i++)
+    if (loop->by_id[i])
+      return loop->by_id[i];
+  return NULL;
+}

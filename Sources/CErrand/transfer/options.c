@@ -1,0 +1,265 @@
+#include "transfer/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "group/process.h"
+#include "transfer/options_check.h"
+
+#define DEFAULT_IDLE_CONNECTION_SECONDS 50
+
+const char *errand__options_proxy(const errand_options *options, bool secure) {
+  const char *proxy = secure ? options->proxy_https : options->proxy_http;
+  return proxy ? proxy : "";
+}
+
+static bool copy(char **to, const char *from) {
+  if (!from)
+    return true;
+  *to = errand__strdup(from);
+  return *to != NULL;
+}
+
+static errand_status set_http(errand_options *o, errand_http_policy policy) {
+  bool has_http2 = errand__curl_has(CURL_VERSION_HTTP2);
+  switch (policy) {
+  case ERRAND_HTTP_AUTOMATIC:
+    o->http2 = errand__curl_http2_default();
+    o->http_version = o->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+    return ERRAND_OK;
+  case ERRAND_HTTP_1_1:
+    o->http_version = CURL_HTTP_VERSION_1_1;
+    return ERRAND_OK;
+  case ERRAND_HTTP_2_TLS:
+    o->http_version = CURL_HTTP_VERSION_2TLS;
+    o->http2 = true;
+    return has_http2 ? ERRAND_OK : ERRAND_UNSUPPORTED_FEATURE;
+  case ERRAND_HTTP_2_PRIOR_KNOWLEDGE:
+    o->http_version = CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    o->http2 = true;
+    o->prior_knowledge = true;
+    return has_http2 ? ERRAND_OK : ERRAND_UNSUPPORTED_FEATURE;
+  }
+  return ERRAND_INVALID_OPTION;
+}
+
+static errand_status set_encodings(errand_options *o, uint32_t mask) {
+  static const struct {
+    uint32_t bit;
+    int feature;
+    const char *name;
+  } table[] = {
+      {ERRAND_ENCODING_GZIP, CURL_VERSION_LIBZ, "gzip"},
+      {ERRAND_ENCODING_DEFLATE, CURL_VERSION_LIBZ, "deflate"},
+      {ERRAND_ENCODING_BROTLI, CURL_VERSION_BROTLI, "br"},
+      {ERRAND_ENCODING_ZSTD, CURL_VERSION_ZSTD, "zstd"},
+  };
+  if (mask & ~(uint32_t) ERRAND_ENCODING_ALL)
+    return ERRAND_INVALID_OPTION;
+  size_t used = 0;
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    if (!(mask & table[i].bit))
+      continue;
+    if (!errand__curl_has(table[i].feature)) {
+      if (mask == ERRAND_ENCODING_ALL)
+        continue;
+      return ERRAND_UNSUPPORTED_FEATURE;
+    }
+    if (used) {
+      o->encodings[used++] = ',';
+      o->encodings[used++] = ' ';
+    }
+    size_t length = strlen(table[i].name);
+    memcpy(o->encodings + used, table[i].name, length);
+    used += length;
+  }
+  o->encodings[used] = '\0';
+  return ERRAND_OK;
+}
+
+static errand_status set_tls(errand_options *o, const errand_options_init *in) {
+  if (in->tls_minimum != ERRAND_TLS_1_2 && in->tls_minimum != ERRAND_TLS_1_3)
+    return ERRAND_INVALID_OPTION;
+  o->ssl_min_1_3 = in->tls_minimum == ERRAND_TLS_1_3;
+  o->accept_any_certificate = in->insecure_accept_any_certificate != 0;
+  o->accept_any_host_name = in->insecure_accept_any_host_name != 0;
+  if (in->pinned_keys && !errand__check_pins(in->pinned_keys))
+    return ERRAND_INVALID_OPTION;
+  if (in->client_key && !in->client_certificate)
+    return ERRAND_INVALID_OPTION;
+  if ((in->ca_file && !errand__check_readable(in->ca_file)) ||
+      (in->client_certificate &&
+       !errand__check_readable(in->client_certificate)) ||
+      (in->client_key && !errand__check_readable(in->client_key)))
+    return ERRAND_FILE_UNREADABLE;
+  bool copied = copy(&o->ca_file, in->ca_file) &&
+                copy(&o->client_certificate, in->client_certificate) &&
+                copy(&o->client_key, in->client_key) &&
+                copy(&o->client_key_password, in->client_key_password) &&
+                copy(&o->pinned_keys, in->pinned_keys);
+  return copied ? ERRAND_OK : ERRAND_OUT_OF_MEMORY;
+}
+
+static const char *environment(const char *lower, const char *upper) {
+  const char *value = getenv(lower);
+  if ((!value || !*value) && upper)
+    value = getenv(upper);
+  return value && *value ? value : NULL;
+}
+
+/* curl's environment proxies may lack a scheme; "host:port" is http. */
+static errand_status set_environment_proxy(char **to, const char *value) {
+  if (!value)
+    return ERRAND_OK;
+  if (strstr(value, "://")) {
+    if (!errand__check_proxy(value))
+      return ERRAND_INVALID_OPTION;
+    return copy(to, value) ? ERRAND_OK : ERRAND_OUT_OF_MEMORY;
+  }
+  static const char scheme[] = "http://";
+  size_t length = strlen(value) + 1;
+  *to = errand__malloc(sizeof scheme - 1 + length);
+  if (!*to)
+    return ERRAND_OUT_OF_MEMORY;
+  memcpy(*to, scheme, sizeof scheme - 1);
+  memcpy(*to + sizeof scheme - 1, value, length);
+  return errand__check_proxy(*to) ? ERRAND_OK : ERRAND_INVALID_OPTION;
+}
+
+static errand_status set_proxy(errand_options *o,
+                               const errand_options_init *in) {
+  switch (in->proxy_policy) {
+  case ERRAND_PROXY_NONE:
+    return in->proxy_url ? ERRAND_INVALID_OPTION : ERRAND_OK;
+  case ERRAND_PROXY_URL:
+    if (!in->proxy_url || !errand__check_proxy(in->proxy_url))
+      return ERRAND_INVALID_OPTION;
+    return copy(&o->proxy_http, in->proxy_url) &&
+                   copy(&o->proxy_https, in->proxy_url) &&
+                   copy(&o->no_proxy, in->no_proxy)
+               ? ERRAND_OK
+               : ERRAND_OUT_OF_MEMORY;
+  case ERRAND_PROXY_ENVIRONMENT: {
+    const char *all = environment("all_proxy", "ALL_PROXY");
+    /* HTTP_PROXY is what a CGI server sets from a "Proxy" header. */
+    const char *http = environment("http_proxy", NULL);
+    const char *https = environment("https_proxy", "HTTPS_PROXY");
+    const char *none = environment("no_proxy", "NO_PROXY");
+    o->environment_proxy = true;
+    errand_status status =
+        set_environment_proxy(&o->proxy_http, http ? http : all);
+    if (status == ERRAND_OK)
+      status = set_environment_proxy(&o->proxy_https, https ? https : all);
+    if (status == ERRAND_OK &&
+        !copy(&o->no_proxy, in->no_proxy ? in->no_proxy : none))
+      status = ERRAND_OUT_OF_MEMORY;
+    return status;
+  }
+  }
+  return ERRAND_INVALID_OPTION;
+}
+
+static errand_status set_network(errand_options *o,
+                                 const errand_options_init *in) {
+  if (in->unix_socket_path &&
+      (in->unix_socket_path[0] == '\0' || strlen(in->unix_socket_path) > 107))
+    return ERRAND_INVALID_OPTION; /* sockaddr_un.sun_path */
+  if (in->local_interface && in->local_interface[0] == '\0')
+    return ERRAND_INVALID_OPTION;
+  if (in->tcp_keepalive_seconds > 86400 || in->idle_connection_seconds > 86400)
+    return ERRAND_INVALID_OPTION;
+  for (size_t i = 0; i < in->resolve_count; i++) {
+    if (!in->resolve[i] || !errand__check_resolve(in->resolve[i]))
+      return ERRAND_INVALID_OPTION;
+    struct curl_slist *longer = curl_slist_append(o->resolve, in->resolve[i]);
+    if (!longer)
+      return ERRAND_OUT_OF_MEMORY;
+    o->resolve = longer;
+  }
+  o->unix_socket = in->unix_socket_path != NULL;
+  o->tcp_keepalive_seconds = in->tcp_keepalive_seconds;
+  o->idle_connection_seconds = in->idle_connection_seconds
+                                   ? in->idle_connection_seconds
+                                   : DEFAULT_IDLE_CONNECTION_SECONDS;
+  return copy(&o->unix_socket_path, in->unix_socket_path) &&
+                 copy(&o->local_interface, in->local_interface)
+             ? ERRAND_OK
+             : ERRAND_OUT_OF_MEMORY;
+}
+
+/* Anything that makes a connection another's: certificates, keys, addresses
+   and paths of one's own, or a proxy, whose URL may hold credentials. */
+static bool needs_identity(const errand_options *o) {
+  return o->ca_file || o->client_certificate || o->pinned_keys ||
+         o->accept_any_certificate || o->accept_any_host_name || o->resolve ||
+         o->unix_socket_path || o->local_interface || o->proxy_http ||
+         o->proxy_https;
+}
+
+static errand_status fill(errand_options *o, const errand_options_init *init) {
+  static _Atomic uint64_t next_identity = 1;
+  errand_status status = set_http(o, init->http_policy);
+  if (status == ERRAND_OK)
+    status = set_encodings(o, init->encodings);
+  if (status == ERRAND_OK)
+    status = set_tls(o, init);
+  if (status == ERRAND_OK)
+    status = set_proxy(o, init);
+  if (status == ERRAND_OK)
+    status = set_network(o, init);
+  if (status == ERRAND_OK && needs_identity(o))
+    o->identity =
+        atomic_fetch_add_explicit(&next_identity, 1, memory_order_relaxed);
+  o->seed = o->identity * 0x9e3779b97f4a7c15u;
+  return status;
+}
+
+errand_status errand_options_create(const errand_options_init *init,
+                                    errand_options **out) {
+  *out = NULL;
+  errand_status status = errand__process_start();
+  if (status != ERRAND_OK)
+    return status;
+  errand_options *o = errand__calloc(1, sizeof *o);
+  if (!o)
+    return ERRAND_OUT_OF_MEMORY;
+  atomic_init(&o->references, 1);
+  status = fill(o, init);
+  if (status != ERRAND_OK) {
+    errand_options_release(o);
+    return status;
+  }
+  *out = o;
+  return ERRAND_OK;
+}
+
+errand_options *errand_options_retain(errand_options *options) {
+  atomic_fetch_add_explicit(&options->references, 1, memory_order_relaxed);
+  return options;
+}
+
+/* The key's password is not left in freed memory. */
+static void free_secret(char *secret) {
+  if (secret)
+    explicit_bzero(secret, strlen(secret));
+  errand__free(secret);
+}
+
+void errand_options_release(errand_options *o) {
+  if (!o ||
+      atomic_fetch_sub_explicit(&o->references, 1, memory_order_acq_rel) != 1)
+    return;
+  errand__free(o->ca_file);
+  errand__free(o->client_certificate);
+  errand__free(o->client_key);
+  free_secret(o->client_key_password);
+  errand__free(o->pinned_keys);
+  free_secret(o->proxy_http);
+  free_secret(o->proxy_https);
+  errand__free(o->no_proxy);
+  errand__free(o->unix_socket_path);
+  errand__free(o->local_interface);
+  curl_slist_free_all(o->resolve);
+  errand__free(o);
+}

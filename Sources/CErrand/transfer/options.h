@@ -1,0 +1,47 @@
+/* Frozen options, as the setopt calls want them. */
+#ifndef ERRAND_TRANSFER_OPTIONS_H
+#define ERRAND_TRANSFER_OPTIONS_H
+
+#include <curl/curl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "include/errand_options.h"
+
+struct errand_options {
+  _Atomic uint32_t references;
+  /* 0: may share connections, sessions and addresses with any other options
+     of identity 0. Otherwise unique: 7.88.1 would reuse a connection made
+     with another client certificate (CVE-2026-8932), and CURLOPT_RESOLVE
+     entries stay in the cache of the multi handle. */
+  uint64_t identity;
+  uint64_t seed;     /* of origin hashes: identity and proxy */
+  long http_version; /* CURL_HTTP_VERSION_* */
+  bool http2;        /* may speak HTTP/2 */
+  bool prior_knowledge;
+  bool environment_proxy; /* proxies by scheme, from the environment */
+  bool unix_socket;
+  bool ssl_min_1_3;
+  bool accept_any_certificate;
+  bool accept_any_host_name;
+  uint32_t tcp_keepalive_seconds;
+  uint32_t idle_connection_seconds;
+  char encodings[40]; /* Accept-Encoding, or "" */
+  /* Owned copies, NULL where absent. */
+  char *ca_file;
+  char *client_certificate;
+  char *client_key;
+  char *client_key_password;
+  char *pinned_keys;
+  char *proxy_http; /* for http URLs; "" for none */
+  char *proxy_https;
+  char *no_proxy;
+  char *unix_socket_path;
+  char *local_interface;
+  struct curl_slist *resolve;
+};
+
+/* The proxy for a scheme, "" for none. */
+const char *errand__options_proxy(const errand_options *options, bool secure);
+
+#endif

@@ -1,0 +1,99 @@
+#include "transfer/options_check.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHA256_BASE64_LENGTH 44
+
+static bool is_base64(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+         (c >= '0' && c <= '9') || c == '+' || c == '/' || c == '=';
+}
+
+bool errand__check_pins(const char *pins) {
+  static const char prefix[] = "sha256//";
+  for (;;) {
+    if (strncmp(pins, prefix, sizeof prefix - 1) != 0)
+      return false;
+    pins += sizeof prefix - 1;
+    size_t length = strcspn(pins, ";");
+    if (length != SHA256_BASE64_LENGTH)
+      return false;
+    for (size_t i = 0; i < length; i++)
+      if (!is_base64(pins[i]))
+        return false;
+    pins += length;
+    if (*pins == '\0')
+      return true;
+    pins++;
+  }
+}
+
+bool errand__check_proxy(const char *url) {
+  static const char *const schemes[] = {"http",    "https",  "socks4",
+                                        "socks4a", "socks5", "socks5h"};
+  bool ok = false;
+  char *scheme = NULL;
+  char *host = NULL;
+  CURLU *parsed = curl_url();
+  if (!parsed)
+    return false;
+  if (strstr(url, "://") &&
+      curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) ==
+          CURLUE_OK &&
+      curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+      curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK)
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+      ok |= strcmp(scheme, schemes[i]) == 0;
+  curl_free(scheme);
+  curl_free(host);
+  curl_url_cleanup(parsed);
+  return ok;
+}
+
+static bool is_address(const char *text, size_t length) {
+  char copy[64];
+  unsigned char parsed[16];
+  if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
+    text++;
+    length -= 2;
+  }
+  if (length == 0 || length >= sizeof copy)
+    return false;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  return inet_pton(AF_INET, copy, parsed) == 1 ||
+         inet_pton(AF_INET6, copy, parsed) == 1;
+}
+
+bool errand__check_resolve(const char *entry) {
+  const char *port = strchr(entry, ':');
+  if (!port || port == entry || strpbrk(entry, " \t\r\n"))
+    return false;
+  size_t digits = strspn(port + 1, "0123456789");
+  const char *address = port + 1 + digits;
+  if (digits == 0 || digits > 5 || *address != ':')
+    return false;
+  do {
+    address++;
+    size_t length = strcspn(address, ",");
+    if (!is_address(address, length))
+      return false;
+    address += length;
+  } while (*address == ',');
+  return true;
+}
+
+bool errand__check_readable(const char *path) {
+  struct stat status;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return false;
+  bool ok = fstat(fd, &status) == 0 && !S_ISDIR(status.st_mode);
+  close(fd);
+  return ok;
+}

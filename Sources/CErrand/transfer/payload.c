@@ -1,0 +1,102 @@
+#include "transfer/payload.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static size_t used(const errand_payload *p) {
+  return p->head_length + p->address_length + p->body_length +
+         p->trailers_length + p->text_length;
+}
+
+errand_payload *errand__payload_create(const void *head, size_t head_length,
+                                       const char *address, size_t room) {
+  size_t address_length = address ? strlen(address) : 0;
+  size_t capacity = head_length + address_length + room;
+  errand_payload *p = errand__malloc(sizeof *p + capacity);
+  if (!p)
+    return NULL;
+  *p = (errand_payload){.capacity = capacity,
+                        .head_length = head_length,
+                        .address_length = address_length};
+  if (head_length)
+    memcpy(p->bytes, head, head_length);
+  if (address_length)
+    memcpy(p->bytes + head_length, address, address_length);
+  return p;
+}
+
+static bool reserve(errand_payload **payload, size_t length) {
+  errand_payload *p = *payload;
+  size_t needed = used(p) + length;
+  if (needed <= p->capacity)
+    return true;
+  size_t capacity = p->capacity + p->capacity / 2;
+  if (capacity < needed)
+    capacity = needed;
+  p = errand__realloc(p, sizeof *p + capacity);
+  if (!p)
+    return false;
+  p->capacity = capacity;
+  *payload = p;
+  return true;
+}
+
+static bool append(errand_payload **payload, const void *bytes, size_t length) {
+  if (!reserve(payload, length))
+    return false;
+  if (length)
+    memcpy((*payload)->bytes + used(*payload), bytes, length);
+  return true;
+}
+
+bool errand__payload_append(errand_payload **payload, const void *bytes,
+                            size_t length) {
+  if (!append(payload, bytes, length))
+    return false;
+  (*payload)->body_length += length;
+  return true;
+}
+
+bool errand__payload_set_trailers(errand_payload **payload, const void *bytes,
+                                  size_t length) {
+  if (!append(payload, bytes, length))
+    return false;
+  (*payload)->trailers_length = length;
+  return true;
+}
+
+bool errand__payload_set_text(errand_payload **payload, const char *text) {
+  size_t length = strlen(text);
+  if (!append(payload, text, length))
+    return false;
+  (*payload)->text_length = length;
+  return true;
+}
+
+errand_bytes errand_payload_head(const errand_payload *p) {
+  return (errand_bytes){p->bytes, p->head_length};
+}
+
+errand_bytes errand_payload_remote_address(const errand_payload *p) {
+  return (errand_bytes){p->bytes + p->head_length, p->address_length};
+}
+
+errand_bytes errand_payload_body(const errand_payload *p) {
+  return (errand_bytes){p->bytes + p->head_length + p->address_length,
+                        p->body_length};
+}
+
+errand_bytes errand_payload_trailers(const errand_payload *p) {
+  errand_bytes body = errand_payload_body(p);
+  return (errand_bytes){body.data + body.length, p->trailers_length};
+}
+
+errand_bytes errand_payload_error_text(const errand_payload *p) {
+  errand_bytes trailers = errand_payload_trailers(p);
+  return (errand_bytes){trailers.data + trailers.length, p->text_length};
+}
+
+void errand_payload_free(errand_payload *payload) {
+  errand__free(payload);
+}

@@ -1,0 +1,173 @@
+#include "transfer/result.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static errand_status connect_status(const errand__slot *slot) {
+  return slot->transfer->address_refused ? ERRAND_ADDRESS_REFUSED
+                                         : ERRAND_CONNECT_FAILED;
+}
+
+/* 7.88.1 says CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken
+   chunks and for a reset alike. */
+static errand_status receive_status(const errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  long os_error = 0;
+  if (t->phase == ERRAND__CONNECTING) {
+    long connect_code = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_HTTP_CONNECTCODE, &connect_code);
+    if (connect_code != 0 ||
+        errand__options_proxy(slot->options, t->url_parts.secure)[0])
+      return ERRAND_PROXY_FAILED;
+    return ERRAND_CONNECT_FAILED;
+  }
+  if (t->phase == ERRAND__SENDING)
+    return ERRAND_CONNECTION_LOST;
+  curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &os_error);
+  return os_error == 0 && strstr(slot->error, "chunk")
+             ? ERRAND_MALFORMED_RESPONSE
+             : ERRAND_RECEIVE_FAILED;
+}
+
+errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
+  const errand__transfer *t = slot->transfer;
+  if (code != CURLE_OK && t->reason != ERRAND_OK)
+    return t->reason;
+  switch (code) {
+  case CURLE_OK:
+    return ERRAND_OK;
+  case CURLE_URL_MALFORMAT:
+    return ERRAND_INVALID_URL;
+  case CURLE_UNSUPPORTED_PROTOCOL: /* also an HTTP/0.9 answer */
+    return t->phase >= ERRAND__SENDING ? ERRAND_MALFORMED_RESPONSE
+                                       : ERRAND_UNSUPPORTED_SCHEME;
+  case CURLE_COULDNT_RESOLVE_PROXY:
+  case CURLE_PROXY:
+    return ERRAND_PROXY_FAILED;
+  case CURLE_COULDNT_RESOLVE_HOST:
+    return ERRAND_RESOLVE_FAILED;
+  case CURLE_COULDNT_CONNECT:
+  case CURLE_INTERFACE_FAILED:
+    return connect_status(slot);
+  case CURLE_OPERATION_TIMEDOUT:
+    return t->phase <= ERRAND__CONNECTING ? ERRAND_TIMEOUT_CONNECT
+                                          : ERRAND_TIMEOUT_IDLE;
+  case CURLE_SSL_CONNECT_ERROR:
+  case CURLE_SSL_CIPHER:
+  case CURLE_USE_SSL_FAILED:
+    return ERRAND_TLS_FAILED;
+  case CURLE_PEER_FAILED_VERIFICATION:
+  case CURLE_SSL_ISSUER_ERROR:
+  case CURLE_SSL_INVALIDCERTSTATUS:
+    return ERRAND_TLS_UNTRUSTED;
+  case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+    return ERRAND_TLS_PIN_MISMATCH;
+  case CURLE_SSL_CERTPROBLEM:
+  case CURLE_SSL_CACERT_BADFILE:
+  case CURLE_SSL_CRL_BADFILE:
+  case CURLE_SSL_CLIENTCERT:
+    return ERRAND_TLS_CREDENTIALS;
+  case CURLE_GOT_NOTHING:
+    return ERRAND_CONNECTION_LOST;
+  case CURLE_SEND_ERROR:
+    return t->phase == ERRAND__CONNECTING ? connect_status(slot)
+                                          : ERRAND_SEND_FAILED;
+  case CURLE_RECV_ERROR:
+    return receive_status(slot);
+  case CURLE_PARTIAL_FILE:
+    return ERRAND_PARTIAL_BODY;
+  case CURLE_WEIRD_SERVER_REPLY:
+    return ERRAND_MALFORMED_RESPONSE;
+  case CURLE_HTTP2:
+  case CURLE_HTTP2_STREAM:
+    return ERRAND_PROTOCOL_ERROR;
+  case CURLE_BAD_CONTENT_ENCODING:
+  case CURLE_WRITE_ERROR: /* ours has a reason; the decoder's has none */
+    return ERRAND_DECODING_FAILED;
+  case CURLE_READ_ERROR:
+    return ERRAND_UPLOAD_FAILED;
+  case CURLE_SEND_FAIL_REWIND:
+    return ERRAND_UPLOAD_NOT_REPLAYABLE;
+  case CURLE_FILESIZE_EXCEEDED:
+    return ERRAND_LIMIT_BODY_BYTES;
+#if LIBCURL_VERSION_NUM >= 0x080600
+  case CURLE_TOO_LARGE:
+    return ERRAND_LIMIT_HEADER_BYTES;
+#endif
+  case CURLE_OUT_OF_MEMORY:
+    return ERRAND_OUT_OF_MEMORY;
+  case CURLE_NOT_BUILT_IN:
+  case CURLE_UNKNOWN_OPTION:
+    return ERRAND_UNSUPPORTED_FEATURE;
+  default:
+    return t->phase >= ERRAND__SENDING ? ERRAND_RECEIVE_FAILED
+                                       : ERRAND_CONNECT_FAILED;
+  }
+}
+
+void errand__remote_address(CURL *easy, char *out) {
+  char *ip = NULL;
+  long port = 0;
+  out[0] = '\0';
+  curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &ip);
+  if (!ip || !ip[0])
+    return;
+  curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &port);
+  size_t length = strnlen(ip, ERRAND__ADDRESS_MAX - 10);
+  bool v6 = memchr(ip, ':', length) != NULL;
+  if (v6)
+    *out++ = '[';
+  memcpy(out, ip, length);
+  out += length;
+  if (v6)
+    *out++ = ']';
+  *out++ = ':';
+  /* snprintf would be a tenth of the whole request's bookkeeping. */
+  char digits[8];
+  int count = 0;
+  do {
+    digits[count++] = (char) ('0' + port % 10);
+    port /= 10;
+  } while (port > 0 && count < 5);
+  while (count > 0)
+    *out++ = digits[--count];
+  *out = '\0';
+}
+
+static uint64_t time_of(CURL *easy, CURLINFO info) {
+  curl_off_t value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return value > 0 ? (uint64_t) value : 0;
+}
+
+void errand__record_fill(const errand__slot *slot, CURLcode code,
+                         errand_record *record) {
+  const errand__transfer *t = slot->transfer;
+  CURL *easy = slot->easy;
+  long number = 0;
+  record->curl_code = code;
+  if (code != CURLE_OK) {
+    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+    record->os_error = (int32_t) number;
+  }
+  record->http_status = t->head_done ? t->http_status : 0;
+  record->http_major = t->http_major;
+  record->http_minor = t->http_minor;
+  long connects = 0;
+  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
+  if (t->phase >= ERRAND__SENDING && connects == 0)
+    record->flags |= ERRAND_RECORD_REUSED;
+  if (t->replayed)
+    record->flags |= ERRAND_RECORD_REPLAYED;
+  if (t->encoded)
+    record->flags |= ERRAND_RECORD_DECODED;
+  record->bytes_received = time_of(easy, CURLINFO_SIZE_DOWNLOAD_T);
+  record->bytes_sent = time_of(easy, CURLINFO_SIZE_UPLOAD_T);
+  errand_timings *timings = &record->timings;
+  timings->resolved = time_of(easy, CURLINFO_NAMELOOKUP_TIME_T);
+  timings->connected = time_of(easy, CURLINFO_CONNECT_TIME_T);
+  timings->secured = time_of(easy, CURLINFO_APPCONNECT_TIME_T);
+  timings->sent = time_of(easy, CURLINFO_PRETRANSFER_TIME_T);
+  timings->first_byte = time_of(easy, CURLINFO_STARTTRANSFER_TIME_T);
+  timings->total = time_of(easy, CURLINFO_TOTAL_TIME_T);
+}

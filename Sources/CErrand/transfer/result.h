@@ -1,0 +1,24 @@
+/* From libcurl's view of an ended transfer to a record. */
+#ifndef ERRAND_TRANSFER_RESULT_H
+#define ERRAND_TRANSFER_RESULT_H
+
+#include "transfer/slot.h"
+
+/* "[" IPv6 "]:" port and a NUL. */
+#define ERRAND__ADDRESS_MAX 64
+
+/* What a CURLcode means for this transfer; its own reason goes first. */
+errand_status errand__status_of(const errand__slot *slot, CURLcode code);
+
+/* Fills the parts of a completion that libcurl knows. */
+void errand__record_fill(const errand__slot *slot, CURLcode code,
+                         errand_record *record);
+
+/* Numeric address and port of the peer; "" while there is none. */
+void errand__remote_address(CURL *easy, char *out);
+
+/* Moves the head into a new payload with room for a body; sink.c.
+   Returns: false when out of memory. */
+bool errand__payload_begin(errand__slot *slot, size_t room);
+
+#endif

@@ -1,0 +1,195 @@
+/* The setopt calls: once per handle for the options, by difference for the
+   request. */
+#include <string.h>
+
+#include "group/group.h"
+#include "group/process.h"
+#include "transfer/slot.h"
+#include "transfer/source.h"
+
+#define KEEP_ALIVE_PROBES_INTERVAL 15L
+
+/* Collects the first refusal over a run of calls. */
+typedef struct setter {
+  CURL *easy;
+  CURLcode code;
+} setter;
+
+static void number(setter *s, CURLoption option, long value) {
+  if (s->code == CURLE_OK)
+    s->code = curl_easy_setopt(s->easy, option, value);
+}
+
+static void pointer(setter *s, CURLoption option, const void *value) {
+  if (s->code == CURLE_OK)
+    s->code = curl_easy_setopt(s->easy, option, value);
+}
+
+static void text_if(setter *s, CURLoption option, const char *value) {
+  if (value)
+    pointer(s, option, value);
+}
+
+static errand_status result(const setter *s) {
+  switch (s->code) {
+  case CURLE_OK:
+    return ERRAND_OK;
+  case CURLE_OUT_OF_MEMORY:
+    return ERRAND_OUT_OF_MEMORY;
+  case CURLE_UNKNOWN_OPTION:
+  case CURLE_NOT_BUILT_IN:
+    return ERRAND_UNSUPPORTED_FEATURE;
+  default:
+    return ERRAND_INVALID_OPTION;
+  }
+}
+
+static void set_callbacks(setter *s, errand__slot *slot) {
+  CURL *easy = s->easy;
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, errand__on_body);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, errand__on_header);
+  curl_easy_setopt(easy, CURLOPT_READFUNCTION, errand__on_read);
+  curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, errand__on_seek);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, errand__on_ready);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, errand__on_open);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, errand__on_close);
+  pointer(s, CURLOPT_WRITEDATA, slot);
+  pointer(s, CURLOPT_HEADERDATA, slot);
+  pointer(s, CURLOPT_READDATA, slot);
+  pointer(s, CURLOPT_SEEKDATA, slot);
+  pointer(s, CURLOPT_PREREQDATA, slot);
+  pointer(s, CURLOPT_OPENSOCKETDATA, slot);
+  /* Copied into the connection, which outlives the slot. */
+  pointer(s, CURLOPT_CLOSESOCKETDATA, slot->realm->loop);
+  pointer(s, CURLOPT_PRIVATE, slot);
+  pointer(s, CURLOPT_ERRORBUFFER, slot->error);
+}
+
+static void set_tls(setter *s, const errand_options *o) {
+  /* With a CAPATH the parsed bundle is not cached and every connection
+     costs 20 ms; from 8.21 on NULL means the built-in one again. */
+  if (errand__curl_version() < 0x081500)
+    pointer(s, CURLOPT_CAPATH, NULL);
+  text_if(s, CURLOPT_CAINFO, o->ca_file);
+  text_if(s, CURLOPT_SSLCERT, o->client_certificate);
+  text_if(s, CURLOPT_SSLKEY, o->client_key);
+  text_if(s, CURLOPT_KEYPASSWD, o->client_key_password);
+  text_if(s, CURLOPT_PINNEDPUBLICKEY, o->pinned_keys);
+  number(s, CURLOPT_SSLVERSION,
+         o->ssl_min_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2);
+  if (o->accept_any_certificate)
+    number(s, CURLOPT_SSL_VERIFYPEER, 0);
+  if (o->accept_any_host_name)
+    number(s, CURLOPT_SSL_VERIFYHOST, 0);
+}
+
+static void set_network(setter *s, const errand_options *o) {
+  number(s, CURLOPT_MAXAGE_CONN, (long) o->idle_connection_seconds);
+  if (o->tcp_keepalive_seconds) {
+    number(s, CURLOPT_TCP_KEEPALIVE, 1);
+    number(s, CURLOPT_TCP_KEEPIDLE, (long) o->tcp_keepalive_seconds);
+    number(s, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_PROBES_INTERVAL);
+  }
+  text_if(s, CURLOPT_UNIX_SOCKET_PATH, o->unix_socket_path);
+  text_if(s, CURLOPT_INTERFACE, o->local_interface);
+  if (o->resolve)
+    pointer(s, CURLOPT_RESOLVE, o->resolve);
+  /* An empty proxy and NOPROXY "*" keep libcurl from asking the environment
+     for each request. */
+  pointer(s, CURLOPT_PROXY, errand__options_proxy(o, false));
+  bool none = !o->proxy_http && !o->proxy_https;
+  pointer(s, CURLOPT_NOPROXY, none ? "*" : o->no_proxy ? o->no_proxy : "");
+  number(s, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
+}
+
+errand_status errand__slot_apply_options(errand__slot *slot) {
+  const errand_options *o = slot->options;
+  setter s = {slot->easy, CURLE_OK};
+  number(&s, CURLOPT_NOSIGNAL, 1);
+  pointer(&s, CURLOPT_PROTOCOLS_STR, "http,https");
+  pointer(&s, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  number(&s, CURLOPT_PATH_AS_IS, 1);
+  number(&s, CURLOPT_HTTP_VERSION, o->http_version);
+  if (o->http2)
+    number(&s, CURLOPT_PIPEWAIT, 1);
+  pointer(&s, CURLOPT_SHARE, slot->realm->share);
+  /* Otherwise removing a handle that resolves joins its resolver thread. */
+  if (errand__curl_version() < 0x080e00)
+    number(&s, CURLOPT_QUICK_EXIT, 1);
+  if (o->encodings[0])
+    pointer(&s, CURLOPT_ACCEPT_ENCODING, o->encodings);
+  set_callbacks(&s, slot);
+  set_tls(&s, o);
+  set_network(&s, o);
+  return result(&s);
+}
+
+static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
+  CURL *easy = s->easy;
+  bool same = slot->send == t->send;
+  bool custom = false;
+  switch (t->send) {
+  case ERRAND__SEND_GET:
+    if (!same)
+      number(s, CURLOPT_HTTPGET, 1);
+    break;
+  case ERRAND__SEND_HEAD:
+    if (!same)
+      number(s, CURLOPT_NOBODY, 1);
+    break;
+  case ERRAND__SEND_CUSTOM:
+    if (!same)
+      number(s, CURLOPT_HTTPGET, 1);
+    custom = true;
+    break;
+  case ERRAND__SEND_MEMORY:
+    if (!same) {
+      number(s, CURLOPT_HTTPGET, 1); /* clears NOBODY and UPLOAD */
+      number(s, CURLOPT_POST, 1);
+    }
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                     (curl_off_t) t->body_length);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, t->body_length ? t->body : "");
+    custom = strcmp(t->method, "POST") != 0;
+    break;
+  case ERRAND__SEND_READ:
+    if (!same) {
+      number(s, CURLOPT_HTTPGET, 1);
+      number(s, CURLOPT_UPLOAD, 1);
+    }
+    curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE,
+                     (curl_off_t) errand__source_length(t->source));
+    custom = strcmp(t->method, "PUT") != 0;
+    break;
+  }
+  if (custom)
+    pointer(s, CURLOPT_CUSTOMREQUEST, t->method);
+  else if (slot->custom_method)
+    pointer(s, CURLOPT_CUSTOMREQUEST, NULL);
+  slot->custom_method = custom;
+  slot->send = t->send;
+}
+
+errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
+  setter s = {slot->easy, CURLE_OK};
+  pointer(&s, CURLOPT_URL, t->url);
+  if (t->headers || slot->has_headers) {
+    pointer(&s, CURLOPT_HTTPHEADER, t->headers);
+    slot->has_headers = t->headers != NULL;
+  }
+  if (t->send != ERRAND__SEND_GET || slot->send != ERRAND__SEND_GET)
+    set_send(&s, slot, t);
+  bool fresh = (t->flags & ERRAND_REQUEST_FRESH_CONNECTION) != 0;
+  if (fresh != slot->fresh) {
+    number(&s, CURLOPT_FRESH_CONNECT, fresh);
+    number(&s, CURLOPT_FORBID_REUSE, fresh);
+    slot->fresh = fresh;
+  }
+  if (slot->options->environment_proxy &&
+      t->url_parts.secure != slot->secure_proxy) {
+    pointer(&s, CURLOPT_PROXY,
+            errand__options_proxy(slot->options, t->url_parts.secure));
+    slot->secure_proxy = t->url_parts.secure;
+  }
+  return result(&s);
+}

@@ -1,0 +1,216 @@
+/* What libcurl receives: heads, trailers and bodies, with their limits. */
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "transfer/payload.h"
+#include "transfer/result.h"
+#include "transfer/slot.h"
+
+/* Reserved at once for a body that says its length; more only as it comes,
+   since the length may be a lie. */
+#define RESERVE_MAX 8388608
+#define SCRATCH_FIRST 1024u
+
+/* Makes libcurl give up; the reason is what the record will say. */
+static size_t give_up(errand__transfer *t, errand_status reason) {
+  if (t->reason == ERRAND_OK)
+    t->reason = reason;
+  return 0; /* != what it was given: CURLE_WRITE_ERROR */
+}
+
+static bool scratch_append(errand__scratch *s, const char *bytes, size_t n) {
+  if (s->capacity - s->length < n) {
+    size_t capacity = s->capacity ? s->capacity * 2 : SCRATCH_FIRST;
+    while (capacity - s->length < n)
+      capacity *= 2;
+    char *grown = errand__realloc(s->bytes, capacity);
+    if (!grown)
+      return false;
+    s->bytes = grown;
+    s->capacity = capacity;
+  }
+  memcpy(s->bytes + s->length, bytes, n);
+  s->length += n;
+  return true;
+}
+
+bool errand__payload_begin(errand__slot *slot, size_t room) {
+  errand__transfer *t = slot->transfer;
+  char address[ERRAND__ADDRESS_MAX];
+  errand__remote_address(slot->easy, address);
+  t->payload = errand__payload_create(slot->scratch.bytes, slot->scratch.length,
+                                      address, room);
+  if (t->payload)
+    slot->scratch.length = 0;
+  return t->payload != NULL;
+}
+
+/* "HTTP/1.1 200 OK" or "HTTP/2 200". */
+static void parse_status_line(errand__transfer *t, const char *line, size_t n) {
+  t->http_major = n > 5 ? (uint8_t) (line[5] - '0') : 0;
+  t->http_minor = n > 7 && line[6] == '.' ? (uint8_t) (line[7] - '0') : 0;
+  t->http_status = 0;
+  const char *space = memchr(line, ' ', n);
+  if (!space || (size_t) (line + n - space) < 4)
+    return;
+  for (int i = 1; i <= 3; i++)
+    if (space[i] < '0' || space[i] > '9')
+      return;
+  t->http_status = (uint16_t) ((space[1] - '0') * 100 + (space[2] - '0') * 10 +
+                               (space[3] - '0'));
+}
+
+static bool is_content_encoding(const char *line, size_t n) {
+  static const char name[] = "content-encoding:";
+  static const char identity[] = "identity";
+  size_t length = sizeof name - 1;
+  if (n <= length || strncasecmp(line, name, length) != 0)
+    return false;
+  while (length < n && (line[length] == ' ' || line[length] == '\t'))
+    length++;
+  return n - length < sizeof identity - 1 ||
+         strncasecmp(line + length, identity, sizeof identity - 1) != 0;
+}
+
+static bool report_head(errand__slot *slot) {
+  errand__transfer *t = slot->transfer;
+  errand__loop *loop = slot->realm->loop;
+  if (!errand__loop_reserve_records(loop, 1) || !errand__payload_begin(slot, 0))
+    return false;
+  errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+  record->kind = ERRAND_RECORD_HEAD;
+  record->payload = t->payload;
+  record->http_status = t->http_status;
+  record->http_major = t->http_major;
+  record->http_minor = t->http_minor;
+  t->payload = NULL;
+  t->head_sent = true;
+  return true;
+}
+
+static bool end_of_head(errand__slot *slot) {
+  errand__transfer *t = slot->transfer;
+  if (t->http_status < 200 && t->http_status != 101)
+    return true; /* an interim response; the next status line starts over */
+  t->head_done = true;
+  if (!(t->flags & ERRAND_REQUEST_STREAM_RESPONSE))
+    return true;
+  return report_head(slot);
+}
+
+static bool begin_head(errand__slot *slot, const char *line, size_t n) {
+  errand__transfer *t = slot->transfer;
+  /* A second head after a final one: libcurl answered a challenge. */
+  errand_payload_free(t->payload);
+  t->payload = NULL;
+  t->head_done = t->body_begun = t->encoded = false;
+  t->body_bytes = 0;
+  slot->scratch.length = 0;
+  parse_status_line(t, line, n);
+  return scratch_append(&slot->scratch, line, n);
+}
+
+size_t errand__on_header(char *bytes, size_t size, size_t count,
+                         void *context) {
+  errand__slot *slot = context;
+  errand__transfer *t = slot->transfer;
+  size_t n = size * count;
+  t->activity_ms = slot->realm->loop->now_ms;
+  if (t->phase < ERRAND__RECEIVING)
+    t->phase = ERRAND__RECEIVING;
+  t->header_bytes += (int64_t) n;
+  if (t->header_bytes > t->limit_header_bytes)
+    return give_up(t, ERRAND_LIMIT_HEADER_BYTES);
+  if (n >= 5 && memcmp(bytes, "HTTP/", 5) == 0)
+    return begin_head(slot, bytes, n) ? n : give_up(t, ERRAND_OUT_OF_MEMORY);
+  if (n <= 2 && (bytes[0] == '\r' || bytes[0] == '\n')) {
+    if (t->head_done)
+      return n; /* the end of the trailers */
+    return end_of_head(slot) ? n : give_up(t, ERRAND_OUT_OF_MEMORY);
+  }
+  if (++t->header_count > t->limit_header_count)
+    return give_up(t, ERRAND_LIMIT_HEADER_COUNT);
+  if (t->head_done && !t->head_sent && !t->payload &&
+      !errand__payload_begin(slot, 0))
+    return give_up(t, ERRAND_OUT_OF_MEMORY);
+  if (!t->head_done && slot->options->encodings[0] &&
+      is_content_encoding(bytes, n))
+    t->encoded = true;
+  return scratch_append(&slot->scratch, bytes, n)
+             ? n
+             : give_up(t, ERRAND_OUT_OF_MEMORY);
+}
+
+/* The first byte of the body: refuses what is known to be too long, and says
+   how much room to make. */
+static bool begin_body(errand__slot *slot, size_t n, size_t *room) {
+  errand__transfer *t = slot->transfer;
+  curl_off_t length = -1;
+  t->body_begun = true;
+  curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  if (length > t->limit_body_bytes)
+    return false;
+  *room = n;
+  if (!t->encoded && length > (curl_off_t) n)
+    *room = (size_t) (length < RESERVE_MAX ? length : RESERVE_MAX);
+  return true;
+}
+
+static errand_status check_limits(errand__slot *slot) {
+  errand__transfer *t = slot->transfer;
+  if (!t->encoded)
+    return t->body_bytes > t->limit_body_bytes ? ERRAND_LIMIT_BODY_BYTES
+                                               : ERRAND_OK;
+  curl_off_t wire = 0;
+  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
+  if (wire > t->limit_body_bytes)
+    return ERRAND_LIMIT_BODY_BYTES;
+  return t->body_bytes > t->limit_decoded_bytes ? ERRAND_LIMIT_DECODED_BYTES
+                                                : ERRAND_OK;
+}
+
+/* Pausing here would make libcurl keep the rest of a decoder's output, 16 MB
+   from one read (core-facts 29); what is decoded is taken, and the socket is
+   paused at the end of the turn. */
+static bool should_pause_now(const errand__transfer *t) {
+  return (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) && t->credit <= 0 &&
+         !t->encoded;
+}
+
+size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
+  errand__slot *slot = context;
+  errand__transfer *t = slot->transfer;
+  errand__loop *loop = slot->realm->loop;
+  size_t n = size * count;
+  size_t room = n;
+  if (n == 0)
+    return 0;
+  t->activity_ms = loop->now_ms;
+  if (should_pause_now(t)) {
+    t->out_of_credit = true;
+    t->paused_bits |= CURLPAUSE_RECV;
+    return CURL_WRITEFUNC_PAUSE;
+  }
+  if (!t->body_begun && !begin_body(slot, n, &room))
+    return give_up(t, ERRAND_LIMIT_BODY_BYTES);
+  t->body_bytes += (int64_t) n;
+  errand_status limit = check_limits(slot);
+  if (limit != ERRAND_OK)
+    return give_up(t, limit);
+  if (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) {
+    if (!t->payload)
+      t->payload = errand__payload_create(NULL, 0, NULL, n);
+    t->credit -= (int64_t) n;
+    if (t->credit <= 0) {
+      t->out_of_credit = true;
+      errand__loop_review(loop, t);
+    }
+    errand__loop_flush_later(loop, t);
+  } else if (!t->payload) {
+    errand__payload_begin(slot, room);
+  }
+  if (!t->payload || !errand__payload_append(&t->payload, bytes, n))
+    return give_up(t, ERRAND_OUT_OF_MEMORY);
+  return n;
+}

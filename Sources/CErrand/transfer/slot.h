@@ -1,0 +1,70 @@
+/*
+ * An easy handle and what is set on it. Setting every option anew costs 2 us
+ * a request, so a slot remembers what it has and sets what differs. It is
+ * used again only for requests with the very same options object: nothing of
+ * one identity can leak into another's request (CVE-2026-3783, -8932).
+ */
+#ifndef ERRAND_TRANSFER_SLOT_H
+#define ERRAND_TRANSFER_SLOT_H
+
+#include <curl/curl.h>
+
+#include "loop/loop.h"
+#include "loop/shard.h"
+#include "transfer/options.h"
+#include "transfer/transfer.h"
+
+/* Lines of a head or of trailers, kept from request to request. */
+typedef struct errand__scratch {
+  char *bytes;
+  size_t length;
+  size_t capacity;
+} errand__scratch;
+
+typedef struct errand__slot {
+  errand__list link; /* its realm's idle slots */
+  CURL *easy;
+  errand__realm *realm;
+  errand__shard *shard;       /* while in use */
+  errand__transfer *transfer; /* while in use */
+  errand_options *options;    /* applied; one reference */
+  errand__scratch scratch;
+  /* Applied beside the options. */
+  errand__send send;
+  bool custom_method;
+  bool has_headers;
+  bool fresh;
+  bool secure_proxy;
+  char error[CURL_ERROR_SIZE];
+} errand__slot;
+
+/* A slot with `options` applied. Returns: NULL: out of memory. */
+errand__slot *errand__slot_take(errand__realm *realm, errand_options *options);
+
+/* Back to the pool; its easy handle is in no multi handle. `reusable`: false
+   frees it. */
+void errand__slot_give(errand__slot *slot, bool reusable);
+
+/* Frees the idle slot that was used longest ago. */
+void errand__slot_free_idle(errand__realm *realm);
+
+/* Sets what this transfer needs and the slot does not have yet; setup.c.
+   Returns: OK, or what libcurl's refusal means. */
+errand_status errand__slot_setup(errand__slot *slot,
+                                 errand__transfer *transfer);
+
+/* Sets what the options say on a fresh handle; setup.c. */
+errand_status errand__slot_apply_options(errand__slot *slot);
+
+/* The callbacks; sink.c, feed.c and sockets.c. */
+size_t errand__on_header(char *bytes, size_t size, size_t count, void *context);
+size_t errand__on_body(char *bytes, size_t size, size_t count, void *context);
+size_t errand__on_read(char *bytes, size_t size, size_t count, void *context);
+int errand__on_seek(void *context, curl_off_t offset, int origin);
+int errand__on_ready(void *context, char *remote, char *local, int remote_port,
+                     int local_port);
+curl_socket_t errand__on_open(void *context, curlsocktype purpose,
+                              struct curl_sockaddr *address);
+int errand__on_close(void *context, curl_socket_t fd);
+
+#endif

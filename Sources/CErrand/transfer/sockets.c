@@ -1,0 +1,81 @@
+/* Opening and closing of connections, and the moment one is ready. */
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "group/group.h"
+#include "loop/admission.h"
+#include "loop/deadline.h"
+#include "transfer/slot.h"
+
+static void describe(const struct curl_sockaddr *from, errand_address *out) {
+  *out = (errand_address){.family = from->family};
+  if (from->family == AF_INET) {
+    struct sockaddr_in in;
+    memcpy(&in, &from->addr, sizeof in);
+    out->port = ntohs(in.sin_port);
+    memcpy(out->bytes, &in.sin_addr, 4);
+  } else if (from->family == AF_INET6) {
+    /* libcurl's storage holds any sockaddr behind `addr`. */
+    struct sockaddr_in6 in;
+    memcpy(&in, (const void *) &from->addr, sizeof in);
+    out->port = ntohs(in.sin6_port);
+    memcpy(out->bytes, &in.sin6_addr, 16);
+  }
+}
+
+curl_socket_t errand__on_open(void *context, curlsocktype purpose,
+                              struct curl_sockaddr *address) {
+  errand__slot *slot = context;
+  errand__loop *loop = slot->realm->loop;
+  const errand_group_init *init = &loop->group->init;
+  if (init->address_filter && purpose == CURLSOCKTYPE_IPCXN) {
+    errand_address plain;
+    describe(address, &plain);
+    if (init->address_filter(init->address_filter_context, slot->transfer->tag,
+                             &plain) != 0) {
+      slot->transfer->address_refused = true;
+      return CURL_SOCKET_BAD;
+    }
+  }
+  /* libcurl before 8.19 leaves its sockets to be inherited by exec. */
+  int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
+                  address->protocol);
+  if (fd >= 0 && !errand__fd_opened(&loop->fds, fd)) {
+    close(fd);
+    return CURL_SOCKET_BAD;
+  }
+  return fd;
+}
+
+int errand__on_close(void *context, curl_socket_t fd) {
+  errand__loop *loop = context;
+  errand__fd_closing(&loop->fds, fd);
+  return close(fd);
+}
+
+int errand__on_ready(void *context, char *remote, char *local, int remote_port,
+                     int local_port) {
+  errand__slot *slot = context;
+  errand__transfer *t = slot->transfer;
+  errand__loop *loop = slot->realm->loop;
+  (void) remote, (void) local, (void) remote_port, (void) local_port;
+  bool again = t->connects > 0 && t->header_bytes == t->ready_header_bytes;
+  if (again && !t->idempotent && !(t->flags & ERRAND_REQUEST_ALLOW_REPLAY)) {
+    /* libcurl found the kept connection dead after sending on it and is
+       about to send once more (Curl_retry_request). */
+    t->reason = ERRAND_CONNECTION_LOST;
+    return CURL_PREREQFUNC_ABORT;
+  }
+  t->replayed |= again;
+  t->connects = 1;
+  t->ready_header_bytes = t->header_bytes;
+  t->sent_ms = t->activity_ms = loop->now_ms;
+  if (t->phase == ERRAND__CONNECTING) {
+    t->phase = ERRAND__SENDING;
+    errand__origin_connected(loop, t);
+  }
+  errand__deadline_set(loop, t);
+  return CURL_PREREQFUNC_OK;
+}

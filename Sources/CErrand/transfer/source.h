@@ -1,0 +1,78 @@
+/*
+ * Where an upload's bytes come from when they are not in memory: a regular
+ * file, read ahead by libuv's thread pool so that the loop never waits for a
+ * disk, or the caller's errand_upload_write with credit.
+ */
+#ifndef ERRAND_TRANSFER_SOURCE_H
+#define ERRAND_TRANSFER_SOURCE_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "include/errand_request.h"
+#include "queue/command.h"
+
+struct errand__loop;
+struct errand__transfer;
+
+typedef struct errand__source errand__source;
+
+/* Results of errand__source_read beside a count. */
+#define ERRAND__SOURCE_STARVED ((size_t) -1)
+#define ERRAND__SOURCE_FAILED ((size_t) -2)
+
+/*
+ * Opens `path`, or duplicates `fd` where path is NULL.
+ * Thread: any.
+ * Returns: OK; FILE_UNREADABLE; INVALID_BODY (no regular file, or shorter
+ * than offset and length say); OUT_OF_MEMORY.
+ */
+errand_status errand__source_open(const char *path, int fd, uint64_t offset,
+                                  int64_t length, errand__source **out);
+
+/* A source that the caller feeds. Thread: any. Returns: OK, OUT_OF_MEMORY. */
+errand_status errand__source_create(int64_t length, uint64_t credit,
+                                    errand__source **out);
+
+/* The body's length, ERRAND_LENGTH_UNKNOWN where it is not known. */
+int64_t errand__source_length(const errand__source *source);
+
+/* Everything below. Thread: loop. */
+
+/* Begins reading ahead, on behalf of a transfer that is about to start. */
+void errand__source_start(errand__source *source, struct errand__loop *loop,
+                          struct errand__transfer *transfer);
+
+/*
+ * Up to `size` bytes.
+ * Returns: their count; 0 at the end; STARVED: nothing yet, the transfer is
+ * reviewed when there is; FAILED: the file shrank or cannot be read.
+ */
+size_t errand__source_read(errand__source *source, void *bytes, size_t size);
+
+/* Whether a read would not be STARVED. */
+bool errand__source_is_ready(const errand__source *source);
+
+/* Back to the first byte. Returns: false if that byte is gone. */
+bool errand__source_rewind(errand__source *source);
+
+/*
+ * Takes a chunk.
+ * Owns: `order` is the source's, also on failure.
+ * Returns: OK; UPLOAD_OVERRUN; INVALID_BODY (beyond the length, or after the
+ * end).
+ */
+errand_status errand__source_write(errand__source *source,
+                                   errand__order *order);
+
+/* The end. Returns: OK; INVALID_BODY (short of the length). */
+errand_status errand__source_finish(errand__source *source);
+
+/* Bytes consumed since the last call; they become new credit. */
+uint64_t errand__source_take_credit(errand__source *source);
+
+/* Ends it; NULL is fine. A read under way finishes into memory that is then
+   freed. Thread: loop, or any if it was never started. */
+void errand__source_close(errand__source *source);
+
+#endif

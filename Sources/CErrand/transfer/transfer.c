@@ -1,0 +1,216 @@
+#include "transfer/transfer.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "transfer/options.h"
+#include "transfer/source.h"
+#include "transfer/validate.h"
+
+#define DEFAULT_CREDIT 262144u
+/* "Expect:" and "Content-Type:", which keep libcurl from adding its own. */
+#define EXTRA_HEADERS 2
+
+static bool method_is(errand_bytes method, const char *name) {
+  return method.length == strlen(name) &&
+         memcmp(method.data, name, method.length) == 0;
+}
+
+/* RFC 9110 9.2.2. */
+static bool is_idempotent(errand_bytes method) {
+  static const char *const names[] = {"GET",    "HEAD",    "PUT",
+                                      "DELETE", "OPTIONS", "TRACE"};
+  if (method.length == 0)
+    return true;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (method_is(method, names[i]))
+      return true;
+  return false;
+}
+
+/* Methods whose requests carry content by nature say Content-Length: 0
+   (RFC 9110 8.6). */
+static bool expects_content(errand_bytes method) {
+  return method_is(method, "POST") || method_is(method, "PUT") ||
+         method_is(method, "PATCH");
+}
+
+static errand__send choose_send(const errand_request *r) {
+  switch (r->body_kind) {
+  case ERRAND_BODY_MEMORY:
+    return ERRAND__SEND_MEMORY;
+  case ERRAND_BODY_DESCRIPTOR:
+  case ERRAND_BODY_FILE:
+  case ERRAND_BODY_STREAM:
+    return ERRAND__SEND_READ;
+  case ERRAND_BODY_NONE:
+    break;
+  }
+  if (r->method.length == 0 || method_is(r->method, "GET"))
+    return ERRAND__SEND_GET;
+  if (method_is(r->method, "HEAD"))
+    return ERRAND__SEND_HEAD;
+  return expects_content(r->method) ? ERRAND__SEND_MEMORY : ERRAND__SEND_CUSTOM;
+}
+
+static errand_status open_source(const errand_request *r,
+                                 errand__source **out) {
+  *out = NULL;
+  switch (r->body_kind) {
+  case ERRAND_BODY_DESCRIPTOR:
+    return errand__source_open(NULL, r->body_fd, r->body_offset, r->body_length,
+                               out);
+  case ERRAND_BODY_FILE:
+    return errand__source_open(r->body_path, -1, r->body_offset, r->body_length,
+                               out);
+  case ERRAND_BODY_STREAM:
+    return errand__source_create(
+        r->body_length, r->upload_credit ? r->upload_credit : DEFAULT_CREDIT,
+        out);
+  case ERRAND_BODY_NONE:
+  case ERRAND_BODY_MEMORY:
+    break;
+  }
+  return ERRAND_OK;
+}
+
+/* A cursor over the block's tail. */
+static char *place(char **cursor, const void *bytes, size_t length) {
+  char *start = *cursor;
+  if (length)
+    memcpy(start, bytes, length);
+  start[length] = '\0';
+  *cursor = start + length + 1;
+  return start;
+}
+
+static void chain(errand__transfer *t, struct curl_slist *nodes, size_t *count,
+                  char *text) {
+  struct curl_slist *node = &nodes[*count];
+  node->data = text;
+  node->next = NULL;
+  if (*count > 0)
+    nodes[*count - 1].next = node;
+  else
+    t->headers = node;
+  (*count)++;
+}
+
+/* libcurl drops a field given as "Name:" and sends an empty one for "Name;".
+   Content-Length is written by libcurl from the body itself. */
+static void place_headers(errand__transfer *t, errand_bytes block,
+                          const errand__header_facts *facts,
+                          struct curl_slist *nodes, char **cursor) {
+  static char no_expect[] = "Expect:";
+  static char no_type[] = "Content-Type:";
+  size_t count = 0;
+  size_t position = 0;
+  errand_bytes line;
+  while (errand__headers_next(block, &position, &line)) {
+    if (facts->content_length && line.length >= 15 && line.data[14] == ':' &&
+        strncasecmp((const char *) line.data, "content-length", 14) == 0)
+      continue;
+    const char *text = (const char *) line.data;
+    size_t name =
+        (size_t) ((const char *) memchr(text, ':', line.length) - text);
+    size_t value = name + 1;
+    while (value < line.length && (text[value] == ' ' || text[value] == '\t'))
+      value++;
+    char *copy = *cursor;
+    if (value == line.length) {
+      place(cursor, text, name);
+      (*cursor)[-1] = ';';
+      place(cursor, NULL, 0);
+    } else {
+      place(cursor, text, line.length);
+    }
+    chain(t, nodes, &count, copy);
+  }
+  bool body = t->send == ERRAND__SEND_MEMORY || t->send == ERRAND__SEND_READ;
+  if (body && !facts->expect)
+    chain(t, nodes, &count, no_expect);
+  if (t->send == ERRAND__SEND_MEMORY && !facts->content_type)
+    chain(t, nodes, &count, no_type);
+}
+
+static void copy_numbers(errand__transfer *t, const errand_request *r) {
+  t->tag = r->tag;
+  t->flags = r->flags;
+  t->priority = r->priority;
+  t->idempotent = is_idempotent(r->method);
+  t->timeout_queue = r->timeout_queue;
+  t->timeout_connect = r->timeout_connect;
+  t->timeout_first_byte = r->timeout_first_byte;
+  t->timeout_idle = r->timeout_idle;
+  t->timeout_total = r->timeout_total;
+  t->limit_header_bytes = r->limit_header_bytes;
+  t->limit_header_count = r->limit_header_count;
+  t->limit_body_bytes = r->limit_body_bytes;
+  t->limit_decoded_bytes = r->limit_decoded_bytes;
+  t->credit =
+      (int64_t) (r->response_credit ? r->response_credit : DEFAULT_CREDIT);
+}
+
+errand_status errand__transfer_create(const errand_request *r,
+                                      errand_options *options,
+                                      errand__transfer **out) {
+  errand__url url;
+  errand__header_facts facts;
+  errand_status status = errand__request_check(r, options, &url, &facts);
+  if (status != ERRAND_OK)
+    return status;
+  errand__source *source;
+  status = open_source(r, &source);
+  if (status != ERRAND_OK)
+    return status;
+
+  bool copy_body = r->body_kind == ERRAND_BODY_MEMORY && !r->body_release;
+  size_t node_count = facts.count + EXTRA_HEADERS;
+  size_t size = sizeof(errand__transfer) +
+                node_count * sizeof(struct curl_slist) + facts.bytes +
+                url.length + 1 + r->method.length + 1 +
+                (copy_body ? r->body.length + 1 : 0);
+  errand__transfer *t = errand__malloc(size);
+  if (!t) {
+    errand__source_close(source);
+    return ERRAND_OUT_OF_MEMORY;
+  }
+  memset(t, 0, sizeof *t);
+  t->source = source;
+  t->send = choose_send(r);
+  errand__list_init(&t->link);
+  copy_numbers(t, r);
+
+  struct curl_slist *nodes = (struct curl_slist *) (void *) (t + 1);
+  char *cursor = (char *) (nodes + node_count);
+  const char *given = (const char *) r->url.data;
+  t->url = place(&cursor, given, url.length);
+  url.host = t->url + (url.host - given);
+  t->url_parts = url;
+  t->origin_hash = errand__url_origin_hash(&url, options->seed);
+  t->method = r->method.length
+                  ? place(&cursor, r->method.data, r->method.length)
+                  : "GET";
+  place_headers(t, r->headers, &facts, nodes, &cursor);
+  if (r->body_kind == ERRAND_BODY_MEMORY) {
+    t->body_length = r->body.length;
+    t->body = copy_body ? place(&cursor, r->body.data, r->body.length)
+                        : (const void *) r->body.data;
+  }
+  t->body_release = r->body_release;
+  t->body_release_context = r->body_release_context;
+  if (r->options)
+    t->options = errand_options_retain(r->options);
+  t->command.kind = ERRAND__COMMAND_SUBMIT;
+  *out = t;
+  return ERRAND_OK;
+}
+
+void errand__transfer_free(errand__transfer *t) {
+  errand__source_close(t->source);
+  if (t->body_release)
+    t->body_release(t->body_release_context);
+  errand_options_release(t->options);
+  errand_payload_free(t->payload);
+  errand__free(t);
+}

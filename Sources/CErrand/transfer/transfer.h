@@ -1,0 +1,135 @@
+/*
+ * One accepted request: one block, made on the caller's thread, owned by its
+ * loop from the push on, freed when its completion record is written.
+ */
+#ifndef ERRAND_TRANSFER_TRANSFER_H
+#define ERRAND_TRANSFER_TRANSFER_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "include/errand_request.h"
+#include "loop/wheel.h"
+#include "queue/command.h"
+#include "transfer/url.h"
+
+struct errand__origin;
+struct errand__slot;
+struct errand__source;
+
+typedef enum errand__phase {
+  ERRAND__WAITING = 0,    /* accepted; in its origin's queue */
+  ERRAND__PARKED = 1,     /* paused before its start; in no queue */
+  ERRAND__CONNECTING = 2, /* in libcurl: resolving, connecting, handshaking */
+  ERRAND__SENDING = 3,    /* has a connection; no byte of the head yet */
+  ERRAND__RECEIVING = 4,  /* the head has begun */
+  ERRAND__FINISHED = 5    /* its record is written */
+} errand__phase;
+
+/* How the method and body are told to libcurl. */
+typedef enum errand__send {
+  ERRAND__SEND_GET = 0,
+  ERRAND__SEND_HEAD = 1,
+  ERRAND__SEND_CUSTOM = 2, /* another method, no body */
+  ERRAND__SEND_MEMORY = 3, /* CURLOPT_POSTFIELDS */
+  ERRAND__SEND_READ = 4    /* CURLOPT_READFUNCTION */
+} errand__send;
+
+typedef struct errand__transfer {
+  errand__command command; /* first: the queue's node */
+  errand__list link;       /* its origin's queue, or the loop's started list */
+  struct errand__transfer *next_by_id;
+  errand__wheel_node deadline;
+
+  uint64_t id;
+  uint64_t tag;
+  errand_options *options; /* NULL: the group's; else one reference */
+  struct errand__origin *origin;
+  struct errand__slot *slot; /* while started */
+  struct errand__source *source;
+
+  errand__phase phase;
+  errand__send send;
+  errand_priority priority;
+  uint32_t flags;       /* ERRAND_REQUEST_* */
+  errand_status reason; /* set in a callback that made libcurl give up */
+
+  bool idempotent;
+  bool paused;        /* by errand_pause */
+  bool out_of_credit; /* streamed response */
+  bool starved;       /* the upload source has nothing ready */
+  int paused_bits;    /* what curl_easy_pause was last told */
+  bool review_pause;  /* one of the above changed */
+  bool in_review;     /* on the loop's review list */
+  bool in_flush;      /* on the loop's flush list */
+  errand__list review_link;
+  errand__list flush_link;
+
+  errand__url url_parts; /* points into `url` */
+  uint64_t origin_hash;
+  const char *url;
+  const char *method;
+  struct curl_slist *headers; /* nodes inside this block */
+
+  const void *body;
+  size_t body_length;
+  void (*body_release)(void *context);
+  void *body_release_context;
+
+  uint64_t submitted_ns;
+  uint64_t started_ns;
+  uint64_t submitted_ms;
+  uint64_t started_ms;
+  uint64_t sent_ms;     /* ready to send, or last upload progress */
+  uint64_t activity_ms; /* last byte either way */
+  int64_t timeout_queue;
+  int64_t timeout_connect;
+  int64_t timeout_first_byte;
+  int64_t timeout_idle;
+  int64_t timeout_total;
+
+  int64_t limit_header_bytes;
+  int64_t limit_header_count;
+  int64_t limit_body_bytes;
+  int64_t limit_decoded_bytes;
+
+  /* Response, written by the sink. */
+  int64_t header_bytes; /* all heads of this request together */
+  int64_t header_count;
+  int64_t body_bytes; /* as delivered to the sink */
+  errand_payload *payload;
+  /* Streamed: bytes that may still come; below 0 where a decoder gave more
+     at once than it could be stopped at. */
+  int64_t credit;
+  int64_t ready_header_bytes; /* header_bytes when it last was ready to send */
+  uint16_t http_status;
+  uint8_t http_major;
+  uint8_t http_minor;
+  bool head_done;
+  bool head_sent; /* the HEAD record was written */
+  bool body_begun;
+  bool encoded; /* libcurl decompresses the body */
+  bool address_refused;
+  bool replayed;
+  bool counted_connecting; /* in its origin's `connecting` */
+  bool counted_http2;      /* in its origin's `http2_active` */
+  uint8_t connects;        /* times it became ready to send */
+} errand__transfer;
+
+/*
+ * Checks a request and copies it into a block.
+ * Thread: any.
+ * Owns: *out is the caller's, freed with errand__transfer_free; the request's
+ * body_release is not called by a failure.
+ * Returns: what errand_submit documents for an item.
+ */
+errand_status errand__transfer_create(const errand_request *request,
+                                      errand_options *options,
+                                      errand__transfer **out);
+
+/* Frees the block and what it holds, and lets go of a borrowed body.
+   Thread: any, once no loop knows it. */
+void errand__transfer_free(errand__transfer *transfer);
+
+#endif

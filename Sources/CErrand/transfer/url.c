@@ -1,0 +1,153 @@
+#include "transfer/url.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* libcurl refuses URLs above 8,000,000 bytes (CURL_MAX_INPUT_LENGTH). */
+#define URL_LENGTH_MAX 8000000u
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static bool is_alpha(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The length of "scheme://", or 0. */
+static size_t scheme_length(const char *text, size_t length) {
+  size_t i = 0;
+  while (i < length && (is_alpha(text[i]) || is_digit(text[i]) ||
+                        text[i] == '+' || text[i] == '-' || text[i] == '.'))
+    i++;
+  if (i == 0 || !is_alpha(text[0]) || length - i < 3)
+    return 0;
+  return memcmp(text + i, "://", 3) == 0 ? i + 3 : 0;
+}
+
+/* Bytes a host name may hold: letters, digits, the unreserved marks, percent
+   escapes, and UTF-8, which libcurl turns into an A-label (IDN). */
+static bool is_host_byte(unsigned char c) {
+  return c >= 0x80 || is_alpha((char) c) || is_digit((char) c) || c == '-' ||
+         c == '.' || c == '_' || c == '~' || c == '%';
+}
+
+static bool parse_port(const char *text, size_t length, uint16_t *port) {
+  uint32_t value = 0;
+  if (length == 0)
+    return true; /* "host:" is the default port, RFC 3986 3.2.3 */
+  for (size_t i = 0; i < length; i++) {
+    if (!is_digit(text[i]))
+      return false;
+    value = value * 10 + (uint32_t) (text[i] - '0');
+    if (value > 65535)
+      return false;
+  }
+  *port = (uint16_t) value;
+  return value != 0;
+}
+
+static bool looks_like_ipv4(const char *host, size_t length) {
+  size_t dots = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (host[i] == '.')
+      dots++;
+    else if (!is_digit(host[i]))
+      return false;
+  }
+  return dots == 3;
+}
+
+static errand_status parse_authority(const char *text, size_t length,
+                                     errand__url *out) {
+  const char *end = text + length;
+  const char *at = memrchr(text, '@', length);
+  if (at)
+    text = at + 1;
+  const char *after_host;
+  if (text < end && *text == '[') {
+    const char *close = memchr(text, ']', (size_t) (end - text));
+    if (!close || close == text + 1)
+      return ERRAND_INVALID_URL;
+    for (const char *c = text + 1; c < close; c++) {
+      bool hex =
+          is_digit(*c) || (*c >= 'a' && *c <= 'f') || (*c >= 'A' && *c <= 'F');
+      if (!hex && *c != ':' && *c != '.') {
+        /* A zone id, RFC 6874: "%25eth0". */
+        if (*c == '%')
+          break;
+        return ERRAND_INVALID_URL;
+      }
+    }
+    out->host = text + 1;
+    out->host_length = (size_t) (close - text - 1);
+    out->literal = true;
+    after_host = close + 1;
+  } else {
+    after_host = memchr(text, ':', (size_t) (end - text));
+    if (!after_host)
+      after_host = end;
+    out->host = text;
+    out->host_length = (size_t) (after_host - text);
+    if (out->host_length == 0)
+      return ERRAND_INVALID_URL;
+    for (size_t i = 0; i < out->host_length; i++)
+      if (!is_host_byte((unsigned char) text[i]))
+        return ERRAND_INVALID_URL;
+    out->literal = looks_like_ipv4(out->host, out->host_length);
+  }
+  if (after_host == end)
+    return ERRAND_OK;
+  if (*after_host != ':' ||
+      !parse_port(after_host + 1, (size_t) (end - after_host - 1), &out->port))
+    return ERRAND_INVALID_URL;
+  return ERRAND_OK;
+}
+
+errand_status errand__url_parse(errand_bytes bytes, errand__url *out) {
+  const char *text = (const char *) bytes.data;
+  size_t length = bytes.length;
+  if (!text || length == 0 || length > URL_LENGTH_MAX)
+    return ERRAND_INVALID_URL;
+  size_t scheme = scheme_length(text, length);
+  if (scheme == 0)
+    return ERRAND_INVALID_URL;
+  bool http = scheme == 7 && strncasecmp(text, "http", 4) == 0;
+  bool https = scheme == 8 && strncasecmp(text, "https", 5) == 0;
+  *out = (errand__url){
+      .secure = https, .port = https ? 443 : 80, .length = length};
+
+  size_t authority = scheme;
+  while (authority < length && text[authority] != '/' &&
+         text[authority] != '?' && text[authority] != '#') {
+    unsigned char c = (unsigned char) text[authority];
+    if (c <= 0x20 || c == 0x7f || c == '\\')
+      return ERRAND_INVALID_URL;
+    authority++;
+  }
+  for (size_t i = authority; i < length; i++) {
+    unsigned char c = (unsigned char) text[i];
+    if (c <= 0x20 || c >= 0x7f)
+      return ERRAND_INVALID_URL;
+    if (c == '#' && out->length == length)
+      out->length = i;
+  }
+  if (!http && !https)
+    return ERRAND_UNSUPPORTED_SCHEME;
+  return parse_authority(text + scheme, authority - scheme, out);
+}
+
+uint64_t errand__url_origin_hash(const errand__url *url, uint64_t seed) {
+  /* FNV-1a: hosts are short, and the table compares whole keys. */
+  uint64_t hash = 14695981039346656037u ^ seed;
+  for (size_t i = 0; i < url->host_length; i++) {
+    unsigned char c = (unsigned char) url->host[i];
+    if (c >= 'A' && c <= 'Z')
+      c |= 0x20;
+    hash = (hash ^ c) * 1099511628211u;
+  }
+  hash = (hash ^ url->port) * 1099511628211u;
+  hash = (hash ^ (url->secure ? 1u : 0u)) * 1099511628211u;
+  /* The low bits choose loops and buckets. */
+  return hash ^ (hash >> 32);
+}
