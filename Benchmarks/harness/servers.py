@@ -1,0 +1,80 @@
+"""nginx and the slow server, each started and ended by its process id."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def pinned(cpu, command):
+    return ["taskset", "-c", str(cpu)] + command if cpu is not None else command
+
+
+class Servers:
+    """A context: servers are up inside it, gone after it, whatever happens."""
+
+    def __init__(self, template, slow_server, cpu, slow_delay):
+        self.template, self.slow_server = template, slow_server
+        self.cpu, self.slow_delay = cpu, slow_delay
+        self.processes = []
+
+    def __enter__(self):
+        self.root = tempfile.mkdtemp(prefix="errand-bench-")
+        self.port, self.slow_port = free_port(), free_port()
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _start(self):
+        os.makedirs(os.path.join(self.root, "www"))
+        with open(os.path.join(self.root, "www", "1m.bin"), "wb") as file:
+            file.write(os.urandom(1 << 20))
+        with open(self.template) as file:
+            text = file.read().replace("@ROOT@", self.root).replace("@PORT@", str(self.port))
+        config = os.path.join(self.root, "nginx.conf")
+        with open(config, "w") as file:
+            file.write(text)
+        errors = os.path.join(self.root, "error.log")
+        self._run([shutil.which("nginx") or "/usr/sbin/nginx", "-c", config, "-e", errors], self.port)
+        self._run([self.slow_server, str(self.slow_port), str(self.slow_delay)], self.slow_port)
+
+    def _run(self, command, port):
+        process = subprocess.Popen(pinned(self.cpu, command), stdin=subprocess.DEVNULL)
+        self.processes.append(process)
+        for _ in range(100):
+            if process.poll() is not None:
+                raise SystemExit(f"bench: {command[0]} ended with {process.returncode}")
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise SystemExit(f"bench: {command[0]} does not listen")
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                try:
+                    process.wait(5)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def url(self, cell):
+        if cell.slow:
+            return f"http://127.0.0.1:{self.slow_port}{cell.path[5:]}"
+        return f"http://127.0.0.1:{self.port}{cell.path}"
