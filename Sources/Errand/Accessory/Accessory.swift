@@ -1,0 +1,32 @@
+/// Watches requests: a loading indicator, a log, a counter. Strictly balanced: whoever is told that a request will
+/// start is told that it will stop and that it did, once each, whatever becomes of it.
+///
+/// Kept strongly, by the client or until the request ends (YTKNetwork `YTKRequestAccessory`).
+public protocol Accessory: AnyObject, Sendable {
+    /// Before anything is sent. On the thread that starts the request.
+    func requestWillStart(_ request: AnyRequest)
+    /// The outcome is about to be told. On the callback queue.
+    func requestWillStop(_ request: AnyRequest)
+    /// The outcome was told. On the callback queue.
+    func requestDidStop(_ request: AnyRequest)
+}
+
+extension Accessory {
+    public func requestWillStart(_ request: AnyRequest) {}
+    public func requestWillStop(_ request: AnyRequest) {}
+    public func requestDidStop(_ request: AnyRequest) {}
+}
+
+/// Told how a request ended, before its closures are. On the callback queue; not told of a request that was stopped
+/// (YTKNetwork `YTKRequestDelegate`).
+public protocol RequestDelegate: AnyObject, Sendable {
+    /// The request has a value.
+    func requestFinished(_ request: AnyRequest)
+    /// The request has an error.
+    func requestFailed(_ request: AnyRequest)
+}
+
+extension RequestDelegate {
+    public func requestFinished(_ request: AnyRequest) {}
+    public func requestFailed(_ request: AnyRequest) {}
+}

@@ -1,0 +1,23 @@
+extension Client {
+    /// Runs a command and returns its value. Cancelling the task stops the request.
+    ///
+    /// Throws ``ErrandError``; `CancellationError` where the task was cancelled or the request stopped. Decoding runs in
+    /// the caller's task.
+    public func run<C: Command>(_ command: C) async throws -> C.Response {
+        try Task.checkCancellation()
+        guard accessories.isEmpty else { return try await request(command).runWatched() }
+        return try await Request(client: self, command: command, callbacks: nil).runDirectly()
+    }
+
+    /// Runs a command and returns value or error in place of throwing; ``ErrandError/cancelled`` where the task was
+    /// cancelled.
+    public func result<C: Command>(of command: C) async -> Result<C.Response, ErrandError> {
+        do {
+            return .success(try await run(command))
+        } catch let error as ErrandError {
+            return .failure(error)
+        } catch {
+            return .failure(.cancelled)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Synchronization
+
+extension Client {
+    /// What becomes of the requests that run.
+    public enum ShutdownMode: Sendable {
+        /// They may end; what is left after that time ends with ``ErrandError/shutDown``.
+        case drain(within: Duration)
+        /// They end at once with ``ErrandError/shutDown``.
+        case cancel
+    }
+
+    /// Shuts the client down: starts from now on fail with ``ErrandError/shutDown``, what runs is treated as `mode`
+    /// says. Returns when every request has told its end and the engine's threads are gone. May be called again, to turn
+    /// a drain into a cancel, or just to wait.
+    public func shutdown(_ mode: ShutdownMode = .drain(within: .seconds(30))) async {
+        await withUnsafeContinuation { continuation in
+            shutdown(mode) { continuation.resume() }
+        }
+    }
+
+    /// The same without waiting; `completion` runs on any thread. May be called from a callback.
+    public func shutdown(_ mode: ShutdownMode, completion: @escaping @Sendable () -> Void) {
+        var drain: Duration?
+        if case .drain(let time) = mode, time > .zero { drain = time }
+        let action = life.withLock { life in
+            life.waiters.append(completion)
+            return life.machine.shutdownRequested(drain: drain != nil)
+        }
+        if action == .startDrainTimer, let drain {
+            let clock = clock
+            Task { [weak self] in
+                try? await clock.sleep(for: drain)
+                guard let self else { return }
+                perform(life.withLock { $0.machine.drainExpired() })
+            }
+        } else {
+            perform(action)
+        }
+    }
+
+    /// Whether ``shutdown(_:)`` was called.
+    public var isShutDown: Bool {
+        life.withLock { $0.machine.state != .running }
+    }
+
+    func perform(_ action: ClientStateMachine.Action) {
+        switch action {
+        case .none, .startDrainTimer:
+            break
+        case .stopTransport:
+            transport.shutdown { [self] in
+                perform(life.withLock { $0.machine.transportStopped() })
+            }
+        case .finish:
+            let waiters = life.withLock { life in
+                let waiters = life.waiters
+                life.waiters = []
+                return waiters
+            }
+            for waiter in waiters { waiter() }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+extension Client {
+    /// Starts a command and tells nobody; read the request, or give it a delegate with ``request(_:)`` instead.
+    @discardableResult
+    public func start<C: Command>(_ command: C) -> Request<C> {
+        let request = request(command)
+        request.start()
+        return request
+    }
+
+    /// Starts a command. One of the closures runs, on the callback queue, unless the request is stopped; both are
+    /// released then.
+    @discardableResult
+    public func start<C: Command>(
+        _ command: C, success: @escaping @Sendable (Request<C>) -> Void,
+        failure: (@Sendable (Request<C>) -> Void)? = nil
+    ) -> Request<C> {
+        let request = request(command)
+        request.start(success: success, failure: failure)
+        return request
+    }
+
+    /// Starts a command. The closure runs once, on the callback queue, unless the request is stopped.
+    @discardableResult
+    public func start<C: Command>(
+        _ command: C, completion: @escaping @Sendable (Request<C>) -> Void
+    ) -> Request<C> {
+        let request = request(command)
+        request.start(completion: completion)
+        return request
+    }
+}

@@ -1,0 +1,67 @@
+import Synchronization
+
+/// Runs commands: the object a program makes once per service and keeps.
+///
+/// ```swift
+/// let client = Client(configuration: .init(baseURL: "http://127.0.0.1:8080"))
+/// let user = try await client.run(GetUser(id: 1))
+/// await client.shutdown(.drain(within: .seconds(5)))
+/// ```
+///
+/// Any thread. Making one starts the engine's loop threads. A client lives while it is referred to, and while requests
+/// of its run or are held; dropping the last reference stops the engine in the background. ``shutdown(_:)`` does so
+/// with a word about what runs, and returns when everything is over.
+public final class Client: Sendable {
+    let transport: any Transport
+    let builder: RequestBuilder
+    let callbacks: CallbackQueue
+    let redirects: RedirectPolicy
+    let accessories: [any Accessory]
+    let reportsStops: Bool
+    let clock: any Clock<Duration>
+    let life = Mutex(Life())
+
+    struct Life: ~Copyable {
+        var machine = ClientStateMachine()
+        /// Who waits for the shutdown.
+        var waiters: [@Sendable () -> Void] = []
+    }
+
+    /// Makes a client with an engine of its own. An engine that cannot be started fails every request with the reason,
+    /// ``ErrandError/unsupportedLibrary`` or ``ErrandError/systemFailure`` as a rule.
+    public convenience init(configuration: Configuration = Configuration()) {
+        self.init(configuration: configuration, transport: ReactorTransport(configuration))
+    }
+
+    /// Makes a client on another transport: a stub, or one that several clients share. The engine's settings in the
+    /// configuration are of no effect then.
+    public init(configuration: Configuration = Configuration(), transport: any Transport) {
+        self.transport = transport
+        builder = RequestBuilder(configuration)
+        callbacks = configuration.callbackQueue ?? .serial()
+        redirects = configuration.redirects
+        accessories = configuration.accessories
+        reportsStops = configuration.reportsStops
+        clock = configuration.clock
+    }
+
+    /// A request for `command`, not started yet: for accessories and a delegate of its own.
+    public func request<C: Command>(_ command: C) -> Request<C> {
+        Request(client: self, command: command, callbacks: callbacks)
+    }
+
+    /// What `command` would send, without sending it. Throws what a start would fail with.
+    public func describe(_ command: some Command) throws(ErrandError) -> RequestDescription {
+        try builder.description(of: command)
+    }
+
+    // MARK: Requests report here
+
+    func requestStarted() -> Bool {
+        life.withLock { $0.machine.requestStarted() }
+    }
+
+    func requestEnded() {
+        perform(life.withLock { $0.machine.requestEnded() })
+    }
+}

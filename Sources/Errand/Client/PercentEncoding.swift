@@ -1,0 +1,59 @@
+/// Percent-encoding by RFC 3986, on bytes.
+enum PercentEncoding {
+    private static let hex = Array("0123456789ABCDEF".utf8)
+
+    /// What may stand in a URL as it is: every printable ASCII character but the few that no part of a URL allows.
+    static func isURLByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7E: true
+        default: false
+        }
+    }
+
+    /// RFC 3986 2.3.
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+
+    /// Encodes what no part of a URL may have (spaces, quotes, non-ASCII); what is encoded already stays. Throws
+    /// ``ErrandError/invalidURL`` for control characters: they are an attack or a mistake, never a name.
+    static func url(_ text: String) throws(ErrandError) -> String {
+        if text.utf8.allSatisfy(isURLByte) { return text }
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw ErrandError.invalidURL.with(message: "the URL \(text.debugDescription) has a control character in it")
+        }
+        return encode(text, keeping: isURLByte)
+    }
+
+    /// A query or form component: all but unreserved characters.
+    static func component(_ text: String) -> String {
+        text.utf8.allSatisfy(isUnreserved) ? text : encode(text, keeping: isUnreserved)
+    }
+
+    /// `a=1&b=2`.
+    static func query(_ items: [QueryItem]) -> String {
+        var result = ""
+        for item in items {
+            if !result.isEmpty { result += "&" }
+            result += component(item.name)
+            if let value = item.value { result += "=" + component(value) }
+        }
+        return result
+    }
+
+    private static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 16)
+        for byte in text.utf8 {
+            if isKept(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,120 @@
+/// A URL or relative reference, split by RFC 3986 appendix B. It splits and joins; whether the parts are sound is
+/// checked by the engine's own parser before anything is sent.
+struct URLReference: Equatable {
+    var scheme: Substring?
+    var authority: Substring?
+    var path: Substring
+    var query: Substring?
+    var fragment: Substring?
+
+    init(_ text: String) {
+        var rest = Substring(text)
+        if let mark = rest.firstIndex(of: "#") {
+            fragment = rest[rest.index(after: mark)...]
+            rest = rest[..<mark]
+        }
+        if let mark = rest.firstIndex(of: "?") {
+            query = rest[rest.index(after: mark)...]
+            rest = rest[..<mark]
+        }
+        if let colon = rest.firstIndex(of: ":"), Self.isScheme(rest[..<colon]) {
+            scheme = rest[..<colon]
+            rest = rest[rest.index(after: colon)...]
+        }
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            let end = rest.firstIndex(of: "/") ?? rest.endIndex
+            authority = rest[..<end]
+            rest = rest[end...]
+        }
+        path = rest
+    }
+
+    /// RFC 3986 3.1.
+    private static func isScheme(_ text: Substring) -> Bool {
+        guard let first = text.utf8.first, (first | 0x20) >= 0x61, (first | 0x20) <= 0x7A else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E: true
+            default: false
+            }
+        }
+    }
+
+    /// RFC 3986 5.3.
+    var text: String {
+        var result = ""
+        if let scheme { result += scheme + ":" }
+        if let authority { result += "//" + authority }
+        result += path
+        if let query { result += "?" + query }
+        if let fragment { result += "#" + fragment }
+        return result
+    }
+
+    /// The target of `reference`, seen from this absolute URL (RFC 3986 5.2.2).
+    func resolving(_ reference: URLReference) -> URLReference {
+        var target = reference
+        if reference.scheme != nil {
+            target.path = Self.removingDotSegments(reference.path)
+            return target
+        }
+        target.scheme = scheme
+        if reference.authority != nil {
+            target.path = Self.removingDotSegments(reference.path)
+            return target
+        }
+        target.authority = authority
+        if reference.path.isEmpty {
+            target.path = path
+            target.query = reference.query ?? query
+        } else if reference.path.hasPrefix("/") {
+            target.path = Self.removingDotSegments(reference.path)
+        } else {
+            target.path = Self.removingDotSegments(merged(with: reference.path))
+        }
+        return target
+    }
+
+    /// RFC 3986 5.2.3.
+    private func merged(with relative: Substring) -> Substring {
+        guard let slash = path.lastIndex(of: "/") else {
+            return authority == nil ? relative : "/" + relative
+        }
+        return path[...slash] + relative
+    }
+
+    /// RFC 3986 5.2.4.
+    private static func removingDotSegments(_ path: Substring) -> Substring {
+        guard path.contains("./") || path.hasSuffix(".") else { return path }
+        var kept: [Substring] = []
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        let floor = path.hasPrefix("/") ? 1 : 0
+        for (index, segment) in segments.enumerated() {
+            let isLast = index == segments.count - 1
+            switch segment {
+            case ".":
+                if isLast { kept.append("") }
+            case "..":
+                if kept.count > floor { kept.removeLast() }
+                if isLast { kept.append("") }
+            default:
+                kept.append(segment)
+            }
+        }
+        return Substring(kept.joined(separator: "/"))
+    }
+
+    /// What RFC 6454 calls the origin: scheme, host and port, in lower case, the default port written out.
+    var origin: String {
+        let scheme = (scheme ?? "").lowercased()
+        var host = (authority ?? "").lowercased()
+        if let at = host.lastIndex(of: "@") { host = String(host[host.index(after: at)...]) }
+        let afterAddress = host.lastIndex(of: "]").map { host[$0...] } ?? host[...]
+        if let colon = afterAddress.lastIndex(of: ":") {
+            if host.index(after: colon) < host.endIndex { return "\(scheme)://\(host)" }
+            host.removeLast()
+        }
+        return "\(scheme)://\(host):\(scheme == "https" ? 443 : 80)"
+    }
+}

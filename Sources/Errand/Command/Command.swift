@@ -1,0 +1,136 @@
+public import FoundationEssentials
+public import HTTPTypes
+
+/// What to ask a server for: a value that a ``Client`` runs as a ``Request``.
+///
+/// ```swift
+/// struct GetUser: Command {
+///     var id: Int
+///     var path: String { "users/\(id)" }
+///     struct Response: Decodable, Sendable { var name: String }
+/// }
+/// ```
+///
+/// Everything but ``path`` has a default. A command is read once per start, on the thread that starts it, and turned
+/// into an immutable ``RequestDescription``; ``accepts(statusCode:)`` and ``decode(_:)`` are called on the client's
+/// callback queue, or in the caller's own task where the command runs by `async`.
+///
+/// YTKNetwork calls this `YTKRequest` and mixes it with the running request.
+public protocol Command: Sendable {
+    /// What ``decode(_:)`` makes of a response. `Decodable` types are read as JSON; `Data`, `[UInt8]`, `String`,
+    /// ``NoContent`` and ``Errand/Response`` (the default: no decoding) are taken as they come.
+    associatedtype Response: Sendable = Errand.Response
+
+    /// Default: GET (YTKNetwork `requestMethod`).
+    var method: HTTPRequest.Method { get }
+
+    /// Absolute (`http://...`), or relative to the base URL as RFC 3986 5.2 says: `users/1` is appended to the base's
+    /// folder, `/users/1` replaces the base's path. Spaces and non-ASCII characters are percent-encoded, an existing
+    /// `%41` is kept (YTKNetwork `requestUrl`).
+    var path: String { get }
+
+    /// `nil`, the default: ``Client/Configuration/baseURL`` (YTKNetwork `baseUrl`).
+    var baseURL: String? { get }
+
+    /// Appended to the URL's own query, percent-encoded. Default: none.
+    var query: [QueryItem] { get }
+
+    /// Fields of this request; a name given here replaces the client's default of that name. Default: none
+    /// (YTKNetwork `requestHeaderFieldValueDictionary`).
+    var headers: HTTPFields { get }
+
+    /// Default: none (YTKNetwork `requestArgument`).
+    var body: RequestBody { get }
+
+    /// `nil`, the default: ``Client/Configuration/timeouts`` (YTKNetwork `requestTimeoutInterval`).
+    var timeouts: Timeouts? { get }
+
+    /// `nil`, the default: ``Client/Configuration/limits``.
+    var limits: Limits? { get }
+
+    /// Default: normal (YTKNetwork `requestPriority`).
+    var priority: Priority { get }
+
+    /// How to reach the server. `nil`, the default: ``Client/Configuration/connection``.
+    var connection: ConnectionOptions? { get }
+
+    /// `nil`, the default: ``Client/Configuration/redirects``.
+    var redirects: RedirectPolicy? { get }
+
+    /// Rarely used switches. Default: none.
+    var options: CommandOptions { get }
+
+    /// Whether a response with this status counts as success; if not, the request fails with
+    /// ``ErrandError/statusNotAccepted``, which carries the response. Default: 200...299 (YTKNetwork
+    /// `statusCodeValidator`).
+    func accepts(statusCode: Int) -> Bool
+
+    /// Turns an accepted response into the command's value. An error thrown here that is no ``ErrandError`` becomes
+    /// the `underlyingError` of ``ErrandError/responseDecodingFailed``.
+    func decode(_ response: Errand.Response) throws -> Response
+
+    /// Reads `Decodable` values. Default: one shared decoder with Foundation's own settings.
+    var jsonDecoder: JSONDecoder { get }
+}
+
+extension Command {
+    public var method: HTTPRequest.Method { .get }
+    public var baseURL: String? { nil }
+    public var query: [QueryItem] { [] }
+    public var headers: HTTPFields { HTTPFields() }
+    public var body: RequestBody { .none }
+    public var timeouts: Timeouts? { nil }
+    public var limits: Limits? { nil }
+    public var priority: Priority { .normal }
+    public var connection: ConnectionOptions? { nil }
+    public var redirects: RedirectPolicy? { nil }
+    public var options: CommandOptions { [] }
+    public var jsonDecoder: JSONDecoder { SharedCoders.jsonDecoder }
+
+    public func accepts(statusCode: Int) -> Bool {
+        (200...299).contains(statusCode)
+    }
+}
+
+/// Rarely used switches of a command.
+public struct CommandOptions: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// Use a new connection, and close it afterwards.
+    public static let freshConnection = CommandOptions(rawValue: 1)
+
+    /// Let the engine send the request once more when a kept connection turns out to be closed before any byte of
+    /// the response came. Methods that are idempotent (RFC 9110 9.2.2) need no leave for that; for the others the
+    /// request ends with ``ErrandError/connectionLost`` unless this is set, because the server may have acted.
+    public static let allowReplay = CommandOptions(rawValue: 2)
+}
+
+/// A name and an optional value of a URL's query.
+public struct QueryItem: Sendable, Hashable {
+    /// Percent-encoded when it is sent.
+    public var name: String
+    /// Percent-encoded when it is sent; `nil` sends the name without `=`.
+    public var value: String?
+
+    /// Makes an item from text that is not encoded yet.
+    public init(_ name: String, _ value: String?) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The value of a command whose response body is of no interest.
+public struct NoContent: Sendable, Hashable {
+    /// Makes the value; there is only one.
+    public init() {}
+}
+
+/// Coders shared by every command that does not bring its own. Neither is changed after it was made.
+enum SharedCoders {
+    static let jsonDecoder = JSONDecoder()
+    static let jsonEncoder = JSONEncoder()
+}

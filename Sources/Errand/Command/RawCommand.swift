@@ -1,0 +1,65 @@
+public import HTTPTypes
+
+/// A command made of plain values, for tools and scripts: any method, any URL, any status accepted, the response as it
+/// comes.
+public struct RawCommand: Command {
+    /// The response, undecoded.
+    public typealias Response = Errand.Response
+
+    public var method: HTTPRequest.Method
+    /// Absolute, or relative to the client's base URL.
+    public var path: String
+    public var query: [QueryItem] = []
+    public var headers: HTTPFields
+    public var body: RequestBody
+    public var timeouts: Timeouts?
+    public var limits: Limits?
+    public var priority: Priority = .normal
+    public var connection: ConnectionOptions?
+    public var redirects: RedirectPolicy?
+    public var options: CommandOptions = []
+
+    /// A request for `url`.
+    public init(
+        method: HTTPRequest.Method = .get, url: String, headers: HTTPFields = HTTPFields(), body: RequestBody = .none
+    ) {
+        self.method = method
+        self.path = url
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The same from text that nobody has checked yet: throws ``ErrandError/invalidMethod`` where `method` is no HTTP
+    /// token, and ``ErrandError/invalidHeader`` where a name is no token or a value has CR, LF or NUL in it.
+    public init(
+        method: String, url: String, headers: [(name: String, value: String)], body: RequestBody = .none
+    ) throws(ErrandError) {
+        guard let parsed = HTTPRequest.Method(rawValue: method) else {
+            throw ErrandError.invalidMethod.with(message: "'\(method.debugDescription)' is not an HTTP method")
+        }
+        var fields = HTTPFields()
+        for (name, value) in headers {
+            fields.append(try HTTPField.checked(name: name, value: value))
+        }
+        self.init(method: parsed, url: url, headers: fields, body: body)
+    }
+
+    /// Every status is accepted.
+    public func accepts(statusCode: Int) -> Bool {
+        true
+    }
+}
+
+extension HTTPField {
+    /// A field from unchecked text; unlike `HTTPField(name:value:)` it refuses CR, LF and NUL instead of replacing them.
+    /// Throws ``ErrandError/invalidHeader``.
+    public static func checked(name: String, value: String) throws(ErrandError) -> HTTPField {
+        guard let fieldName = HTTPField.Name(name) else {
+            throw ErrandError.invalidHeader.with(message: "'\(name.debugDescription)' is not a header name")
+        }
+        guard !value.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
+            throw ErrandError.invalidHeader.with(message: "the value of '\(name)' has a CR, LF or NUL in it")
+        }
+        return HTTPField(name: fieldName, lenientValue: Array(value.utf8))
+    }
+}

@@ -1,0 +1,60 @@
+/// What to do with a redirecting response (RFC 9110 15.4).
+///
+/// The rules of ``follow(limit:allowsDowngrade:)``: 301 and 302 turn POST into GET and drop the body, 303 turns
+/// everything but HEAD into GET, 307 and 308 keep method and body; `Authorization`, `Cookie` and `Proxy-Authorization`
+/// are dropped when scheme, host or port change; https never leads to http. A redirecting status without a usable
+/// `Location` is the response itself.
+public struct RedirectPolicy: Sendable {
+    /// What a decision closure says about one hop.
+    public enum Decision: Sendable {
+        /// Send this; the proposal, or a copy that was altered.
+        case follow(RequestDescription)
+        /// Take the redirecting response as the response.
+        case stop
+    }
+
+    /// One hop, before it is made.
+    public struct Hop: Sendable {
+        /// The redirecting response.
+        public let response: Response
+        /// What was sent.
+        public let from: RequestDescription
+        /// What the rules say should be sent.
+        public let proposal: RequestDescription
+        /// 1 for the first hop.
+        public let count: Int
+    }
+
+    /// At most so many hops; one more is ``ErrandError/tooManyRedirects``. 0: the redirecting response is the response.
+    public var limit: Int
+    /// Whether https may lead to http; if not, such a hop is ``ErrandError/redirectRefused``.
+    public var allowsDowngrade: Bool
+    /// Asked before every hop that the rules allow, on the callback queue or in the caller's task.
+    public var decide: (@Sendable (Hop) -> Decision)?
+
+    /// Makes a policy.
+    public init(limit: Int, allowsDowngrade: Bool = false, decide: (@Sendable (Hop) -> Decision)? = nil) {
+        self.limit = limit
+        self.allowsDowngrade = allowsDowngrade
+        self.decide = decide
+    }
+
+    /// The default, at most 10 hops: twice what well-run sites need (http to https to www to a language to a login), and
+    /// half of what browsers bear, so that a loop ends early.
+    public static let follow = RedirectPolicy(limit: 10)
+
+    /// Follow, with these bounds.
+    public static func follow(limit: Int, allowsDowngrade: Bool = false) -> RedirectPolicy {
+        RedirectPolicy(limit: limit, allowsDowngrade: allowsDowngrade)
+    }
+
+    /// Follow by the rules, but ask `decide` before each hop.
+    public static func follow(
+        limit: Int = 10, deciding decide: @escaping @Sendable (Hop) -> Decision
+    ) -> RedirectPolicy {
+        RedirectPolicy(limit: limit, decide: decide)
+    }
+
+    /// Redirecting responses are responses like any other.
+    public static let none = RedirectPolicy(limit: 0)
+}

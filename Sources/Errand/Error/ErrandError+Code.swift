@@ -1,0 +1,83 @@
+extension ErrandError {
+    /// The closed set behind the static members; private to the module so that it may grow. The raw value is the
+    /// name given to metrics and never changes.
+    enum Code: String, Sendable, CaseIterable {
+        case invalidArgument, invalidURL, unsupportedScheme, invalidMethod, invalidHeader, invalidBody, invalidLimit
+        case invalidOption, fileUnreadable, unsupportedFeature, requestEncodingFailed, queueFull, shutDown, forked
+        case outOfMemory, unsupportedLibrary, systemFailure, wrongThread, internalFailure, cancelled, timeoutQueue
+        case timeoutConnect, timeoutFirstByte, timeoutIdle, timeoutTotal, resolveFailed, connectFailed, addressRefused
+        case proxyFailed, tlsFailed, tlsUntrusted, tlsPinMismatch, tlsCredentials, sendFailed, connectionLost
+        case receiveFailed, partialBody, malformedResponse, contentDecodingFailed, protocolError, uploadFailed
+        case uploadNotReplayable, uploadOverrun, limitHeaderBytes, limitHeaderCount, limitBodyBytes, limitDecodedBytes
+        case tooManyRedirects, redirectRefused, statusNotAccepted, responseDecodingFailed
+
+        /// One lower-case sentence without a full stop.
+        var text: String {
+            switch self {
+            case .invalidArgument: "an argument is not valid"
+            case .invalidURL: "the URL is malformed"
+            case .unsupportedScheme: "only http and https are sent"
+            case .invalidMethod: "the method is not an HTTP token"
+            case .invalidHeader: "a header name or value is malformed"
+            case .invalidBody: "the body is given twice or is malformed"
+            case .invalidLimit: "a limit or timeout is out of range"
+            case .invalidOption: "an option has no such value"
+            case .fileUnreadable: "a file cannot be opened for reading"
+            case .unsupportedFeature: "this libcurl was built without that feature"
+            case .requestEncodingFailed: "the request body cannot be encoded"
+            case .queueFull: "too many requests are waiting"
+            case .shutDown: "the client is shut down"
+            case .forked: "the engine belongs to the parent process"
+            case .outOfMemory: "out of memory"
+            case .unsupportedLibrary: "this libcurl version is known to be broken"
+            case .systemFailure: "the system refused a thread, a loop or a descriptor"
+            case .wrongThread: "not allowed on a loop thread"
+            case .internalFailure: "internal error"
+            case .cancelled: "cancelled"
+            case .timeoutQueue: "waited too long for admission"
+            case .timeoutConnect: "connecting took too long"
+            case .timeoutFirstByte: "no response in time"
+            case .timeoutIdle: "no bytes moved for too long"
+            case .timeoutTotal: "the request took too long"
+            case .resolveFailed: "the host name did not resolve"
+            case .connectFailed: "the connection was not established"
+            case .addressRefused: "the address filter refused"
+            case .proxyFailed: "the proxy failed or refused"
+            case .tlsFailed: "the TLS handshake failed"
+            case .tlsUntrusted: "the server's certificate is not trusted"
+            case .tlsPinMismatch: "no pinned key matched"
+            case .tlsCredentials: "a CA file, client certificate or key cannot be used"
+            case .sendFailed: "sending failed"
+            case .connectionLost: "the connection ended before the response began"
+            case .receiveFailed: "receiving failed"
+            case .partialBody: "the response body is incomplete"
+            case .malformedResponse: "the response is malformed"
+            case .contentDecodingFailed: "the content encoding is broken or unknown"
+            case .protocolError: "an HTTP/2 protocol error"
+            case .uploadFailed: "the request body's source failed"
+            case .uploadNotReplayable: "the request body had to be sent again but cannot be rewound"
+            case .uploadOverrun: "more body was written than there was credit for"
+            case .limitHeaderBytes: "the header is too large"
+            case .limitHeaderCount: "too many header fields"
+            case .limitBodyBytes: "the body is too large"
+            case .limitDecodedBytes: "the body is too large once decompressed"
+            case .tooManyRedirects: "too many redirects"
+            case .redirectRefused: "the redirect leads where it must not"
+            case .statusNotAccepted: "the status was not accepted"
+            case .responseDecodingFailed: "the response cannot be decoded"
+            }
+        }
+
+        /// Refused before anything was sent.
+        var isRefusal: Bool {
+            switch self {
+            case .invalidArgument, .invalidURL, .unsupportedScheme, .invalidMethod, .invalidHeader, .invalidBody,
+                .invalidLimit, .invalidOption, .fileUnreadable, .unsupportedFeature, .requestEncodingFailed,
+                .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread:
+                true
+            default:
+                false
+            }
+        }
+    }
+}

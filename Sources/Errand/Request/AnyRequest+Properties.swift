@@ -1,0 +1,78 @@
+import Synchronization
+
+extension AnyRequest {
+    /// Where it is.
+    public final var state: RequestState {
+        core.withLock { RequestState($0.machine.state) }
+    }
+
+    /// The last response: whole, or what came of it before an error; `nil` while there is none.
+    public final var response: Response? {
+        core.withLock { $0.response }
+    }
+
+    /// Why it failed; ``ErrandError/cancelled`` where it was stopped; `nil` while it runs and after a success.
+    public final var error: ErrandError? {
+        core.withLock { core in
+            guard case .finished(_, let outcome) = core.machine.state else { return nil }
+            return switch outcome {
+            case .succeeded: nil
+            case .failed(let error): error
+            case .cancelled: .cancelled
+            }
+        }
+    }
+
+    /// Whether the response came from a cache and not from the network.
+    public final var isFromCache: Bool { false }
+
+    /// The URL of the present or last transfer, after redirects; `nil` before the first start, and where it could not be
+    /// built.
+    public final var url: String? {
+        core.withLock { $0.description?.url }
+    }
+
+    /// What the present or last transfer sends.
+    public final var transferDescription: RequestDescription? {
+        core.withLock { $0.description }
+    }
+
+    /// What the last transfer cost; `nil` while there is no response.
+    public final var metrics: TransferMetrics? {
+        response?.metrics
+    }
+
+    /// The transfers of this run that have ended, one per hop.
+    public final var attempts: [Attempt] {
+        core.withLock { core in
+            guard case .finished(_, let outcome) = core.machine.state, let url = core.description?.url else {
+                return core.earlier
+            }
+            var error: ErrandError?
+            if case .failed(let failure) = outcome { error = failure }
+            let last = Attempt(number: core.earlier.count + 1, url: url, response: core.response, error: error)
+            return core.earlier + [last]
+        }
+    }
+
+    /// Adds an accessory for this request, from its next start on.
+    public final func addAccessory(_ accessory: any Accessory) {
+        core.withLock { core in
+            core.hooks = core.hooks ?? Hooks()
+            core.hooks?.accessories.append(accessory)
+        }
+    }
+
+    /// Told how the request ended, before closures are. Kept weakly.
+    public final var delegate: (any RequestDelegate)? {
+        get {
+            core.withLock { $0.hooks?.delegate }
+        }
+        set {
+            core.withLock { core in
+                core.hooks = core.hooks ?? Hooks()
+                core.hooks?.delegate = newValue
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+/// One transfer of a request: the first, and one more for every redirect.
+public struct Attempt: Sendable {
+    /// 1 for the first of a run.
+    public let number: Int
+    /// What was asked for.
+    public let url: String
+    /// What came; `nil` where no response began.
+    public let response: Response?
+    /// Why it failed; `nil` where a whole response came.
+    public let error: ErrandError?
+
+    /// How long each phase took; `nil` where no response began.
+    public var metrics: TransferMetrics? { response?.metrics }
+}

@@ -1,0 +1,78 @@
+import HTTPTypes
+
+/// RFC 9110 15.4, by ``RedirectPolicy``. Pure but for the policy's own closure.
+enum RedirectRules {
+    enum Decision {
+        /// The response is the response.
+        case take
+        case follow(RequestDescription)
+        case fail(ErrandError)
+    }
+
+    /// Fields that tell who asks; another origin must not see them.
+    private static let credentials = ["authorization", "cookie", "proxy-authorization"]
+    /// Fields about a body that is not sent any more.
+    private static let aboutBody = [
+        "content-type", "content-length", "content-encoding", "content-language", "content-location",
+        "transfer-encoding", "expect", "digest", "last-modified",
+    ]
+
+    static func isRedirect(_ statusCode: Int) -> Bool {
+        switch statusCode {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
+
+    /// `hops`: how many were made before.
+    static func decide(
+        _ response: Response, to sent: RequestDescription, hops: Int, policy: RedirectPolicy
+    ) -> Decision {
+        guard policy.limit > 0, let location = response.header(.location), !location.isEmpty else { return .take }
+        guard let encoded = try? PercentEncoding.url(location) else { return .take }
+        let source = URLReference(sent.url)
+        var target = source.resolving(URLReference(encoded))
+        target.fragment = nil
+        guard let scheme = target.scheme, target.authority?.isEmpty == false else { return .take }
+        guard RequestBuilder.isSupported(scheme) else {
+            return .fail(refused(response, "the redirect leads to '\(scheme)', which is neither http nor https"))
+        }
+        if source.scheme?.lowercased() == "https", scheme.lowercased() == "http", !policy.allowsDowngrade {
+            return .fail(refused(response, "the redirect leads from https to http"))
+        }
+        guard hops < policy.limit else {
+            let message = "the \(hops + 1). redirect is beyond the limit of \(policy.limit)"
+            return .fail(.tooManyRedirects.with(message: message, response: response))
+        }
+        let proposal = proposal(sent, status: response.statusCode, from: source, to: target)
+        guard let decide = policy.decide else { return .follow(proposal) }
+        switch decide(.init(response: response, from: sent, proposal: proposal, count: hops + 1)) {
+        case .follow(let altered): return .follow(altered)
+        case .stop: return .take
+        }
+    }
+
+    private static func proposal(
+        _ sent: RequestDescription, status: Int, from source: URLReference, to target: URLReference
+    ) -> RequestDescription {
+        var next = sent
+        next.url = target.text
+        let becomesGet =
+            switch status {
+            case 301, 302: sent.method == .post
+            case 303: sent.method != .get && sent.method != .head
+            default: false
+            }
+        if becomesGet {
+            next.method = .get
+            next.body = .none
+            next.headers = next.headers.removing(aboutBody)
+        }
+        if source.origin != target.origin { next.headers = next.headers.removing(credentials + ["host"]) }
+        return next
+    }
+
+    private static func refused(_ response: Response, _ message: String) -> ErrandError {
+        .redirectRefused.with(message: message, response: response)
+    }
+}

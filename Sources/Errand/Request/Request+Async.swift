@@ -1,0 +1,58 @@
+import Synchronization
+
+extension Request {
+    /// Runs the request on the caller's own task, which is resumed straight from the transport's thread and decodes by
+    /// itself. For requests that nobody watches: no callback queue, no accessories.
+    func runDirectly() async throws -> C.Response {
+        guard let first = begin(installing: {}) else { throw ErrandError.internalFailure }
+        var transfer = first
+        var next: RequestDescription
+        do throws(ErrandError) {
+            next = try prepare()
+        } catch {
+            _ = advance(.failure(error))
+            return try outcome()
+        }
+        while true {
+            let (description, number) = (next, transfer)
+            let result = await withTaskCancellationHandler {
+                await withUnsafeContinuation { continuation in
+                    core.withLock { $0.continuation = continuation }
+                    submit(description, transfer: number)
+                }
+            } onCancel: {
+                stop()
+            }
+            switch advance(result) {
+            case .submit(let description, let number):
+                next = description
+                transfer = number
+            case .finished, .ignored:
+                return try outcome()
+            }
+        }
+    }
+
+    /// Runs the request by way of the callback queue, as its watchers need.
+    func runWatched() async throws -> C.Response {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                start(evenStopped: true) { _ in continuation.resume() }
+                // A task cancelled before the start has had its handler called when there was nothing to stop yet.
+                if Task.isCancelled { stop() }
+            }
+        } onCancel: {
+            stop()
+        }
+        return try outcome()
+    }
+
+    private func outcome() throws -> C.Response {
+        switch result {
+        case .success(let value): return value
+        case .failure(.cancelled): throw CancellationError()
+        case .failure(let error): throw error
+        case nil: throw ErrandError.internalFailure
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Synchronization
+
+/// One command on its way through a client. Made by ``Client/start(_:success:failure:)`` or ``Client/request(_:)``.
+///
+/// `@unchecked Sendable`: `storedValue` and `callbacks` are read and written only inside `core.withLock`.
+public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
+    /// What it asks for.
+    public let command: C
+    private nonisolated(unsafe) var storedValue: C.Response?
+    private nonisolated(unsafe) var ending = Ending.none
+
+    /// Who is told in the end, besides accessories and delegate. Taken out before it is called, so that a request may be
+    /// started again from its own callback.
+    enum Ending {
+        case none
+        case closures(success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)?)
+        /// `evenStopped`: also where the request was stopped, whatever the configuration says.
+        case completion(@Sendable (Request<C>) -> Void, evenStopped: Bool)
+    }
+
+    init(client: Client, command: C, callbacks: CallbackQueue?) {
+        self.command = command
+        super.init(client: client, callbacks: callbacks)
+    }
+
+    /// What the command made of the response; `nil` until it succeeded.
+    public var value: C.Response? {
+        core.withLock { _ in storedValue }
+    }
+
+    /// Value or error; `nil` until it is over.
+    public var result: Result<C.Response, ErrandError>? {
+        core.withLock { core in
+            guard case .finished(_, let outcome) = core.machine.state else { return nil }
+            switch outcome {
+            case .succeeded: return storedValue.map { .success($0) }
+            case .failed(let error): return .failure(error)
+            case .cancelled: return .failure(.cancelled)
+            }
+        }
+    }
+
+    /// ``AnyRequest/start()`` with closures, which run on the callback queue and are released when the run is over. They
+    /// are not kept where this returns false.
+    @discardableResult
+    public func start(
+        success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
+    ) -> Bool {
+        start(installing: { ending = .closures(success: success, failure: failure) })
+    }
+
+    /// ``AnyRequest/start()`` with one closure for both ends.
+    @discardableResult
+    public func start(completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
+        start(evenStopped: false, completion: completion)
+    }
+
+    @discardableResult
+    func start(evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
+        start(installing: { ending = .completion(completion, evenStopped: evenStopped) })
+    }
+
+    // MARK: AnyRequest
+
+    override func describe() throws(ErrandError) -> RequestDescription {
+        try client.builder.description(of: command)
+    }
+
+    override var redirectPolicy: RedirectPolicy {
+        command.redirects ?? client.redirects
+    }
+
+    override func resetResults() {
+        storedValue = nil
+        ending = .none
+    }
+
+    override func conclude(_ transferResult: TransferResult) {
+        let result = evaluate(transferResult)
+        let told = core.withLock { core in
+            core.machine.processed()
+            return core.told
+        }
+        for accessory in told { accessory.requestWillStop(self) }
+
+        let (outcome, ending, delegate) = core.withLock { core in
+            let outcome: RequestStateMachine.Outcome
+            switch (result, transferResult) {
+            case (.success(let value), .response(let response)):
+                outcome = core.machine.concluded(.succeeded)
+                core.response = response
+                if outcome == .succeeded { storedValue = value }
+            case (.failure(let error), _):
+                outcome = core.machine.concluded(.failed(error))
+                core.response = error.response
+            case (.success, .failure):
+                outcome = core.machine.concluded(.failed(.internalFailure))
+            }
+            defer { self.ending = .none }
+            core.told = []
+            return (outcome, self.ending, core.hooks?.delegate)
+        }
+        tell(outcome, ending, delegate)
+        for accessory in told { accessory.requestDidStop(self) }
+        client.requestEnded()
+    }
+
+    private func tell(_ outcome: RequestStateMachine.Outcome, _ ending: Ending, _ delegate: (any RequestDelegate)?) {
+        switch outcome {
+        case .succeeded:
+            delegate?.requestFinished(self)
+        case .failed:
+            delegate?.requestFailed(self)
+        case .cancelled:
+            if client.reportsStops { delegate?.requestFailed(self) }
+        }
+        switch ending {
+        case .none:
+            break
+        case .closures(let success, let failure):
+            switch outcome {
+            case .succeeded: success?(self)
+            case .failed: failure?(self)
+            case .cancelled: if client.reportsStops { failure?(self) }
+            }
+        case .completion(let completion, let evenStopped):
+            if outcome != .cancelled || evenStopped || client.reportsStops { completion(self) }
+        }
+    }
+
+    private func evaluate(_ result: TransferResult) -> Result<C.Response, ErrandError> {
+        switch result {
+        case .failure(let error):
+            return .failure(error)
+        case .response(let response):
+            guard command.accepts(statusCode: response.statusCode) else {
+                let message = "the status \(response.statusCode) was not accepted"
+                return .failure(.statusNotAccepted.with(message: message, response: response))
+            }
+            do {
+                return .success(try command.decode(response))
+            } catch let error as ErrandError {
+                return .failure(error.response == nil ? error.with(response: response) : error)
+            } catch {
+                let message = "the response cannot be decoded: \(error)"
+                return .failure(
+                    .responseDecodingFailed.with(message: message, response: response, underlying: error))
+            }
+        }
+    }
+}

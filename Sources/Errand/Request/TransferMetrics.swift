@@ -1,0 +1,35 @@
+/// What one transfer cost. Durations count from the moment the engine started it, and are `nil` where a phase did not
+/// happen (a kept connection has no look-up); only ``queue`` lies before.
+public struct TransferMetrics: Sendable, Hashable {
+    /// From submission to the start.
+    public var queue: Duration = .zero
+    /// Until the name was looked up (CURLINFO_NAMELOOKUP_TIME_T).
+    public var resolved: Duration?
+    /// Until TCP was connected (CURLINFO_CONNECT_TIME_T).
+    public var connected: Duration?
+    /// Until TLS was ready (CURLINFO_APPCONNECT_TIME_T).
+    public var secured: Duration?
+    /// Until the request was about to be sent (CURLINFO_PRETRANSFER_TIME_T).
+    public var sent: Duration?
+    /// Until the first byte of the response (CURLINFO_STARTTRANSFER_TIME_T).
+    public var firstByte: Duration?
+    /// Until the end.
+    public var total: Duration = .zero
+    /// Body bytes on the wire.
+    public var bytesReceived: UInt64 = 0
+    /// Body bytes on the wire.
+    public var bytesSent: UInt64 = 0
+    /// The connection had served a request before.
+    public var isConnectionReused = false
+    /// The engine sent the request again on a new connection after a kept one turned out dead.
+    public var wasReplayed = false
+    /// The body was decompressed.
+    public var wasDecoded = false
+    /// `1.1`, `2`; `nil` where there was no response.
+    public var httpVersion: String?
+    /// `127.0.0.1:80`, `[::1]:80`; `nil` where nothing was connected.
+    public var remoteAddress: String?
+
+    /// Nothing happened.
+    public init() {}
+}

@@ -1,0 +1,94 @@
+import CErrand
+
+extension ConnectionOptions {
+    /// C strings end at the first NUL; what lies behind it would be lost without a word.
+    func check() throws(ErrandError) {
+        var texts = resolveOverrides + tls.pinnedKeys
+        texts += [tls.caFile, tls.clientCertificate, tls.clientKey, tls.clientKeyPassword].compactMap { $0 }
+        texts += [unixSocketPath, localInterface].compactMap { $0 }
+        if case .url(let url, let bypass) = proxy { texts += [url] + bypass }
+        guard texts.allSatisfy({ !$0.utf8.contains(0) }) else {
+            throw ErrandError.invalidOption.with(message: "a connection option has a NUL in it")
+        }
+    }
+
+    /// What is set, for an error's message; no password, no proxy user.
+    var summary: String {
+        var parts: [String] = []
+        if let file = tls.caFile { parts.append("caFile \(file)") }
+        if let file = tls.clientCertificate { parts.append("clientCertificate \(file)") }
+        if let file = tls.clientKey { parts.append("clientKey \(file)") }
+        if !tls.pinnedKeys.isEmpty { parts.append("\(tls.pinnedKeys.count) pinned keys") }
+        if !resolveOverrides.isEmpty { parts.append("resolveOverrides \(resolveOverrides)") }
+        if let path = unixSocketPath { parts.append("unixSocketPath \(path)") }
+        if let name = localInterface { parts.append("localInterface \(name)") }
+        if proxy != .none { parts.append("a proxy") }
+        if !encodings.isEmpty { parts.append("encodings \(encodings.rawValue)") }
+        parts.append("httpVersion \(httpVersion)")
+        return parts.joined(separator: ", ")
+    }
+
+    /// Calls `body` with the C form; the strings live for the time of the call.
+    func withCOptions<Result>(_ body: (inout errand_options_init) -> Result) -> Result {
+        var strings = CStrings()
+        defer { strings.free() }
+        var options = errand_options_init()
+        options.http_policy =
+            switch httpVersion {
+            case .automatic: .automatic
+            case .http1: .http1
+            case .http2OverTLS: .http2OverTLS
+            case .http2PriorKnowledge: .http2PriorKnowledge
+            }
+        options.encodings = encodings.rawValue
+        options.ca_file = strings.add(tls.caFile)
+        options.client_certificate = strings.add(tls.clientCertificate)
+        options.client_key = strings.add(tls.clientKey)
+        options.client_key_password = strings.add(tls.clientKeyPassword)
+        if !tls.pinnedKeys.isEmpty {
+            let keys = tls.pinnedKeys.map { $0.hasPrefix("sha256//") ? $0 : "sha256//" + $0 }
+            options.pinned_keys = strings.add(keys.joined(separator: ";"))
+        }
+        options.tls_minimum = tls.minimumVersion == .v1_3 ? .v1_3 : .v1_2
+        options.insecure_accept_any_certificate = tls.insecureAcceptAnyCertificate ? 1 : 0
+        options.insecure_accept_any_host_name = tls.insecureAcceptAnyHostName ? 1 : 0
+        switch proxy {
+        case .none:
+            options.proxy_policy = .none
+        case .url(let url, let bypass):
+            options.proxy_policy = .url
+            options.proxy_url = strings.add(url)
+            if !bypass.isEmpty { options.no_proxy = strings.add(bypass.joined(separator: ",")) }
+        case .environment:
+            options.proxy_policy = .environment
+        }
+        options.unix_socket_path = strings.add(unixSocketPath)
+        options.local_interface = strings.add(localInterface)
+        options.tcp_keepalive_seconds = tcpKeepaliveSeconds ?? 0
+        options.idle_connection_seconds = idleConnectionSeconds ?? 0
+        let entries = resolveOverrides.map { strings.add($0) }
+        return entries.withUnsafeBufferPointer { entries in
+            options.resolve = entries.isEmpty ? nil : entries.baseAddress
+            options.resolve_count = entries.count
+            return body(&options)
+        }
+    }
+}
+
+/// NUL-terminated copies that live until `free`.
+private struct CStrings {
+    private var copies: [UnsafeMutableBufferPointer<CChar>] = []
+
+    mutating func add(_ text: String?) -> UnsafePointer<CChar>? {
+        guard let text else { return nil }
+        let characters = text.utf8CString
+        let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: characters.count)
+        _ = copy.initialize(fromContentsOf: characters)
+        copies.append(copy)
+        return UnsafePointer(copy.baseAddress)
+    }
+
+    func free() {
+        for copy in copies { copy.deallocate() }
+    }
+}

@@ -1,0 +1,83 @@
+import CErrand
+
+extension ErrandError {
+    /// The error for a status of the core; `nil` for `ok`.
+    init?(status: Int32) {
+        guard let known = errand_status(rawValue: UInt32(bitPattern: status)) else {
+            self.init(.internalFailure)
+            return
+        }
+        guard let code = Code(known) else { return nil }
+        self.init(code)
+    }
+
+    /// The error of a record that did not end well, with libcurl's words and what came of the response.
+    init(record: errand_record, response: Response?, text: String?) {
+        let code = errand_status(rawValue: UInt32(bitPattern: record.status)).flatMap(Code.init) ?? .internalFailure
+        self.init(
+            code,
+            details: Details(
+                message: text, curlCode: record.curl_code, systemErrorCode: record.os_error, response: response))
+    }
+
+    /// The error for the status a call of the core returned; `nil` for `ok`.
+    init?(_ status: errand_status) {
+        guard let code = Code(status) else { return nil }
+        self.init(code)
+    }
+}
+
+extension ErrandError.Code {
+    /// `nil` for `ok`. A switch over the closed C enum: a new status does not compile until it has a kind here.
+    init?(_ status: errand_status) {
+        switch status {
+        case .ok: return nil
+        case .invalidArgument: self = .invalidArgument
+        case .invalidURL: self = .invalidURL
+        case .unsupportedScheme: self = .unsupportedScheme
+        case .invalidMethod: self = .invalidMethod
+        case .invalidHeader: self = .invalidHeader
+        case .invalidBody: self = .invalidBody
+        case .invalidLimit: self = .invalidLimit
+        case .invalidOption: self = .invalidOption
+        case .fileUnreadable: self = .fileUnreadable
+        case .unsupportedFeature: self = .unsupportedFeature
+        case .queueFull: self = .queueFull
+        case .shutDown: self = .shutDown
+        case .forked: self = .forked
+        case .outOfMemory: self = .outOfMemory
+        case .unsupportedLibrary: self = .unsupportedLibrary
+        case .system: self = .systemFailure
+        case .wrongThread: self = .wrongThread
+        case .internal: self = .internalFailure
+        case .cancelled: self = .cancelled
+        case .timeoutQueue: self = .timeoutQueue
+        case .timeoutConnect: self = .timeoutConnect
+        case .timeoutFirstByte: self = .timeoutFirstByte
+        case .timeoutIdle: self = .timeoutIdle
+        case .timeoutTotal: self = .timeoutTotal
+        case .resolveFailed: self = .resolveFailed
+        case .connectFailed: self = .connectFailed
+        case .addressRefused: self = .addressRefused
+        case .proxyFailed: self = .proxyFailed
+        case .tlsFailed: self = .tlsFailed
+        case .tlsUntrusted: self = .tlsUntrusted
+        case .tlsPinMismatch: self = .tlsPinMismatch
+        case .tlsCredentials: self = .tlsCredentials
+        case .sendFailed: self = .sendFailed
+        case .connectionLost: self = .connectionLost
+        case .receiveFailed: self = .receiveFailed
+        case .partialBody: self = .partialBody
+        case .malformedResponse: self = .malformedResponse
+        case .decodingFailed: self = .contentDecodingFailed
+        case .protocolError: self = .protocolError
+        case .uploadFailed: self = .uploadFailed
+        case .uploadNotReplayable: self = .uploadNotReplayable
+        case .uploadOverrun: self = .uploadOverrun
+        case .limitHeaderBytes: self = .limitHeaderBytes
+        case .limitHeaderCount: self = .limitHeaderCount
+        case .limitBodyBytes: self = .limitBodyBytes
+        case .limitDecodedBytes: self = .limitDecodedBytes
+        }
+    }
+}

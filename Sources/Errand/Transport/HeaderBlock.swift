@@ -1,0 +1,53 @@
+public import HTTPTypes
+
+/// Header fields as they cross the wire: `Name: value` lines, each ended by CRLF, in one piece. Parsed when read, so
+/// that nobody pays for what is not looked at.
+public struct HeaderBlock: Sendable, Hashable {
+    package let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The block of these fields.
+    public init(_ fields: HTTPFields) {
+        var bytes: [UInt8] = []
+        for field in fields {
+            bytes.appendLine(field)
+        }
+        self.bytes = bytes
+    }
+
+    /// No fields.
+    public static let empty = HeaderBlock(bytes: [])
+
+    /// The fields, parsed now. Lines that are no fields are left out.
+    public var fields: HTTPFields {
+        bytes.withUnsafeBytes { HeaderParser.fields($0) }
+    }
+
+    /// The value of the first field of that name, or `nil`.
+    public subscript(name: HTTPField.Name) -> String? {
+        bytes.withUnsafeBytes { HeaderParser.firstValue(of: name.canonicalName, in: $0) }
+    }
+
+    /// The same block without the fields that `drop` names, given in lower case.
+    func removing(_ names: [String]) -> HeaderBlock {
+        guard
+            names.contains(where: { name in
+                bytes.withUnsafeBytes { HeaderParser.firstValue(of: name, in: $0) != nil }
+            })
+        else { return self }
+        return HeaderBlock(HTTPFields(fields.filter { !names.contains($0.name.canonicalName) }))
+    }
+}
+
+extension [UInt8] {
+    /// Appends `Name: value` and CRLF.
+    mutating func appendLine(_ field: HTTPField) {
+        append(contentsOf: field.name.rawName.utf8)
+        append(contentsOf: [0x3A, 0x20])
+        field.withUnsafeBytesOfValue { append(contentsOf: $0) }
+        append(contentsOf: [0x0D, 0x0A])
+    }
+}

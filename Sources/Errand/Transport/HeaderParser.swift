@@ -1,0 +1,74 @@
+import HTTPTypes
+
+/// Reads header blocks. libcurl has checked the framing already; what is left is to find lines, names and values, and
+/// to bear whatever bytes a server put there.
+enum HeaderParser {
+    private static let lineFeed: UInt8 = 0x0A
+    private static let carriageReturn: UInt8 = 0x0D
+    private static let colon: UInt8 = 0x3A
+
+    /// `HTTPFields` traps beyond 65,535 fields.
+    private static let mostFields = 60_000
+
+    /// Calls `body` with name and value of each line until it says stop.
+    private static func forEachField(
+        _ block: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+    ) {
+        var start = 0
+        while start < block.count {
+            var end = start
+            while end < block.count, block[end] != lineFeed { end += 1 }
+            var stop = end
+            if stop > start, block[stop - 1] == carriageReturn { stop -= 1 }
+            if let colon = (start..<stop).first(where: { block[$0] == colon }) {
+                var first = colon + 1
+                while first < stop, isBlank(block[first]) { first += 1 }
+                var last = stop
+                while last > first, isBlank(block[last - 1]) { last -= 1 }
+                let name = UnsafeRawBufferPointer(rebasing: block[start..<colon])
+                guard body(name, UnsafeRawBufferPointer(rebasing: block[first..<last])) else { return }
+            }
+            start = end + 1
+        }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09
+    }
+
+    static func fields(_ block: UnsafeRawBufferPointer) -> HTTPFields {
+        var fields = HTTPFields()
+        var count = 0
+        forEachField(block) { rawName, rawValue in
+            if let name = HTTPField.Name(String(decoding: rawName, as: UTF8.self)) {
+                fields.append(HTTPField(name: name, lenientValue: Array(rawValue)))
+                count += 1
+            }
+            return count < mostFields
+        }
+        return fields
+    }
+
+    /// `name` is in lower case.
+    static func firstValue(of name: String, in block: UnsafeRawBufferPointer) -> String? {
+        var found: String?
+        forEachField(block) { rawName, rawValue in
+            guard equalsLowercased(rawName, name) else { return true }
+            found = text(rawValue)
+            return false
+        }
+        return found
+    }
+
+    /// UTF-8 where it is valid, ISO 8859-1 otherwise, as RFC 9110 5.5 leaves it open.
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    private static func equalsLowercased(_ bytes: UnsafeRawBufferPointer, _ name: String) -> Bool {
+        guard bytes.count == name.utf8.count else { return false }
+        return zip(bytes, name.utf8).allSatisfy { byte, expected in
+            (0x41...0x5A).contains(byte) ? byte | 0x20 == expected : byte == expected
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import CErrand
+
+/// Turns the records of one loop turn into events, on the loop thread, and hands them over in one go.
+enum RecordIntake {
+    static func take(_ records: UnsafeMutableBufferPointer<errand_record>) {
+        if records.count == 1 {
+            TransferReceiver.deliver(CollectionOfOne(event(records[0])))
+            return
+        }
+        TransferReceiver.deliver(records.lazy.map(event))
+    }
+
+    /// The tag of a record is a reference that the submission retained. It is taken back by the completion record, and
+    /// the core gives exactly one of those to every accepted request, as its last record; the records before it borrow.
+    private static func event(_ record: errand_record) -> TransferEvent {
+        let kind = errand_record_kind(rawValue: UInt32(bitPattern: record.kind))
+        let reference = receiver(record.tag)
+        let storage = PayloadStorage(record)
+        switch kind {
+        case .head:
+            return TransferEvent(reference.takeUnretainedValue(), .head(response(storage)))
+        case .chunk:
+            return TransferEvent(reference.takeUnretainedValue(), .chunk(response(storage)))
+        case .uploadCredit:
+            return TransferEvent(reference.takeUnretainedValue(), .uploadCredit(record.bytes_sent))
+        case .completion, nil:
+            let receiver = reference.takeRetainedValue()
+            guard record.status == 0 else {
+                let error = ErrandError(record: record, response: storage.map(Response.init), text: storage?.errorText)
+                return TransferEvent(receiver, .ended(.failure(error)))
+            }
+            return TransferEvent(receiver, .ended(.response(response(storage))))
+        }
+    }
+
+    private static func response(_ storage: PayloadStorage?) -> Response {
+        storage.map(Response.init) ?? Response(statusCode: 0)
+    }
+
+    @inline(__always)
+    private static func receiver(_ tag: UInt64) -> Unmanaged<TransferReceiver> {
+        // Never zero: `tag(for:)` made it of a live object's address.
+        Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(tag)).unsafelyUnwrapped)
+    }
+
+    /// Owns: the tag holds a reference that `event` gives back, or `discard` where the core refuses.
+    @inline(__always)
+    static func tag(for receiver: TransferReceiver) -> UInt64 {
+        UInt64(UInt(bitPattern: Unmanaged.passRetained(receiver).toOpaque()))
+    }
+
+    /// For a tag that the core did not accept.
+    static func discard(_ tag: UInt64) {
+        receiver(tag).release()
+    }
+}

@@ -1,0 +1,88 @@
+import CErrand
+import FoundationEssentials
+import HTTPTypes
+
+extension RequestDescription {
+    /// Calls `body` with the C form of the description. Everything in it points into this value for the time of the
+    /// call; `errand_submit` copies.
+    func withCRequest<Result>(_ body: (inout errand_request) -> Result) -> Result {
+        var request = errand_request()
+        settings.write(to: &request)
+        request.priority = settings.priority.cValue
+        if options.contains(.freshConnection) { request.flags |= UInt32(ERRAND_REQUEST_FRESH_CONNECTION) }
+        if options.contains(.allowReplay) { request.flags |= UInt32(ERRAND_REQUEST_ALLOW_REPLAY) }
+        var url = url
+        return url.withUTF8 { url in
+            request.url = errand_bytes(url)
+            return headers.bytes.withUnsafeBufferPointer { headers in
+                request.headers = errand_bytes(headers)
+                if method == .get { return withBody(&request, body) }
+                var method = method.rawValue
+                return method.withUTF8 { method in
+                    request.method = errand_bytes(method)
+                    return withBody(&request, body)
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private func withBody<Result>(_ request: inout errand_request, _ body: (inout errand_request) -> Result) -> Result {
+        switch self.body {
+        case .none:
+            return body(&request)
+        case .bytes(let bytes):
+            return bytes.withUnsafeBufferPointer { bytes in
+                request.body_kind = .memory
+                request.body = errand_bytes(bytes)
+                return body(&request)
+            }
+        case .data(let data):
+            return data.withUnsafeBytes { bytes in
+                request.body_kind = .memory
+                request.body = errand_bytes(bytes.bindMemory(to: UInt8.self))
+                return body(&request)
+            }
+        case .file(let path, let offset, let length):
+            return path.withCString { path in
+                request.body_kind = .file
+                request.body_path = path
+                request.body_offset = offset
+                request.body_length = length ?? -1
+                return body(&request)
+            }
+        }
+    }
+}
+
+extension TransferSettings {
+    @inline(__always)
+    fileprivate func write(to request: inout errand_request) {
+        request.timeout_queue = queueTimeout
+        request.timeout_connect = connectTimeout
+        request.timeout_first_byte = firstByteTimeout
+        request.timeout_idle = idleTimeout
+        request.timeout_total = totalTimeout
+        request.limit_header_bytes = headerBytes
+        request.limit_header_count = headerCount
+        request.limit_body_bytes = bodyBytes
+        request.limit_decoded_bytes = decodedBytes
+    }
+}
+
+extension Priority {
+    fileprivate var cValue: errand_priority {
+        switch self {
+        case .low: .low
+        case .normal: .normal
+        case .high: .high
+        }
+    }
+}
+
+extension errand_bytes {
+    @inline(__always)
+    fileprivate init(_ buffer: UnsafeBufferPointer<UInt8>) {
+        self.init(data: buffer.baseAddress, length: buffer.count)
+    }
+}

@@ -1,0 +1,97 @@
+public import FoundationEssentials
+public import HTTPTypes
+
+/// One transfer, fully said: what a transport sends. Made once from a command and the client's defaults, and immutable
+/// from then on but for what a redirect policy alters in a copy of its own.
+public struct RequestDescription: Sendable {
+    /// What the request carries.
+    public enum Body: Sendable {
+        /// Nothing.
+        case none
+        /// These bytes.
+        case bytes([UInt8])
+        /// These bytes.
+        case data(Data)
+        /// `length` bytes (`nil`: all that follow) of a regular file from `offset`.
+        case file(path: String, offset: UInt64, length: Int64?)
+    }
+
+    /// The method.
+    public var method: HTTPRequest.Method
+    /// Absolute, `http` or `https`, percent-encoded.
+    public var url: String
+    /// The whole header block, defaults and `Content-Type` included.
+    public var headers: HeaderBlock
+    /// The body.
+    public var body: Body
+    /// Rarely used switches.
+    public var options: CommandOptions
+    /// Timeouts, limits, priority and how to connect.
+    public internal(set) var settings: TransferSettings
+
+    package init(
+        method: HTTPRequest.Method, url: String, headers: HeaderBlock, body: Body, options: CommandOptions,
+        settings: TransferSettings
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.options = options
+        self.settings = settings
+    }
+
+    /// The body's bytes where they are in memory; empty otherwise.
+    public var bodyBytes: [UInt8] {
+        switch body {
+        case .none, .file: []
+        case .bytes(let bytes): bytes
+        case .data(let data): Array(data)
+        }
+    }
+}
+
+/// The part of a description that most requests of a client have in common; checked and converted once, then shared.
+public final class TransferSettings: Sendable {
+    /// As the command, or the client, gave them.
+    public let timeouts: Timeouts
+    /// As the command, or the client, gave them.
+    public let limits: Limits
+    /// As the command gave it.
+    public let priority: Priority
+    /// `nil`: the client's default.
+    public let connection: ConnectionOptions?
+
+    /// In milliseconds, 0 for none.
+    let queueTimeout, connectTimeout, firstByteTimeout, idleTimeout, totalTimeout: Int64
+    /// 0 for the engine's default.
+    let headerBytes, headerCount, bodyBytes, decodedBytes: Int64
+
+    /// Throws ``ErrandError/invalidLimit``.
+    init(
+        timeouts: Timeouts, limits: Limits, priority: Priority, connection: ConnectionOptions?
+    ) throws(ErrandError) {
+        self.timeouts = timeouts
+        self.limits = limits
+        self.priority = priority
+        self.connection = connection
+        queueTimeout = try Timeouts.milliseconds(timeouts.queue, "queue")
+        connectTimeout = try Timeouts.milliseconds(timeouts.connect, "connect")
+        firstByteTimeout = try Timeouts.milliseconds(timeouts.firstByte, "firstByte")
+        idleTimeout = try Timeouts.milliseconds(timeouts.idle, "idle")
+        totalTimeout = try Timeouts.milliseconds(timeouts.total, "total")
+        headerBytes = try Limits.count(limits.headerBytes, "headerBytes")
+        headerCount = try Limits.count(limits.headerCount, "headerCount")
+        bodyBytes = try Limits.count(limits.bodyBytes, "bodyBytes")
+        decodedBytes = try Limits.count(limits.decodedBytes, "decodedBytes")
+    }
+}
+
+extension TransferSettings {
+    /// The same with another total timeout.
+    func with(total: Duration) throws(ErrandError) -> TransferSettings {
+        var timeouts = timeouts
+        timeouts.total = total
+        return try TransferSettings(timeouts: timeouts, limits: limits, priority: priority, connection: connection)
+    }
+}

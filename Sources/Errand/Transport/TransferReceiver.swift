@@ -1,0 +1,67 @@
+/// Whom a transport tells what became of a transfer. Requests are receivers; transports only pass them back.
+///
+/// `@unchecked Sendable`: this class has one stored constant of a `Sendable` type; what subclasses add is guarded by
+/// their own locks, as said there.
+public class TransferReceiver: @unchecked Sendable {
+    /// Where events of this receiver go; `nil`: they are taken on the transport's thread, which must be quick.
+    let callbacks: CallbackQueue?
+
+    init(callbacks: CallbackQueue?) {
+        self.callbacks = callbacks
+    }
+
+    /// One event. On `callbacks`, or, without, on the transport's thread.
+    func receive(_ event: TransferEvent.Kind) {}
+
+    /// Hands events over, in order. Any thread, but events of one transfer must not overtake each other. Receivers that
+    /// share a callback queue get theirs with one enqueue.
+    public static func deliver(_ events: some Sequence<TransferEvent>) {
+        var pending: [CallbackQueue.Job] = []
+        var target: CallbackQueue?
+        for event in events {
+            guard let callbacks = event.receiver.callbacks else {
+                event.receiver.receive(event.kind)
+                continue
+            }
+            if let target, target !== callbacks {
+                target.enqueue(pending)
+                pending.removeAll(keepingCapacity: true)
+            }
+            target = callbacks
+            pending.append(.event(event))
+        }
+        target?.enqueue(pending)
+    }
+}
+
+/// Something that happened to a transfer.
+public struct TransferEvent: Sendable {
+    /// What happened.
+    public enum Kind: Sendable {
+        /// The transfer ended; the last event of it.
+        case ended(TransferResult)
+        /// Streamed responses: status and header fields are known.
+        case head(Response)
+        /// Streamed responses: bytes of the body, in the response's body.
+        case chunk(Response)
+        /// Streamed uploads: so many more bytes may be written.
+        case uploadCredit(UInt64)
+    }
+
+    let receiver: TransferReceiver
+    let kind: Kind
+
+    /// Made by transports.
+    public init(_ receiver: TransferReceiver, _ kind: Kind) {
+        self.receiver = receiver
+        self.kind = kind
+    }
+}
+
+/// How a transfer ended, before anybody looked at the status.
+public enum TransferResult: Sendable {
+    /// A whole response came.
+    case response(Response)
+    /// None, or only a part of one, which is then in the error.
+    case failure(ErrandError)
+}

@@ -1,0 +1,60 @@
+/// Carries requests. The engine behind ``Client`` is one; `StubTransport` in ErrandTesting is another.
+///
+/// The law: every submission that is accepted yields exactly one ``TransferEvent/Kind/ended(_:)`` for its receiver,
+/// cancelled or not; a refused one yields nothing. The event may come before `submit` returns. Events are handed over
+/// by ``TransferReceiver/deliver(_:)``, as many at a time as there are.
+public protocol Transport: AnyObject, Sendable {
+    /// Sends what is described. Any thread; does not block. Throws, in place of accepting, the error to report.
+    func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID
+
+    /// Submits many at once, waking the engine once. Each stands alone.
+    func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>]
+
+    /// Ends a transfer with ``ErrandError/cancelled``; unknown and ended ones are ignored. Any thread.
+    func cancel(_ id: TransferID)
+
+    /// Stops moving bytes until ``resume(_:)``. Any thread.
+    func pause(_ id: TransferID)
+
+    /// Undoes ``pause(_:)``. Any thread.
+    func resume(_ id: TransferID)
+
+    /// Takes nothing more, ends everything that is open, then calls `stopped` once, on any thread, after the last
+    /// event was delivered. May be called again, to be called back again.
+    func shutdown(_ stopped: @escaping @Sendable () -> Void)
+}
+
+extension Transport {
+    public func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
+        submissions.map { submission in
+            Result { () throws(ErrandError) in
+                try submit(submission.description, for: submission.receiver)
+            }
+        }
+    }
+}
+
+/// Names a transfer to the transport that carries it.
+public struct TransferID: Sendable, Hashable {
+    /// The transport's own number.
+    public let rawValue: UInt64
+
+    /// Made by transports.
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+}
+
+/// One of many transfers submitted at once.
+public struct TransferSubmission: Sendable {
+    /// What to send.
+    public let description: RequestDescription
+    /// Who is told.
+    public let receiver: TransferReceiver
+
+    /// Made by whoever submits.
+    public init(_ description: RequestDescription, for receiver: TransferReceiver) {
+        self.description = description
+        self.receiver = receiver
+    }
+}
