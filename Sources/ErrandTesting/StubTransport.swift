@@ -1,0 +1,163 @@
+import Dispatch
+public import Errand
+public import HTTPTypes
+import Synchronization
+
+/// A transport that answers from a script: no sockets, no threads of the engine, and the law of ``Transport`` kept.
+///
+/// ```swift
+/// let stub = StubTransport { description in .response(status: 200, body: "{}") }
+/// let client = Client(transport: stub)
+/// ```
+public final class StubTransport: Transport {
+    /// What a transfer ends with.
+    public enum Answer: Sendable {
+        /// A whole response.
+        case response(Response)
+        /// A failure.
+        case failure(ErrandError)
+        /// Nothing yet: the transfer waits for ``complete(_:with:)``, a cancel or a shutdown.
+        case hold
+        /// The submission is refused with this error.
+        case refuse(ErrandError)
+
+        /// A response from its parts.
+        public static func response(status: Int, headers: HTTPFields = HTTPFields(), body: String = "") -> Answer {
+            .response(Response(statusCode: status, headers: headers, body: Array(body.utf8)))
+        }
+    }
+
+    /// When answers that are known at once are delivered.
+    public enum Delivery: Sendable {
+        /// From another thread, in batches, as the engine does.
+        case asynchronous
+        /// Before `submit` returns, the earliest that a transport may.
+        case immediate
+    }
+
+    private struct Held: Sendable {
+        let receiver: TransferReceiver
+        let description: RequestDescription
+        var isPaused = false
+    }
+
+    private enum Phase {
+        case open
+        case shutDown
+    }
+
+    private struct State {
+        var phase = Phase.open
+        var lastID: UInt64 = 0
+        var held: [TransferID: Held] = [:]
+        var submitted: [RequestDescription] = []
+        var ready: [TransferEvent] = []
+        var cancelled: [TransferID] = []
+    }
+
+    private let state = Mutex(State())
+    private let delivery: Delivery
+    private let queue = DispatchQueue(label: "errand.stub")
+    private let answer: @Sendable (RequestDescription) -> Answer
+
+    /// Answers every submission by what `answer` makes of it.
+    public init(delivery: Delivery = .asynchronous, _ answer: @escaping @Sendable (RequestDescription) -> Answer) {
+        self.delivery = delivery
+        self.answer = answer
+    }
+
+    /// Holds every submission.
+    public convenience init() {
+        self.init { _ in .hold }
+    }
+
+    /// Everything that was accepted, in order.
+    public var submitted: [RequestDescription] { state.withLock { $0.submitted } }
+
+    /// The transfers that have not ended, oldest first.
+    public var open: [TransferID] { state.withLock { $0.held.keys.sorted { $0.rawValue < $1.rawValue } } }
+
+    /// What was asked to be cancelled, in order, whether it was open or not.
+    public var cancelled: [TransferID] { state.withLock { $0.cancelled } }
+
+    /// Whether a held transfer is paused.
+    public func isPaused(_ id: TransferID) -> Bool { state.withLock { $0.held[id]?.isPaused ?? false } }
+
+    /// Ends a held transfer. Returns false where it is not held.
+    @discardableResult
+    public func complete(_ id: TransferID, with result: TransferResult) -> Bool {
+        guard let held = state.withLock({ $0.held.removeValue(forKey: id) }) else { return false }
+        deliver([TransferEvent(held.receiver, .ended(result))])
+        return true
+    }
+
+    /// Ends all held transfers with one batch.
+    public func completeAll(_ result: (RequestDescription) -> TransferResult) {
+        let held = state.withLock { state in
+            let held = state.held.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
+            state.held = [:]
+            return held
+        }
+        deliver(held.map { TransferEvent($0.receiver, .ended(result($0.description))) })
+    }
+
+    // MARK: Transport
+
+    /// Accepts what the script does not refuse.
+    public func submit(
+        _ description: RequestDescription, for receiver: TransferReceiver
+    ) throws(ErrandError) -> TransferID {
+        let answer = answer(description)
+        if case .refuse(let error) = answer { throw error }
+        let id = state.withLock { state -> TransferID? in
+            guard state.phase == .open else { return nil }
+            state.lastID += 1
+            state.submitted.append(description)
+            let id = TransferID(rawValue: state.lastID)
+            state.held[id] = Held(receiver: receiver, description: description)
+            return id
+        }
+        guard let id else { throw ErrandError.shutDown }
+        switch answer {
+        case .response(let response): complete(id, with: .response(response))
+        case .failure(let error): complete(id, with: .failure(error))
+        case .hold, .refuse: break
+        }
+        return id
+    }
+
+    /// Ends a held transfer with ``ErrandError/cancelled``.
+    public func cancel(_ id: TransferID) {
+        state.withLock { $0.cancelled.append(id) }
+        complete(id, with: .failure(.cancelled))
+    }
+
+    /// Notes it.
+    public func pause(_ id: TransferID) { state.withLock { $0.held[id]?.isPaused = true } }
+
+    /// Notes it.
+    public func resume(_ id: TransferID) { state.withLock { $0.held[id]?.isPaused = false } }
+
+    /// Ends what is held, then calls `stopped`.
+    public func shutdown(_ stopped: @escaping @Sendable () -> Void) {
+        state.withLock { $0.phase = .shutDown }
+        completeAll { _ in .failure(.cancelled) }
+        queue.async { stopped() }
+    }
+
+    private func deliver(_ events: [TransferEvent]) {
+        guard delivery == .asynchronous else { return TransferReceiver.deliver(events) }
+        let wasEmpty = state.withLock { state in
+            defer { state.ready += events }
+            return state.ready.isEmpty
+        }
+        guard wasEmpty else { return }
+        queue.async { [self] in
+            let ready = state.withLock { state in
+                defer { state.ready = [] }
+                return state.ready
+            }
+            TransferReceiver.deliver(ready)
+        }
+    }
+}
