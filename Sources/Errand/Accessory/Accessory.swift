@@ -12,8 +12,11 @@ public protocol Accessory: AnyObject, Sendable {
 }
 
 extension Accessory {
+    /// Does nothing.
     public func requestWillStart(_ request: AnyRequest) {}
+    /// Does nothing.
     public func requestWillStop(_ request: AnyRequest) {}
+    /// Does nothing.
     public func requestDidStop(_ request: AnyRequest) {}
 }
 
@@ -27,6 +30,8 @@ public protocol RequestDelegate: AnyObject, Sendable {
 }
 
 extension RequestDelegate {
+    /// Does nothing.
     public func requestFinished(_ request: AnyRequest) {}
+    /// Does nothing.
     public func requestFailed(_ request: AnyRequest) {}
 }

@@ -6,7 +6,7 @@ extension Client {
     public func run<C: Command>(_ command: C) async throws -> C.Response {
         try Task.checkCancellation()
         guard accessories.isEmpty else { return try await request(command).runWatched() }
-        return try await Request(client: self, command: command, callbacks: nil).runDirectly()
+        return try await Request(client: self, command: command, callbacks: resumptions).runDirectly()
     }
 
     /// Runs a command and returns value or error in place of throwing; ``ErrandError/cancelled`` where the task was

@@ -74,19 +74,32 @@ public protocol Command: Sendable {
 }
 
 extension Command {
+    /// GET.
     public var method: HTTPRequest.Method { .get }
+    /// The client's.
     public var baseURL: String? { nil }
+    /// None.
     public var query: [QueryItem] { [] }
+    /// None but the client's.
     public var headers: HTTPFields { HTTPFields() }
+    /// None.
     public var body: RequestBody { .none }
+    /// The client's.
     public var timeouts: Timeouts? { nil }
+    /// The client's.
     public var limits: Limits? { nil }
+    /// Normal.
     public var priority: Priority { .normal }
+    /// The client's.
     public var connection: ConnectionOptions? { nil }
+    /// The client's.
     public var redirects: RedirectPolicy? { nil }
+    /// None.
     public var options: CommandOptions { [] }
+    /// One that all share.
     public var jsonDecoder: JSONDecoder { SharedCoders.jsonDecoder }
 
+    /// 200...299.
     public func accepts(statusCode: Int) -> Bool {
         (200...299).contains(statusCode)
     }
@@ -94,8 +107,10 @@ extension Command {
 
 /// Rarely used switches of a command.
 public struct CommandOptions: OptionSet, Sendable, Hashable {
+    /// The bits.
     public let rawValue: UInt32
 
+    /// Makes a set from its bits.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }

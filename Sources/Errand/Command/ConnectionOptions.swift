@@ -19,7 +19,9 @@ public struct ConnectionOptions: Sendable, Hashable {
 
     /// Content encodings to ask for and to decode on the way.
     public struct Encodings: OptionSet, Sendable, Hashable {
+        /// `ERRAND_ENCODING_*` of the core.
         public let rawValue: UInt32
+        /// Makes a set from its bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         /// `gzip`
         public static let gzip = Encodings(rawValue: 1)

@@ -6,17 +6,27 @@ public struct RawCommand: Command {
     /// The response, undecoded.
     public typealias Response = Errand.Response
 
+    /// Default: GET.
     public var method: HTTPRequest.Method
     /// Absolute, or relative to the client's base URL.
     public var path: String
+    /// Default: none.
     public var query: [QueryItem] = []
+    /// Default: none but the client's.
     public var headers: HTTPFields
+    /// Default: none.
     public var body: RequestBody
+    /// Default: the client's.
     public var timeouts: Timeouts?
+    /// Default: the client's.
     public var limits: Limits?
+    /// Default: normal.
     public var priority: Priority = .normal
+    /// Default: the client's.
     public var connection: ConnectionOptions?
+    /// Default: the client's.
     public var redirects: RedirectPolicy?
+    /// Default: none.
     public var options: CommandOptions = []
 
     /// A request for `url`.

@@ -100,6 +100,7 @@ extension ErrandError: Equatable, Hashable {
         left.code == right.code
     }
 
+    /// Hashes the kind.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(code)
     }

@@ -39,7 +39,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     private static let lastID = Atomic<UInt64>(0)
 
-    init(client: Client, callbacks: CallbackQueue?) {
+    init(client: Client, callbacks: CallbackQueue) {
         self.client = client
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
         super.init(callbacks: callbacks)

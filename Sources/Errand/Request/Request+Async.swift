@@ -1,8 +1,8 @@
 import Synchronization
 
 extension Request {
-    /// Runs the request on the caller's own task, which is resumed straight from the transport's thread and decodes by
-    /// itself. For requests that nobody watches: no callback queue, no accessories.
+    /// Runs the request on the caller's own task, which decodes by itself. For requests that nobody watches: no user
+    /// code runs on a queue, no accessories.
     func runDirectly() async throws -> C.Response {
         guard let first = begin(installing: {}) else { throw ErrandError.internalFailure }
         var transfer = first

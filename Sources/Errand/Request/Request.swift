@@ -18,7 +18,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         case completion(@Sendable (Request<C>) -> Void, evenStopped: Bool)
     }
 
-    init(client: Client, command: C, callbacks: CallbackQueue?) {
+    init(client: Client, command: C, callbacks: CallbackQueue) {
         self.command = command
         super.init(client: client, callbacks: callbacks)
     }

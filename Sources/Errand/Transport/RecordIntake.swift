@@ -3,10 +3,7 @@ import CErrand
 /// Turns the records of one loop turn into events, on the loop thread, and hands them over in one go.
 enum RecordIntake {
     static func take(_ records: UnsafeMutableBufferPointer<errand_record>) {
-        if records.count == 1 {
-            TransferReceiver.deliver(CollectionOfOne(event(records[0])))
-            return
-        }
+        // Each record must be turned into an event once, as that gives its reference back; `deliver` iterates once.
         TransferReceiver.deliver(records.lazy.map(event))
     }
 

@@ -3,26 +3,24 @@
 /// `@unchecked Sendable`: this class has one stored constant of a `Sendable` type; what subclasses add is guarded by
 /// their own locks, as said there.
 public class TransferReceiver: @unchecked Sendable {
-    /// Where events of this receiver go; `nil`: they are taken on the transport's thread, which must be quick.
-    let callbacks: CallbackQueue?
+    /// Where events of this receiver go.
+    let callbacks: CallbackQueue
 
-    init(callbacks: CallbackQueue?) {
+    init(callbacks: CallbackQueue) {
         self.callbacks = callbacks
     }
 
-    /// One event. On `callbacks`, or, without, on the transport's thread.
+    /// One event. On `callbacks`.
     func receive(_ event: TransferEvent.Kind) {}
 
     /// Hands events over, in order. Any thread, but events of one transfer must not overtake each other. Receivers that
     /// share a callback queue get theirs with one enqueue.
     public static func deliver(_ events: some Sequence<TransferEvent>) {
         var pending: [CallbackQueue.Job] = []
+        pending.reserveCapacity(events.underestimatedCount)
         var target: CallbackQueue?
         for event in events {
-            guard let callbacks = event.receiver.callbacks else {
-                event.receiver.receive(event.kind)
-                continue
-            }
+            let callbacks = event.receiver.callbacks
             if let target, target !== callbacks {
                 target.enqueue(pending)
                 pending.removeAll(keepingCapacity: true)

@@ -25,6 +25,7 @@ public protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
+    /// Submits one after the other.
     public func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
         submissions.map { submission in
             Result { () throws(ErrandError) in
