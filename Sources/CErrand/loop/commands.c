@@ -121,7 +121,9 @@ void errand__commands_close(errand__loop *loop) {
 }
 
 void errand__loop_review(errand__loop *loop, errand__transfer *t) {
-  if (t->in_review || t->phase < ERRAND__CONNECTING ||
+  /* Before it has a connection libcurl refuses to pause a transfer, or
+     forgets that it did; errand__on_ready comes back to it. */
+  if (t->in_review || t->phase < ERRAND__SENDING ||
       t->phase == ERRAND__FINISHED)
     return;
   t->in_review = true;

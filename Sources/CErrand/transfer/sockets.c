@@ -76,6 +76,10 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
     t->phase = ERRAND__SENDING;
     errand__origin_connected(loop, t);
   }
+  /* What was asked for while it connected; libcurl starts unpaused. */
+  t->paused_bits = 0;
+  if (t->paused)
+    errand__loop_review(loop, t);
   errand__deadline_set(loop, t);
   return CURL_PREREQFUNC_OK;
 }
