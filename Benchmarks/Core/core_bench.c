@@ -203,10 +203,13 @@ static void join_headers(bench *bench) {
   bench->headers = malloc(length + 1);
   if (bench->headers == NULL)
     fail("headers", "out of memory");
-  bench->headers[0] = 0;
+  length = 0;
   for (size_t i = 0; i < bench->arguments.header_count; i++) {
-    strcat(bench->headers, bench->arguments.headers[i]);
-    strcat(bench->headers, "\r\n");
+    const char *header = bench->arguments.headers[i];
+    size_t size = strlen(header);
+    memcpy(bench->headers + length, header, size);
+    memcpy(bench->headers + length + size, "\r\n", 2);
+    length += size + 2;
   }
   bench->header_length = length;
 }

@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
     setrlimit(RLIMIT_NOFILE, &limit);
   }
   delay = strtoull(argv[2], NULL, 10);
-  listener = listen_on(atoi(argv[1]));
+  listener = listen_on((int) strtol(argv[1], NULL, 10));
   epoll = epoll_create1(EPOLL_CLOEXEC);
   event.data.fd = listener;
   if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event) != 0)
