@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// `500ms`, `10s`, `1.5m`, `2h`; a bare number is seconds.
+struct DurationArgument: ExpressibleByArgument, Hashable, Sendable, CustomStringConvertible {
+    let duration: Duration
+    /// Whether a unit was written.
+    let hasUnit: Bool
+
+    init?(argument: String) {
+        let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
+        let unit = units.first { argument.hasSuffix($0.suffix) }
+        let digits = argument.dropLast(unit?.suffix.count ?? 0)
+        // Double would take "0x1p3", "inf" and "1e9" too.
+        guard let first = digits.first, first.isASCII, first.isNumber,
+            digits.allSatisfy({ ("0"..."9").contains($0) || $0 == "." }), let value = Double(digits)
+        else { return nil }
+        let seconds = value * (unit?.seconds ?? 1)
+        guard seconds > 0, seconds <= 30 * 86_400 else { return nil }
+        duration = .seconds(seconds)
+        hasUnit = unit != nil
+    }
+
+    /// As `--help` shows a default.
+    var description: String { "\(Double(duration.nanoseconds) / 1e9)s" }
+
+    /// For defaults.
+    init(seconds: Int) {
+        duration = .seconds(seconds)
+        hasUnit = true
+    }
+
+    static let rule = "a time such as 500ms, 10s, 1.5m or 2h; a bare number is seconds; above 0, at most 30 days"
+}

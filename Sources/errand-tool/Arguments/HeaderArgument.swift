@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// `Name: value`. What a name and a value may hold is the engine's to say.
+struct HeaderArgument: ExpressibleByArgument, Hashable, Sendable {
+    let name: String
+    let value: String
+
+    init?(argument: String) {
+        guard let colon = argument.firstIndex(of: ":"), colon != argument.startIndex else { return nil }
+        name = String(argument[..<colon])
+        let rest = argument[argument.index(after: colon)...]
+        value = String(rest.drop { $0 == " " || $0 == "\t" })
+    }
+}

@@ -1,0 +1,57 @@
+import Errand
+import Foundation
+import HTTPTypes
+
+extension Bench {
+    /// Checks everything that was said; each mistake has its own message.
+    func plan() throws -> BenchPlan {
+        try check(connections, 1...100_000, "-c")
+        try check(requests, 1...Int.max / 4, "-n")
+        try check(warmUp, 0...Int.max / 4, "--warm-up")
+        try check(loops, 1...64, "--loops")
+        if let rate, !(rate.isFinite && rate > 0 && rate <= 10_000_000) {
+            throw ToolError(.usage, "--rate is above 0 and at most 10,000,000 requests a second, not \(rate)")
+        }
+        let (duration, data) = try durationAndData()
+        let body = try data.map { text throws(ToolError) in try BodyArgument(text).load() }
+        var fields = HTTPFields()
+        for header in headers {
+            fields.append(try HTTPField.checked(name: header.name, value: header.value))
+        }
+        if body != nil, fields[.contentType] == nil {
+            fields[.contentType] = "application/x-www-form-urlencoded"
+        }
+        let name = method ?? (body == nil ? "GET" : "POST")
+        guard let method = HTTPRequest.Method(rawValue: name) else {
+            throw ErrandError.invalidMethod.with(message: "'\(name)' is not an HTTP method")
+        }
+        let wanted = requests ?? (duration == nil ? 10_000 : nil)
+        let warmUp = warmUp ?? (wanted.map { $0 / 20 } ?? connections * 10)
+        return BenchPlan(
+            requests: wanted.map(UInt64.init), duration: duration, warmUp: UInt64(warmUp), rate: rate,
+            connections: connections, loops: loops ?? 0, mode: mode, method: method, url: url, headers: fields,
+            body: body, timeout: timeout.duration, httpVersion: httpVersion, caFile: cacert, insecure: insecure)
+    }
+
+    /// Both are `-d` to the people who write load tests, so `-d 10s` is a time and `-d 'a=1'` a body.
+    private func durationAndData() throws(ToolError) -> (Duration?, String?) {
+        var duration = duration?.duration
+        var data = data
+        for text in durationOrData {
+            if let time = DurationArgument(argument: text), time.hasUnit {
+                guard duration == nil else { throw ToolError(.usage, "a duration is given twice") }
+                duration = time.duration
+            } else {
+                guard data == nil else { throw ToolError(.usage, "a body is given twice") }
+                data = text
+            }
+        }
+        return (duration, data)
+    }
+
+    private func check(_ value: Int?, _ range: ClosedRange<Int>, _ name: String) throws(ToolError) {
+        guard let value, !range.contains(value) else { return }
+        let upper = range.upperBound > 1_000_000 ? "and above" : "to \(range.upperBound.grouped)"
+        throw ToolError(.usage, "\(name) is \(range.lowerBound) \(upper), not \(value)")
+    }
+}

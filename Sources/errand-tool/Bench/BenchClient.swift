@@ -1,0 +1,40 @@
+import Errand
+import Foundation
+
+/// A client as the Swift modes need it: the load is the limit, so the client's own limits must not be. What all
+/// requests have in common is the client's, as in a service.
+enum BenchClient {
+    static func make(_ plan: BenchPlan) -> Client {
+        var configuration = Client.Configuration()
+        configuration.headers = plan.headers
+        configuration.userAgent = nil
+        configuration.loops = plan.loops == 0 ? nil : plan.loops
+        configuration.queueCapacity = max(65_536, plan.connections)
+        configuration.inFlightLimit = plan.connections
+        configuration.originInFlightLimit = plan.connections
+        configuration.connection = plan.connection
+        configuration.timeouts = Timeouts(connect: plan.timeout, idle: plan.timeout)
+        configuration.limits = Limits(bodyBytes: BenchPlan.bodyLimit, decodedBytes: BenchPlan.bodyLimit)
+        configuration.redirects = .none
+        return Client(configuration: configuration)
+    }
+
+    /// The engine's default where the plan says nothing.
+    static func loops(_ plan: BenchPlan) -> Int {
+        plan.loops == 0 ? min(4, ProcessInfo.processInfo.activeProcessorCount) : plan.loops
+    }
+}
+
+extension BenchLoad.Outcome {
+    init(_ response: Response) {
+        self.init(status: response.statusCode, bytes: response.metrics.bytesReceived)
+    }
+
+    init<C: Command>(_ request: Request<C>) where C.Response == Response {
+        if let response = request.response, request.error == nil {
+            self.init(response)
+        } else {
+            self.init(error: BenchLoad.ErrorNote(ToolError(request.error ?? .cancelled)))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Errand
+import Foundation
+import HTTPTypes
+
+/// What one run does.
+struct BenchPlan: Sendable {
+    enum Mode: String, CaseIterable, Sendable {
+        case core, closure, async
+    }
+
+    /// When the measured part is over: after so many requests, after so long, or at what comes first.
+    var requests: UInt64?
+    var duration: Duration?
+    /// Requests before the measured part.
+    var warmUp: UInt64
+    /// Requests a second, sent whether or not earlier ones were answered; `nil`: each answer brings the next request.
+    var rate: Double?
+    var connections: Int
+    /// 0: the engine's default.
+    var loops: Int
+    var mode: Mode
+
+    var method: HTTPRequest.Method
+    var url: String
+    var headers: HTTPFields
+    var body: Data?
+    var timeout: Duration
+    var httpVersion: HTTPVersionArgument
+    var caFile: String?
+    var insecure: Bool
+
+    /// At most this many bytes of one response are kept.
+    static let bodyLimit = 1 << 30
+
+    /// The request as the Swift modes send it; fields and limits are the client's.
+    var command: RawCommand {
+        RawCommand(method: method, url: url, body: body.map { .data($0, contentType: nil) } ?? .none)
+    }
+
+    var connection: ConnectionOptions {
+        var options = ConnectionOptions(httpVersion: httpVersion.policy)
+        options.tls.caFile = caFile
+        options.tls.insecureAcceptAnyCertificate = insecure
+        options.tls.insecureAcceptAnyHostName = insecure
+        return options
+    }
+}

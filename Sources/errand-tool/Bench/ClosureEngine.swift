@@ -1,0 +1,39 @@
+import Errand
+
+/// The load through `Client.start` with closures; the next request starts from the last one's closure.
+final class ClosureEngine: BenchEngine {
+    let loops: Int
+    private let client: Client
+    private let command: RawCommand
+
+    init(_ plan: BenchPlan) {
+        client = BenchClient.make(plan)
+        loops = BenchClient.loops(plan)
+        command = plan.command
+    }
+
+    func run(_ load: BenchLoad, count: Int) {
+        for _ in 0..<count {
+            guard let ticket = load.begin() else { return }
+            start(ticket, load)
+        }
+    }
+
+    private func start(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
+        client.start(command) { [self] request in
+            if let next = load.endAndBegin(ticket, BenchLoad.Outcome(request)) {
+                start(next, load)
+            }
+        }
+    }
+
+    func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
+        client.start(command) { request in
+            load.end(ticket, BenchLoad.Outcome(request))
+        }
+    }
+
+    func shutDown() async {
+        await client.shutdown(.cancel)
+    }
+}

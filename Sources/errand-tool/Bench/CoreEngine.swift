@@ -1,0 +1,114 @@
+import CErrand
+import Foundation
+
+/// The load straight through the C interface: the next requests are submitted from the record callback, on the loop
+/// thread, a batch at a time.
+///
+/// `@unchecked Sendable`: `group` is set once, in the initialiser, before the first request is submitted; records, and
+/// so other threads, come only after that. The group's functions are safe on any thread.
+final class CoreEngine: BenchEngine, @unchecked Sendable {
+    private(set) var loops = 0
+    private var group: OpaquePointer?
+    private let request: CoreRequest
+    private let load: BenchLoad
+
+    /// A request's tag is its ticket's time; this bit says that its end brings the next one.
+    private static let repeats: UInt64 = 1 << 63
+
+    /// The group refers to the engine without owning it: `shutDown` joins the loop threads, and comes first.
+    init(_ plan: BenchPlan, load: BenchLoad) throws(ToolError) {
+        request = try CoreRequest(plan)
+        self.load = load
+        let options = try CoreOptions.make(plan.connection)
+        defer { errand_options_release(options) }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        var initial = errand_group_init(options: options, loops: plan.loops, context: context) {
+            context, records, count in
+            guard let context else { return }
+            let engine = Unmanaged<CoreEngine>.fromOpaque(context).takeUnretainedValue()
+            engine.take(UnsafeMutableBufferPointer(start: records, count: count))
+        }
+        initial.queue_capacity = UInt32(max(65_536, plan.connections))
+        initial.in_flight_limit = UInt32(plan.connections)
+        initial.origin_in_flight_limit = UInt32(plan.connections)
+        let status = errand_group_create(&initial, &group)
+        guard status == .ok, let group else { throw ToolError(status) }
+        var stats = errand_stats()
+        errand_group_stats(group, &stats)
+        loops = Int(stats.loops)
+    }
+
+    func run(_ load: BenchLoad, count: Int) {
+        var tags: [UInt64] = []
+        for _ in 0..<count {
+            guard let ticket = load.begin() else { break }
+            tags.append(ticket.time | CoreEngine.repeats)
+        }
+        submit(tags)
+    }
+
+    func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
+        submit([ticket.time])
+    }
+
+    func shutDown() async {
+        await withCheckedContinuation { continuation in
+            // Joining threads blocks, which a task's thread must not.
+            Thread.detachNewThread { [self] in
+                _ = errand_group_destroy(group)
+                group = nil
+                continuation.resume()
+            }
+        }
+    }
+
+    private func take(_ records: UnsafeMutableBufferPointer<errand_record>) {
+        var tags: [UInt64] = []
+        tags.reserveCapacity(records.count)
+        for record in records {
+            if record.kind == Int32(errand_record_kind.completion.rawValue) {
+                let ticket = BenchLoad.Ticket(time: record.tag & ~CoreEngine.repeats)
+                let outcome = BenchLoad.Outcome(record)
+                if record.tag & CoreEngine.repeats == 0 {
+                    load.end(ticket, outcome)
+                } else if let next = load.endAndBegin(ticket, outcome) {
+                    tags.append(next.time | CoreEngine.repeats)
+                }
+            }
+            errand_payload_free(record.payload)
+        }
+        submit(tags)
+    }
+
+    private func submit(_ tags: [UInt64]) {
+        guard let group, !tags.isEmpty else { return }
+        withUnsafeTemporaryAllocation(of: errand_request.self, capacity: tags.count) { items in
+            for (index, tag) in tags.enumerated() {
+                items.initializeElement(at: index, to: request.template)
+                items[index].tag = tag
+            }
+            guard errand_submit(group, items.baseAddress.unsafelyUnwrapped, tags.count) != tags.count else { return }
+            for item in items where item.status != .ok {
+                let note = BenchLoad.ErrorNote(ToolError(item.status))
+                load.end(BenchLoad.Ticket(time: item.tag & ~CoreEngine.repeats), BenchLoad.Outcome(error: note))
+                // Nothing will end and bring the next one, so the loop would never be over.
+                if item.tag & CoreEngine.repeats != 0 { load.stop() }
+            }
+        }
+    }
+}
+
+extension BenchLoad.Outcome {
+    init(_ record: errand_record) {
+        guard record.status == Int32(errand_status.ok.rawValue) else {
+            let words = record.payload.map { payload -> String in
+                let text = errand_payload_error_text(payload)
+                return String(decoding: UnsafeRawBufferPointer(start: text.data, count: text.length), as: UTF8.self)
+            }
+            let status = errand_status(rawValue: UInt32(bitPattern: record.status)) ?? .internal
+            self.init(bytes: record.bytes_received, error: BenchLoad.ErrorNote(ToolError(status, words: words)))
+            return
+        }
+        self.init(status: Int(record.http_status), bytes: record.bytes_received)
+    }
+}

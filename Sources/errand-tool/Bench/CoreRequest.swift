@@ -1,0 +1,45 @@
+import CErrand
+import Foundation
+import HTTPTypes
+
+/// The plan's request in the core's terms. Owns the memory that the request points to.
+///
+/// `@unchecked Sendable`: everything is set in the initialiser; the memory is written nowhere else and freed in
+/// `deinit`.
+final class CoreRequest: @unchecked Sendable {
+    let template: errand_request
+    private let blocks: [UnsafeMutableBufferPointer<UInt8>]
+
+    /// Throws what the core would refuse the request with.
+    init(_ plan: BenchPlan) throws(ToolError) {
+        var blocks: [UnsafeMutableBufferPointer<UInt8>] = []
+        func keep(_ bytes: [UInt8]) -> errand_bytes {
+            let block = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+            _ = block.initialize(from: bytes)
+            blocks.append(block)
+            return errand_bytes(data: UnsafePointer(block.baseAddress), length: bytes.count)
+        }
+        let milliseconds = Int64(plan.timeout.nanoseconds / 1_000_000)
+        var request = errand_request()
+        request.method = keep(Array(plan.method.rawValue.utf8))
+        request.url = keep(Array(plan.url.utf8))
+        request.headers = keep(plan.headers.flatMap { Array("\($0.name.rawName): \($0.value)\r\n".utf8) })
+        if let body = plan.body {
+            request.body_kind = .memory
+            request.body = keep(Array(body))
+            request.body_length = Int64(body.count)
+        }
+        request.timeout_connect = milliseconds
+        request.timeout_idle = milliseconds
+        request.limit_body_bytes = Int64(BenchPlan.bodyLimit)
+        request.limit_decoded_bytes = Int64(BenchPlan.bodyLimit)
+        template = request
+        self.blocks = blocks
+        let status = errand_request_validate(&request)
+        guard status == .ok else { throw ToolError(status) }
+    }
+
+    deinit {
+        for block in blocks { block.deallocate() }
+    }
+}

@@ -1,0 +1,58 @@
+import CErrand
+import Errand
+import Foundation
+
+/// How to connect, in the core's terms, for the parts of the tool that talk to the core itself.
+enum CoreOptions {
+    /// Owns: one reference, the caller's. Throws what the core refuses an option with.
+    static func make(_ options: ConnectionOptions) throws(ToolError) -> OpaquePointer {
+        let strings = CStrings()
+        var initial = errand_options_init()
+        initial.http_policy =
+            switch options.httpVersion {
+            case .automatic: .automatic
+            case .http1: .http1
+            case .http2OverTLS: .http2OverTLS
+            case .http2PriorKnowledge: .http2PriorKnowledge
+            }
+        initial.encodings = options.encodings.rawValue
+        initial.ca_file = try strings.copy(options.tls.caFile)
+        initial.client_certificate = try strings.copy(options.tls.clientCertificate)
+        initial.client_key = try strings.copy(options.tls.clientKey)
+        initial.insecure_accept_any_certificate = options.tls.insecureAcceptAnyCertificate ? 1 : 0
+        initial.insecure_accept_any_host_name = options.tls.insecureAcceptAnyHostName ? 1 : 0
+        if case .url(let url, _) = options.proxy {
+            initial.proxy_policy = .url
+            initial.proxy_url = try strings.copy(url)
+        }
+        initial.unix_socket_path = try strings.copy(options.unixSocketPath)
+        var resolve: [UnsafePointer<CChar>?] = []
+        for entry in options.resolveOverrides { resolve.append(try strings.copy(entry)) }
+        var created: OpaquePointer?
+        let status = resolve.withUnsafeBufferPointer { entries in
+            initial.resolve = entries.baseAddress
+            initial.resolve_count = entries.count
+            return errand_options_create(&initial, &created)
+        }
+        withExtendedLifetime(strings) {}
+        guard status == .ok, let created else { throw ToolError(status) }
+        return created
+    }
+}
+
+/// C strings that live as long as this object.
+private final class CStrings {
+    private var copies: [UnsafeMutablePointer<CChar>] = []
+
+    func copy(_ text: String?) throws(ToolError) -> UnsafePointer<CChar>? {
+        guard let text else { return nil }
+        guard !text.utf8.contains(0) else { throw ToolError(.usage, "an option has a NUL in it") }
+        guard let copy = strdup(text) else { throw ToolError(.system, "out of memory") }
+        copies.append(copy)
+        return UnsafePointer(copy)
+    }
+
+    deinit {
+        for copy in copies { free(copy) }
+    }
+}

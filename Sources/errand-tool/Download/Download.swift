@@ -1,0 +1,231 @@
+import CErrand
+import Dispatch
+import Errand
+import HTTPTypes
+
+/// One GET whose body goes to a file while it comes.
+///
+/// `@unchecked Sendable`: everything mutable is touched on `queue` alone, a serial queue; writing to a file blocks, so
+/// it happens there and not on the loop thread, and bytes that are not written yet hold back the sender by credit.
+final class Download: @unchecked Sendable {
+    /// Bytes that may wait to be written.
+    static let credit: UInt64 = 1 << 20
+    /// The core's own largest limit: what fits on any disk.
+    static let bodyLimit = 1 << 50
+    /// A redirecting or failed response's body is read up to here, to keep the connection, and beyond it cancelled.
+    private static let discardLimit: UInt64 = 65_536
+
+    private let queue = DispatchQueue(label: "errand.download")
+    private let job: FetchJob
+    private let path: String
+    private let settings: FetchSettings
+    private let engine: DownloadEngine
+    private let progress: FetchProgress
+    private var state = State.idle
+    private var result: FetchResult
+    private var headers: HTTPFields
+    private var done: CheckedContinuation<FetchResult, Never>?
+    /// The hop that is under way; 0 before the first.
+    private var transfer: UInt64 = 0
+    /// When `--timeout` is over, all hops together.
+    private let deadline: UInt64?
+
+    private enum State {
+        case idle
+        /// A hop is under way, its head has not come.
+        case waiting
+        case writing(FileBox)
+        /// The body is of no interest; then `next`, or the end.
+        case discarding(bytes: UInt64, next: String?)
+        case finished
+    }
+
+    /// An enum cannot hold the non-copyable file itself and be copied.
+    private final class FileBox {
+        var file: OutputFile
+        init(_ path: String) throws(OutputFile.Failure) { file = try OutputFile(path) }
+    }
+
+    init(_ job: FetchJob, path: String, _ settings: FetchSettings, engine: DownloadEngine, progress: FetchProgress) {
+        self.job = job
+        self.path = path
+        self.settings = settings
+        self.engine = engine
+        self.progress = progress
+        result = FetchResult(url: job.url)
+        headers = settings.headers
+        deadline = settings.timeouts.total.map { MonotonicTime.now + $0.nanoseconds }
+    }
+
+    func run() async -> FetchResult {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                queue.async { [self] in
+                    done = continuation
+                    send(job.url)
+                }
+            }
+        } onCancel: {
+            queue.async { [self] in cancel() }
+        }
+    }
+
+    private func cancel() {
+        switch state {
+        case .waiting, .writing, .discarding:
+            result.failure = .init(name: "cancelled", message: "cancelled", exit: .interrupted)
+            state = .discarding(bytes: 0, next: nil)
+            engine.cancel(transfer)
+        case .idle:
+            // Cancelled before it was run: `send` will not send.
+            state = .finished
+        case .finished: break
+        }
+    }
+
+    /// On the loop thread: hands the record to its download's queue.
+    static func take(_ record: errand_record) {
+        guard let pointer = UnsafeRawPointer(bitPattern: UInt(record.tag)) else { return }
+        let unmanaged = Unmanaged<Download>.fromOpaque(pointer)
+        let isLast = record.kind == Int32(errand_record_kind.completion.rawValue)
+        let download = isLast ? unmanaged.takeRetainedValue() : unmanaged.takeUnretainedValue()
+        nonisolated(unsafe) let record = record  // The payload is the receiver's from here on.
+        download.queue.async {
+            download.handle(record)
+            errand_payload_free(record.payload)
+        }
+    }
+
+    private func send(_ url: String) {
+        if case .finished = state {
+            return end(.init(name: "cancelled", message: "cancelled", exit: .interrupted))
+        }
+        state = .waiting
+        let now = MonotonicTime.now
+        if let deadline, deadline <= now { return end(FetchResult.Failure(.timeoutTotal, words: nil)) }
+        let block = headers.map { "\($0.name.rawName): \($0.value)\r\n" }.joined()
+        let (status, id) = engine.submit(
+            self, url: url, headers: block, total: deadline.map { .nanoseconds($0 - now) })
+        transfer = id
+        if status != .ok { end(FetchResult.Failure(status, words: nil)) }
+    }
+
+    private func handle(_ record: errand_record) {
+        switch errand_record_kind(rawValue: UInt32(bitPattern: record.kind)) {
+        case .head: headCame(record)
+        case .chunk: chunkCame(record)
+        case .completion: hopEnded(record)
+        case .uploadCredit, nil: break
+        }
+    }
+
+    private func headCame(_ record: errand_record) {
+        let head = record.bytes(errand_payload_head)
+        result.head = Array(head)
+        result.headers = HTTPFields(head: head)
+        result.status = Int(record.http_status)
+        if settings.followsRedirects, settings.maxRedirects > 0 {
+            switch Redirection(status: result.status, location: result.headers[.location], from: result.finalURL) {
+            case .none: break
+            case .follow(let url, let dropsCredentials):
+                if dropsCredentials {
+                    for name in Redirection.credentials { headers[name] = nil }
+                }
+                state = .discarding(bytes: 0, next: url)
+                return
+            case .refused(let reason):
+                result.failure = .init(name: "redirectRefused", message: reason, exit: .redirect)
+                state = .discarding(bytes: 0, next: nil)
+                return
+            }
+        }
+        if settings.failsOnStatus, result.status >= 400 {
+            result.failure = .status(result.status)
+            state = .discarding(bytes: 0, next: nil)
+            return
+        }
+        do {
+            state = .writing(try FileBox(path))
+            progress.began(length: result.headers[.contentLength].flatMap(UInt64.init))
+        } catch {
+            outputFailed(error, record.id)
+        }
+    }
+
+    private func chunkCame(_ record: errand_record) {
+        let bytes = record.bytes(errand_payload_body)
+        switch state {
+        case .writing(let box):
+            do {
+                try box.file.write(bytes)
+            } catch {
+                outputFailed(error, record.id)
+                return
+            }
+            progress.received(UInt64(bytes.count))
+            engine.grant(record.id, UInt64(bytes.count))
+        case .discarding(let discarded, let next):
+            let total = discarded + UInt64(bytes.count)
+            state = .discarding(bytes: total, next: next)
+            if total > Download.discardLimit {
+                engine.cancel(record.id)
+            } else {
+                engine.grant(record.id, UInt64(bytes.count))
+            }
+        case .idle, .waiting, .finished: break
+        }
+    }
+
+    private func outputFailed(_ failure: OutputFile.Failure, _ id: UInt64) {
+        result.failure = .output(path, failure.reason)
+        state = .discarding(bytes: 0, next: nil)
+        engine.cancel(id)
+    }
+
+    private func hopEnded(_ record: errand_record) {
+        result.metrics = record.metrics
+        let ended = record.ended
+        switch state {
+        case .discarding(_, let next?) where ended == .ok || ended == .cancelled:
+            result.redirects += 1
+            guard result.redirects <= settings.maxRedirects else {
+                return end(
+                    .init(
+                        name: "tooManyRedirects", message: "more than \(settings.maxRedirects) redirects",
+                        exit: .redirect))
+            }
+            result.finalURL = next
+            return send(next)
+        case .discarding where result.failure != nil:
+            return end(nil)
+        case .writing(let box) where ended == .ok:
+            do {
+                try box.file.finish()
+                result.body = .file(path: path, bytes: box.file.written)
+                return end(nil)
+            } catch {
+                return end(.output(path, error.reason))
+            }
+        case .idle, .waiting, .writing, .discarding, .finished: break
+        }
+        var failure = FetchResult.Failure(ended, words: record.text(errand_payload_error_text))
+        failure.curlCode = record.curl_code == 0 ? nil : Int(record.curl_code)
+        failure.systemErrorCode = record.os_error == 0 ? nil : Int(record.os_error)
+        end(failure)
+    }
+
+    private func end(_ failure: FetchResult.Failure?) {
+        if let failure { result.failure = failure }
+        state = .finished
+        progress.ended()
+        done?.resume(returning: result)
+        done = nil
+    }
+}
+
+extension FetchResult.Failure {
+    init(_ status: errand_status, words: String?) {
+        let error = ToolError(status, words: words)
+        self.init(name: "\(status)", message: error.message, exit: error.status)
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Errand
+
+/// The exit codes, by kind of failure. Scripts depend on them: append only.
+enum ExitStatus: Int32, CaseIterable {
+    case success = 0
+    case resolve = 10
+    case connect = 11
+    case tls = 12
+    case timeout = 13
+    case connectionLost = 14
+    case badResponse = 15
+    case limit = 16
+    case redirect = 17
+    case httpStatus = 22
+    case usage = 64
+    case inputFile = 66
+    case internalFailure = 70
+    case system = 71
+    case outputFile = 73
+    case interrupted = 130
+
+    var meaning: String {
+        switch self {
+        case .success: "every URL was answered (bench: at least one request was)"
+        case .resolve: "the host name did not resolve"
+        case .connect: "no connection: refused, unreachable, or the proxy failed"
+        case .tls: "TLS failed: handshake, certificate, pin or credentials"
+        case .timeout: "one of the timeouts passed"
+        case .connectionLost: "the connection ended before the response did"
+        case .badResponse: "the response is not valid HTTP, or its encoding is broken"
+        case .limit: "the response is larger than a limit allows"
+        case .redirect: "too many redirects, or one that leads where it must not"
+        case .httpStatus: "with --fail: the status was 400 or above"
+        case .usage: "bad usage: an option, URL, method, header or limit"
+        case .inputFile: "a file to send, or a certificate file, cannot be read"
+        case .internalFailure: "internal error"
+        case .system: "the system refused memory, a thread or a descriptor"
+        case .outputFile: "the output cannot be written"
+        case .interrupted: "interrupted"
+        }
+    }
+
+    static var help: String {
+        let rows = allCases.map { status in
+            let code = String(status.rawValue)
+            return "  " + String(repeating: " ", count: 3 - code.count) + code + "  " + status.meaning
+        }
+        return "EXIT CODES\n" + rows.joined(separator: "\n") + "\n  Of several failed URLs, the first one given counts."
+    }
+
+    var code: ExitCode { ExitCode(rawValue) }
+}
+
+extension ExitStatus {
+    init(_ error: ErrandError) {
+        switch error {
+        case .resolveFailed: self = .resolve
+        case .connectFailed, .addressRefused, .proxyFailed: self = .connect
+        case .tlsFailed, .tlsUntrusted, .tlsPinMismatch: self = .tls
+        case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal: self = .timeout
+        case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .uploadFailed, .uploadNotReplayable:
+            self = .connectionLost
+        case .malformedResponse, .contentDecodingFailed, .protocolError, .responseDecodingFailed: self = .badResponse
+        case .limitHeaderBytes, .limitHeaderCount, .limitBodyBytes, .limitDecodedBytes: self = .limit
+        case .tooManyRedirects, .redirectRefused: self = .redirect
+        case .statusNotAccepted: self = .httpStatus
+        case .fileUnreadable, .tlsCredentials: self = .inputFile
+        case .outOfMemory, .systemFailure, .unsupportedLibrary, .queueFull: self = .system
+        case .cancelled, .shutDown: self = .interrupted
+        case .invalidArgument, .invalidURL, .unsupportedScheme, .invalidMethod, .invalidHeader, .invalidBody,
+            .invalidLimit, .invalidOption, .unsupportedFeature, .requestEncodingFailed:
+            self = .usage
+        default: self = .internalFailure
+        }
+    }
+}

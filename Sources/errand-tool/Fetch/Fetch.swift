@@ -1,0 +1,113 @@
+import ArgumentParser
+import Errand
+import Foundation
+
+struct Fetch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sends requests and prints or saves what comes back.",
+        discussion: """
+            Several URLs are fetched at the same time and printed in the order given. Without -L, a redirect is a \
+            response like any other.
+
+            --json-output prints one JSON object a line and URL: url, final_url, status, http_version, headers, \
+            body_bytes, wire_bytes_received, wire_bytes_sent, redirects, connection_reused, remote_address, \
+            timings_microseconds {queue, resolved, connected, secured, sent, first_byte, total}, output, error {kind, \
+            message, exit_code, curl_code, errno}. Bodies are then saved by -o or dropped.
+
+            \(ExitStatus.help)
+            """)
+
+    @Argument(help: "http or https URLs.")
+    var urls: [String]
+
+    @Option(name: [.customShort("X"), .customLong("method")], help: "Method. Default: GET, or POST with a body.")
+    var method: String?
+
+    @Option(name: [.customShort("H"), .customLong("header")], help: "'Name: value', as often as needed.")
+    var headers: [HeaderArgument] = []
+
+    @Option(
+        name: .shortAndLong,
+        help: "Body, '@file' for a file's bytes, '@-' for standard input. Form type unless -H says otherwise.")
+    var data: String?
+
+    @Option(help: "The same as JSON: it is checked, and sent as application/json.")
+    var json: String?
+
+    @Option(name: .shortAndLong, help: "Save the body here; once for each URL, in their order. '-' is standard output.")
+    var output: [String] = []
+
+    @Flag(name: .shortAndLong, help: "Print the response head before the body.")
+    var include = false
+
+    @Flag(name: [.customShort("L"), .customLong("location")], help: "Follow redirects.")
+    var location = false
+
+    @Option(help: "Redirects to follow at most.")
+    var maxRedirects: Int = 10
+
+    @Flag(name: .shortAndLong, help: "A status of 400 or above is a failure, its body is not printed.")
+    var fail = false
+
+    @Option(name: [.customShort("m"), .long], help: "For everything, redirects included: \(DurationArgument.rule).")
+    var timeout: DurationArgument?
+
+    @Option(help: "For look-up, TCP and TLS.")
+    var connectTimeout = DurationArgument(seconds: 10)
+
+    @Option(help: "From the request's last byte to the response's first. Default: none.")
+    var firstByteTimeout: DurationArgument?
+
+    @Option(help: "Longest silence.")
+    var idleTimeout = DurationArgument(seconds: 60)
+
+    @Option(help: "Bytes of a body at most, such as 10m or 2g. Default: 64m; none for a GET with -o.")
+    var maxBody: ByteCountArgument?
+
+    @Option(help: "automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
+    var httpVersion: HTTPVersionArgument = .automatic
+
+    @Flag(help: "Ask for gzip, brotli or zstd, and decode it.")
+    var compressed = false
+
+    @Option(help: "PEM file of trusted authorities.")
+    var cacert: String?
+
+    @Option(help: "PEM file of a client certificate.")
+    var cert: String?
+
+    @Option(help: "PEM file of its key; default: in the certificate's file.")
+    var key: String?
+
+    @Flag(name: [.customShort("k"), .long], help: "Accept any certificate. For tests alone.")
+    var insecure = false
+
+    @Option(help: "http://, https://, socks5:// or socks5h:// proxy. The environment is not looked at.")
+    var proxy: String?
+
+    @Option(help: "'host:port:address': connect there instead of asking DNS, as often as needed.")
+    var resolve: [String] = []
+
+    @Option(help: "Connect to this socket instead of the URL's host.")
+    var unixSocket: String?
+
+    @Option(help: "URLs fetched at the same time at most.")
+    var parallel: Int = 16
+
+    @Flag(help: "One JSON object a line instead of heads and bodies.")
+    var jsonOutput = false
+
+    @Flag(inversion: .prefixedNo, help: "The progress bar, shown where standard error is a terminal.")
+    var progress = true
+
+    func run() async throws {
+        try await ToolError.reporting {
+            let settings = try settings()
+            let runner = try FetchRunner(
+                jobs: try jobs(), settings: settings,
+                printer: FetchPrinter(includesHead: include, isJSON: jsonOutput),
+                showsProgress: progress)
+            try await runner.run()
+        }
+    }
+}

@@ -1,0 +1,11 @@
+import ArgumentParser
+
+@main
+struct Tool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "errand",
+        abstract: "Sends HTTP requests with the Errand engine.",
+        discussion: ExitStatus.help,
+        version: ToolVersion.text,
+        subcommands: [Fetch.self, Bench.self])
+}
