@@ -16,9 +16,25 @@ struct ToolError: Error {
         self.init(ExitStatus(error), ToolError.text(error))
     }
 
-    /// `timeoutIdle: no bytes moved for too long`.
+    /// `resolveFailed: Could not resolve host: example.invalid (curl 6)`.
     static func text(_ error: ErrandError) -> String {
-        error.description
+        let status = ExitStatus(error)
+        var text = "\(error.shortDescription): "
+        // Where the engine itself ended it, libcurl only knows that it was told to stop.
+        text += status.isOurs ? fixedText(error) : error.message
+        if status == .limit { text += "; see --max-body" }
+        if let curlCode = error.curlCode, !status.isOurs { text += " (curl \(curlCode))" }
+        if let number = error.systemErrorCode { text += " (\(String(cString: strerror(Int32(clamping: number)))))" }
+        return text
+    }
+
+    /// The sentence of the error's kind, without what the transfer added.
+    private static func fixedText(_ error: ErrandError) -> String {
+        let kinds: [ErrandError] = [
+            .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal, .limitHeaderBytes,
+            .limitHeaderCount, .limitBodyBytes, .limitDecodedBytes,
+        ]
+        return kinds.first { $0 == error }?.message ?? error.message
     }
 
     /// Foundation's own words for an error, without its domain and user info.

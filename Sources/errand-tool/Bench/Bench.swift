@@ -99,8 +99,8 @@ struct Bench: AsyncParsableCommand {
     private func engine(_ plan: BenchPlan, _ load: BenchLoad) throws -> any BenchEngine {
         switch plan.mode {
         case .core: try CoreEngine(plan, load: load)
-        case .closure: ClosureEngine(plan)
-        case .async: AsyncEngine(plan)
+        case .closure: try ClosureEngine(plan)
+        case .async: try AsyncEngine(plan)
         }
     }
 

@@ -6,8 +6,10 @@ final class ClosureEngine: BenchEngine {
     private let client: Client
     private let command: RawCommand
 
-    init(_ plan: BenchPlan) {
+    /// Throws what every request would fail with.
+    init(_ plan: BenchPlan) throws(ErrandError) {
         client = BenchClient.make(plan)
+        _ = try client.describe(plan.command)
         loops = BenchClient.loops(plan)
         command = plan.command
     }

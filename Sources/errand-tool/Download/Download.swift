@@ -16,7 +16,7 @@ final class Download: @unchecked Sendable {
     private static let discardLimit: UInt64 = 65_536
 
     private let queue = DispatchQueue(label: "errand.download")
-    private let job: FetchJob
+    private let url: String
     private let path: String
     private let settings: FetchSettings
     private let engine: DownloadEngine
@@ -24,6 +24,7 @@ final class Download: @unchecked Sendable {
     private var state = State.idle
     private var result: FetchResult
     private var headers: HTTPFields
+    private var remoteAddress: String?
     private var done: CheckedContinuation<FetchResult, Never>?
     /// The hop that is under way; 0 before the first.
     private var transfer: UInt64 = 0
@@ -46,8 +47,12 @@ final class Download: @unchecked Sendable {
         init(_ path: String) throws(OutputFile.Failure) { file = try OutputFile(path) }
     }
 
-    init(_ job: FetchJob, path: String, _ settings: FetchSettings, engine: DownloadEngine, progress: FetchProgress) {
-        self.job = job
+    /// `url` is what a client makes of the job's.
+    init(
+        _ job: FetchJob, url: String, path: String, _ settings: FetchSettings, engine: DownloadEngine,
+        progress: FetchProgress
+    ) {
+        self.url = url
         self.path = path
         self.settings = settings
         self.engine = engine
@@ -62,7 +67,7 @@ final class Download: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 queue.async { [self] in
                     done = continuation
-                    send(job.url)
+                    send(url)
                 }
             }
         } onCancel: {
@@ -123,13 +128,14 @@ final class Download: @unchecked Sendable {
         let head = record.bytes(errand_payload_head)
         result.head = Array(head)
         result.headers = HTTPFields(head: head)
+        remoteAddress = record.text(errand_payload_remote_address)
         result.status = Int(record.http_status)
         if settings.followsRedirects, settings.maxRedirects > 0 {
             switch Redirection(status: result.status, location: result.headers[.location], from: result.finalURL) {
             case .none: break
             case .follow(let url, let dropsCredentials):
                 if dropsCredentials {
-                    for name in Redirection.credentials { headers[name] = nil }
+                    for name in Redirection.ofOneOrigin { headers[name] = nil }
                 }
                 state = .discarding(bytes: 0, next: url)
                 return
@@ -184,6 +190,8 @@ final class Download: @unchecked Sendable {
 
     private func hopEnded(_ record: errand_record) {
         result.metrics = record.metrics
+        // The payload that tells it is the head's.
+        result.metrics.remoteAddress = result.metrics.remoteAddress ?? remoteAddress
         let ended = record.ended
         switch state {
         case .discarding(_, let next?) where ended == .ok || ended == .cancelled:
@@ -226,6 +234,6 @@ final class Download: @unchecked Sendable {
 extension FetchResult.Failure {
     init(_ status: errand_status, words: String?) {
         let error = ToolError(status, words: words)
-        self.init(name: "\(status)", message: error.message, exit: error.status)
+        self.init(name: status.label, message: error.message, exit: error.status)
     }
 }

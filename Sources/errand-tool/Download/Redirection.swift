@@ -30,7 +30,8 @@ enum Redirection: Equatable {
     }
 
     /// Fields that belong to an origin and are not sent to another.
-    static let credentials: [HTTPField.Name] = [.authorization, .cookie, .proxyAuthorization]
+    static let ofOneOrigin =
+        [.authorization, .cookie, .proxyAuthorization] + [HTTPField.Name("Host")].compactMap(\.self)
 
     private static func origin(_ url: URL) -> [String] {
         let scheme = url.scheme?.lowercased() ?? ""

@@ -6,9 +6,7 @@ import Synchronization
 enum BufferedFetch {
     static func run(_ url: String, _ settings: FetchSettings, client: Client) async -> FetchResult {
         var result = FetchResult(url: url)
-        var command = RawCommand(method: settings.method, url: url, headers: settings.headers, body: settings.body)
-        command.timeouts = settings.timeouts
-        command.limits = Limits(bodyBytes: settings.bodyLimit, decodedBytes: settings.bodyLimit)
+        var command = settings.command(url)
         let hops = Mutex((count: 0, url: url))
         command.redirects =
             settings.followsRedirects

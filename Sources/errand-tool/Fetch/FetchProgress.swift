@@ -70,10 +70,10 @@ final class FetchProgress: Sendable {
             parts.append("[\(bar)] \((share * 100).text(0)) %")
             parts.append("\(megabytes(received)) of \(megabytes(expected)) MB")
             if rate > 0 { parts.append("\((Double(expected - received) / rate).text(0)) s left") }
-        } else {
+        } else if received > 0 {
             parts.append("\(megabytes(received)) MB")
         }
-        parts.append("\((rate / 1e6).text(1)) MB/s")
+        if received > 0 { parts.append("\((rate / 1e6).text(1)) MB/s") }
         if count > 1 { parts.append("\(ended) of \(count) done") }
         return parts.joined(separator: "  ")
     }

@@ -16,13 +16,14 @@ struct FetchRunner {
         self.jobs = jobs
         self.settings = settings
         self.printer = printer
-        progress = FetchProgress(count: jobs.count, isShown: showsProgress)
         var configuration = Client.Configuration()
         configuration.loops = 1
         configuration.userAgent = nil
         configuration.connection = settings.connection
         client = Client(configuration: configuration)
         let isStreamed = jobs.contains { FetchRunner.isStreamed($0, settings) }
+        // What is kept in memory has no bytes to show before its end.
+        progress = FetchProgress(count: jobs.count, isShown: showsProgress && (isStreamed || jobs.count > 1))
         downloads = isStreamed ? try DownloadEngine(settings) : nil
     }
 
@@ -77,6 +78,15 @@ struct FetchRunner {
             progress.ended()
             return result
         }
-        return await Download(job, path: path, settings, engine: downloads, progress: progress).run()
+        do {
+            // The client's own rules for URLs hold for downloads too.
+            let url = try client.describe(settings.command(job.url)).url
+            return await Download(job, url: url, path: path, settings, engine: downloads, progress: progress).run()
+        } catch {
+            var result = FetchResult(url: job.url)
+            result.failure = FetchResult.Failure(error)
+            progress.ended()
+            return result
+        }
     }
 }

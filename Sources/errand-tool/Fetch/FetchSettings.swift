@@ -17,6 +17,13 @@ struct FetchSettings: Sendable {
     /// A status of 400 or above is a failure.
     var failsOnStatus: Bool
     var parallel: Int
+
+    func command(_ url: String) -> RawCommand {
+        var command = RawCommand(method: method, url: url, headers: headers, body: body)
+        command.timeouts = timeouts
+        command.limits = Limits(bodyBytes: bodyLimit, decodedBytes: bodyLimit)
+        return command
+    }
 }
 
 /// One URL and where its body goes.
