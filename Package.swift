@@ -65,6 +65,11 @@ let package = Package(
             name: "ErrandIntegrationTests",
             dependencies: ["Errand", "ErrandTesting", "CErrand"],
             swiftSettings: settings),
+        // They run the built tool.
+        .testTarget(
+            name: "ErrandToolTests",
+            dependencies: ["errand", "ErrandTesting"],
+            swiftSettings: settings),
     ],
     cLanguageStandard: .gnu11
 )

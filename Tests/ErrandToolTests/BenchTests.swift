@@ -1,0 +1,117 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct BenchTests {
+    static let keys: Set<String> = [
+        "requests", "errors", "seconds", "requests_per_second", "bytes_received", "cpu_user_seconds",
+        "cpu_system_seconds", "cpu_microseconds_per_request", "peak_resident_bytes", "latency_microseconds", "status",
+        "mode", "connections", "loops",
+    ]
+
+    @Test(arguments: ["core", "closure", "async"]) func countsExactly(_ mode: String) throws {
+        let nginx = try NginxServer()
+        let run = try ToolRun(
+            ["bench", nginx.url("/12b"), "-n", "500", "-c", "8", "--warm-up", "50", "--loops", "1", "--json"]
+                + ["--mode", mode])
+        #expect(run.status == 0, "\(run.errors)")
+        let json = try run.json()
+        #expect(Set(json.keys) == BenchTests.keys)
+        #expect(json["requests"] as? Int == 500)
+        #expect(json["errors"] as? Int == 0)
+        #expect(json["bytes_received"] as? Int == 6000)
+        #expect(json["status"] as? [String: Int] == ["200": 500])
+        #expect(json["mode"] as? String == mode)
+        #expect(json["connections"] as? Int == 8)
+        #expect(json["loops"] as? Int == 1)
+        let latency = try #require(json["latency_microseconds"] as? [String: Double])
+        #expect(Set(latency.keys) == ["min", "mean", "p50", "p90", "p99", "p999", "max"])
+        let rising = ["min", "p50", "p90", "p99", "p999", "max"].compactMap { latency[$0] }
+        #expect(rising == rising.sorted() && rising[0] > 0)
+    }
+
+    @Test(arguments: ["core", "closure", "async"]) func sendsWhatWasAsked(_ mode: String) throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.readBody, .send("HTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n")])
+        let run = try ToolRun(
+            ["bench", server.url("/x"), "-n", "20", "-c", "2", "--warm-up", "0", "--mode", mode, "--json"]
+                + ["-X", "PUT", "-H", "X-Test: 1", "-d", "a=b"])
+        #expect(try run.json()["status"] as? [String: Int] == ["201": 20], "\(run.errors)")
+        #expect(server.requests.count == 20)
+        for request in server.requests {
+            #expect(request.method == "PUT" && request.body == Array("a=b".utf8))
+            #expect(request.values(of: "x-test") == ["1"])
+        }
+    }
+
+    @Test(arguments: ["core", "closure", "async"]) func runsForATime(_ mode: String) throws {
+        let nginx = try NginxServer()
+        let json = try ToolRun(["bench", nginx.url("/12b"), "-d", "500ms", "-c", "4", "--mode", mode, "--json"]).json()
+        let seconds = try #require(json["seconds"] as? Double)
+        #expect(seconds >= 0.5 && seconds < 5)
+        #expect(json["requests"] as? Int ?? 0 > 0)
+    }
+
+    /// A server that stalls once for 600 ms: every request that should have been sent meanwhile counts its wait.
+    @Test(arguments: ["core", "closure", "async"]) func openLoopShowsAStall(_ mode: String) throws {
+        let server = try ScriptedServer()
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        try server.on("/", [.send(answer)])
+        try server.on("/", [.sleep(milliseconds: 600), .send(answer)])
+        try server.on("/", [.send(answer)])
+        let run = try ToolRun(
+            ["bench", server.url("/"), "--rate", "100", "-n", "40", "-c", "1", "--warm-up", "1", "--mode", mode]
+                + ["--json"])
+        let json = try run.json()
+        #expect(json["requests"] as? Int == 40, "\(run.errors)")
+        let latency = try #require(json["latency_microseconds"] as? [String: Double])
+        #expect(latency["p50"] ?? 0 > 200_000)
+    }
+
+    @Test func countsErrorsAndTellsTheFirst() throws {
+        let server = try ScriptedServer()
+        try server.on("/", [.close])
+        for mode in ["core", "closure", "async"] {
+            let run = try ToolRun(["bench", server.url("/"), "-n", "30", "-c", "3", "--mode", mode, "--json"])
+            #expect(run.status == 14, "\(mode) \(run.errors)")
+            #expect(try run.json()["errors"] as? Int == 30)
+            #expect(run.errors.contains("connectionLost"))
+        }
+    }
+
+    @Test func interruptEndsTheRun() throws {
+        let nginx = try NginxServer()
+        let run = try ToolRun(["bench", nginx.url("/12b"), "-d", "60s", "-c", "4", "--json"], interruptAfter: 1)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try run.json()["requests"] as? Int ?? 0 > 0)
+    }
+
+    @Test func printsATable() throws {
+        let nginx = try NginxServer()
+        let run = try ToolRun(["bench", nginx.url("/12b"), "-n", "100", "-c", "4"])
+        for word in ["requests/s", "us/request", "p999", "status 200   100"] {
+            #expect(run.text.contains(word), "\(run.text)")
+        }
+    }
+
+    @Test(arguments: [
+        (["-c", "0"], "-c is 1 to 100,000, not 0"), (["-n", "0"], "-n is 1 and above, not 0"),
+        (["--loops", "65"], "--loops is 1 to 64, not 65"), (["--rate", "0"], "--rate is above 0"),
+        (["--mode", "fast"], "is invalid for '--mode"), (["-d", "a", "-d", "b"], "a body is given twice"),
+        (["-d", "1s", "--duration", "2s"], "a duration is given twice"), (["-X", "A B"], "invalidMethod"),
+        (["-H", "a\u{1}: b"], "invalidHeader"), (["--timeout", "0"], "is invalid for '--timeout"),
+    ]) func refusesBadInput(_ options: [String], _ message: String) throws {
+        let server = try ScriptedServer()
+        let run = try ToolRun(["bench", server.url("/")] + options)
+        #expect(run.status == 64)
+        #expect(run.errors.contains(message), "\(run.errors)")
+        #expect(server.counts.connections == 0)
+    }
+
+    @Test(arguments: ["core", "closure", "async"]) func refusesBadURLs(_ mode: String) throws {
+        for url in ["ftp://127.0.0.1/", "nonsense"] {
+            let run = try ToolRun(["bench", url, "-n", "5", "--mode", mode])
+            #expect(run.status == 64 && run.output.isEmpty, "\(run.errors)")
+        }
+    }
+}

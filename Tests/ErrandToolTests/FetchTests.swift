@@ -1,0 +1,157 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+/// What `errand fetch` sends and what it does with what comes back.
+@Suite struct FetchTests {
+    private func echo() throws -> ScriptedServer {
+        let server = try ScriptedServer()
+        try server.on(nil, [.echo])
+        return server
+    }
+
+    @Test func printsTheBody() throws {
+        let server = try echo()
+        let run = try ToolRun(["fetch", server.url("/a?b=c")])
+        #expect(run.status == 0)
+        #expect(run.text.hasPrefix("GET /a?b=c HTTP/1.1\r\n"))
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test func includesTheHead() throws {
+        let server = try ScriptedServer()
+        try server.on("/", [.send("HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 2\r\n\r\nok")])
+        #expect(
+            try ToolRun(["fetch", "-i", server.url("/")]).text
+                == "HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 2\r\n\r\nok")
+    }
+
+    @Test func sendsBodies() throws {
+        let server = try echo()
+        let folder = try TemporaryFolder()
+        try Data("from a file".utf8).write(to: folder.file("body"))
+        let file = "@" + folder.file("body").path
+        _ = try ToolRun(["fetch", server.url("/"), "-d", "a=1"])
+        _ = try ToolRun(["fetch", server.url("/"), "-X", "PUT", "-d", file, "-H", "Content-Type: text/plain"])
+        _ = try ToolRun(["fetch", server.url("/"), "-d", "@-"], input: "from input")
+        _ = try ToolRun(["fetch", server.url("/"), "--json", "{\"a\": [1]}"])
+        let requests = server.requests
+        #expect(requests.map(\.method) == ["POST", "PUT", "POST", "POST"])
+        let bodies = requests.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(bodies == ["a=1", "from a file", "from input", "{\"a\": [1]}"])
+        #expect(
+            requests.map { $0.values(of: "content-type") } == [
+                ["application/x-www-form-urlencoded"], ["text/plain"], ["application/x-www-form-urlencoded"],
+                ["application/json"],
+            ])
+        #expect(requests[3].values(of: "accept") == ["application/json"])
+    }
+
+    @Test func sendsHeadersOnce() throws {
+        let server = try echo()
+        _ = try ToolRun(["fetch", server.url("/"), "-H", "Accept: a/b", "-H", "X-Test: 1", "-H", "User-Agent: me"])
+        let request = try #require(server.requests.first)
+        #expect(request.values(of: "accept") == ["a/b"])
+        #expect(request.values(of: "x-test") == ["1"])
+        #expect(request.values(of: "user-agent") == ["me"])
+    }
+
+    @Test func printsInOrder() throws {
+        let server = try ScriptedServer()
+        for (number, delay) in [300, 150, 0].enumerated() {
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)"
+            try server.on("/\(number)", [.sleep(milliseconds: delay), .send(answer)])
+        }
+        let run = try ToolRun(["fetch"] + (0..<3).map { server.url("/\($0)") })
+        #expect(run.text == "012")
+        #expect(server.counts.connections == 3)
+    }
+
+    @Test func savesFiles() throws {
+        let nginx = try NginxServer()
+        let folder = try TemporaryFolder()
+        let saved = folder.file("1m")
+        let run = try ToolRun(["fetch", nginx.url("/1m"), nginx.url("/12b"), "-o", saved.path])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.count == 12)
+        #expect(try Data(contentsOf: saved) == Data(contentsOf: URL(fileURLWithPath: nginx.directory + "/www/1m")))
+        #expect(folder.names == ["1m"])
+    }
+
+    @Test func savesWhatIsNotGet() throws {
+        let server = try echo()
+        let folder = try TemporaryFolder()
+        let run = try ToolRun(["fetch", server.url("/"), "-d", "x", "-o", folder.file("a").path])
+        #expect(run.status == 0 && run.output.isEmpty)
+        #expect(try String(contentsOf: folder.file("a"), encoding: .utf8).hasPrefix("POST / HTTP/1.1"))
+    }
+
+    @Test func followsRedirectsWhenAsked() throws {
+        let nginx = try NginxServer()
+        let plain = try ToolRun(["fetch", "--json-output", nginx.url("/redirect")]).json()
+        #expect(plain["status"] as? Int == 302)
+        for output in [[], ["-o", "/dev/null"]] {
+            let json = try ToolRun(["fetch", "-L", "--json-output", nginx.url("/redirect")] + output).json()
+            #expect(json["status"] as? Int == 200)
+            #expect(json["redirects"] as? Int == 1)
+            #expect(json["final_url"] as? String == nginx.url("/12b"))
+        }
+    }
+
+    @Test func keepsCredentialsFromOtherOrigins() throws {
+        let other = try echo()
+        let server = try ScriptedServer()
+        let hop = "HTTP/1.1 302 F\r\nLocation: \(other.url("/"))\r\nContent-Length: 0\r\n\r\n"
+        try server.on("/", [.send(hop)])
+        for output in [[], ["-o", "/dev/null"]] {
+            let run = try ToolRun(
+                ["fetch", "-L", server.url("/"), "-H", "Authorization: x", "-H", "Cookie: y", "-H", "X-Test: z"]
+                    + output)
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        #expect(server.requests.allSatisfy { $0.values(of: "authorization") == ["x"] })
+        #expect(other.requests.count == 2)
+        for request in other.requests {
+            #expect(request.values(of: "authorization").isEmpty && request.values(of: "cookie").isEmpty)
+            #expect(request.values(of: "x-test") == ["z"])
+        }
+    }
+
+    @Test func tellsTimingsAsJSON() throws {
+        let nginx = try NginxServer()
+        let run = try ToolRun(["fetch", "--json-output", nginx.url("/12b"), nginx.url("/status/404")])
+        let lines = run.text.split(separator: "\n")
+        #expect(lines.count == 2)
+        let first = try #require(
+            try JSONSerialization.jsonObject(with: Data(lines[0].utf8)) as? [String: Any])
+        #expect(
+            Set(first.keys) == [
+                "url", "final_url", "status", "http_version", "headers", "body_bytes", "wire_bytes_received",
+                "wire_bytes_sent", "redirects", "connection_reused", "remote_address", "timings_microseconds",
+                "output", "error",
+            ])
+        let timings = try #require(first["timings_microseconds"] as? [String: Any])
+        #expect(
+            Set(timings.keys) == ["queue", "resolved", "connected", "secured", "sent", "first_byte", "total"])
+        #expect(timings["total"] as? Int ?? 0 > 0)
+        #expect(timings["secured"] is NSNull)
+        #expect(first["body_bytes"] as? Int == 12 && first["http_version"] as? String == "1.1")
+        #expect(first["remote_address"] as? String == "127.0.0.1:\(nginx.number(of: .http))")
+    }
+
+    @Test func speaksTLSAndHTTP2() throws {
+        let nginx = try NginxServer()
+        let url = nginx.url("/12b", port: .tls, host: "localhost")
+        #expect(try ToolRun(["fetch", url]).status == 12)
+        let json = try ToolRun(
+            ["fetch", url, "--cacert", nginx.certificateAuthorityPath, "--http-version", "2", "--json-output"]
+        ).json()
+        #expect(json["status"] as? Int == 200)
+        #expect(json["http_version"] as? String == "2")
+        for port in [NginxServer.Port.expired, .selfSigned, .wrongHost] {
+            let bad = nginx.url("/12b", port: port, host: "localhost")
+            #expect(try ToolRun(["fetch", bad, "--cacert", nginx.certificateAuthorityPath]).status == 12)
+            #expect(try ToolRun(["fetch", bad, "--insecure"]).status == 0)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import errand
+
+/// The tool's pure parts.
+@Suite struct PartsTests {
+    @Test(arguments: [
+        ("500ms", 0.5), ("10s", 10), ("1.5m", 90), ("2h", 7200), ("3", 3), ("30", 30),
+    ]) func readsDurations(_ text: String, _ seconds: Double) {
+        #expect(DurationArgument(argument: text)?.duration == .seconds(seconds))
+    }
+
+    @Test(arguments: ["", "s", "0", "-1s", "1e3", "0x10", "inf", "nan", "1 s", "31d", "800h", ".", "1..2", "٣s"])
+    func refusesDurations(_ text: String) {
+        #expect(DurationArgument(argument: text) == nil)
+    }
+
+    @Test func readsByteCounts() {
+        #expect(ByteCountArgument(argument: "10")?.bytes == 10)
+        #expect(ByteCountArgument(argument: "64K")?.bytes == 65_536)
+        #expect(ByteCountArgument(argument: "2g")?.bytes == 2 << 30)
+        for text in ["", "k", "0", "-1", "+1", "1.5m", "9223372036854775807g"] {
+            #expect(ByteCountArgument(argument: text) == nil)
+        }
+    }
+
+    @Test func writesJSON() {
+        let value = JSONValue.object([
+            ("a", .string("q\"\\\n\u{1}é")), ("b", .array([.integer(1), .number(0.5), .null, .bool(true)])),
+            ("c", .number(.infinity)), ("d", .object([])),
+        ])
+        #expect(value.text() == #"{"a": "q\"\\\n\u0001é", "b": [1, 0.5, null, true], "c": null, "d": {}}"#)
+        #expect(JSONValue.object([("a", .integer(1))]).text(pretty: true) == "{\n  \"a\": 1\n}")
+    }
+
+    @Test func groupsDigits() {
+        #expect(0.grouped == "0" && 999.grouped == "999" && 1000.grouped == "1,000")
+        #expect((-1_234_567).grouped == "-1,234,567" && (-100).grouped == "-100")
+        #expect(1234.5678.text(2) == "1,234.57" && 0.05.text(1) == "0.1" && 7.0.text(0) == "7")
+    }
+
+    @Test func drawsTheBar() {
+        let half = FetchProgress.line(received: 5_000_000, expected: 10_000_000, ended: 0, count: 1, seconds: 1)
+        #expect(half == "[###############...............] 50 %  5.0 of 10.0 MB  1 s left  5.0 MB/s")
+        let unknown = FetchProgress.line(received: 5_000_000, expected: 0, ended: 1, count: 3, seconds: 2)
+        #expect(unknown == "5.0 MB  2.5 MB/s  1 of 3 done")
+        // A decoded body may be longer than its Content-Length said.
+        #expect(!FetchProgress.line(received: 11, expected: 10, ended: 0, count: 1, seconds: 1).contains("["))
+    }
+
+    @Test(arguments: [
+        (302, "/x", "http://h/a/b", "http://h/x", false),
+        (301, "x", "http://h/a/b", "http://h/a/x", false),
+        (307, "http://h:80/x", "http://h/", "http://h:80/x", false),
+        (308, "https://h/x", "http://h/", "https://h/x", true),
+        (303, "//other/x", "http://h/", "http://other/x", true),
+        (302, "http://h:81/", "http://h/", "http://h:81/", true),
+    ]) func followsRedirects(_ status: Int, _ location: String, _ from: String, _ to: String, _ drops: Bool) {
+        #expect(
+            Redirection(status: status, location: location, from: from)
+                == .follow(url: to, dropsCredentials: drops))
+    }
+
+    @Test func doesNotFollow() {
+        for status in [200, 300, 304, 306, 404] {
+            #expect(Redirection(status: status, location: "/x", from: "http://h/") == .none)
+        }
+        #expect(Redirection(status: 302, location: nil, from: "http://h/") == .none)
+        for (location, from) in [("http://h/", "https://h/"), ("ftp://h/", "http://h/"), ("file:///x", "http://h/")] {
+            guard case .refused = Redirection(status: 302, location: location, from: from) else {
+                Issue.record("\(from) to \(location) was not refused")
+                continue
+            }
+        }
+    }
+
+    @Test func exitCodesAreDocumentedOnce() {
+        let codes = ExitStatus.allCases.map(\.rawValue)
+        #expect(Set(codes).count == codes.count)
+        for status in ExitStatus.allCases { #expect(ExitStatus.help.contains(status.meaning)) }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+/// One run of the built `errand`.
+struct ToolRun {
+    let status: Int32
+    let output: Data
+    let errors: String
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+
+    struct Stuck: Error, CustomStringConvertible {
+        let arguments: [String]
+        var description: String { "errand \(arguments.joined(separator: " ")) did not end in time" }
+    }
+
+    /// Beside the tests, where the package's build puts it.
+    private static let executable: URL = {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("errand")
+    }()
+
+    /// Runs the tool to its end; throws ``Stuck`` after `seconds`. Output goes through files, so that no pipe fills up.
+    init(_ arguments: [String], input: String = "", interruptAfter: Double? = nil, seconds: Double = 30) throws {
+        let folder = try TemporaryFolder()
+        let inputFile = folder.file("input")
+        try Data(input.utf8).write(to: inputFile)
+        for name in ["output", "errors"] { try Data().write(to: folder.file(name)) }
+        let process = Process()
+        process.executableURL = ToolRun.executable
+        process.arguments = arguments
+        process.standardInput = try FileHandle(forReadingFrom: inputFile)
+        process.standardOutput = try FileHandle(forWritingTo: folder.file("output"))
+        process.standardError = try FileHandle(forWritingTo: folder.file("errors"))
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
+        try process.run()
+        if let interruptAfter, ended.wait(timeout: .now() + interruptAfter) == .timedOut {
+            process.interrupt()
+            if ended.wait(timeout: .now() + seconds) == .timedOut {
+                kill(process.processIdentifier, SIGKILL)
+                throw Stuck(arguments: arguments)
+            }
+        } else if interruptAfter == nil, ended.wait(timeout: .now() + seconds) == .timedOut {
+            kill(process.processIdentifier, SIGKILL)
+            throw Stuck(arguments: arguments)
+        }
+        status = process.terminationStatus
+        output = try Data(contentsOf: folder.file("output"))
+        errors = String(decoding: try Data(contentsOf: folder.file("errors")), as: UTF8.self)
+    }
+
+    /// The output as one JSON object.
+    func json() throws -> [String: Any] {
+        try JSONSerialization.jsonObject(with: output) as? [String: Any] ?? [:]
+    }
+}
+
+/// A folder that goes with the object.
+final class TemporaryFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tool-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted()
+    }
+}
