@@ -21,6 +21,7 @@ enum BodyArgument: Sendable {
         case .text(let text): return Data(text.utf8)
         case .standardInput: return FileHandle.standardInput.readDataToEndOfFile()
         case .file(let path):
+            try BodyArgument.check(path)
             do {
                 return try Data(contentsOf: URL(fileURLWithPath: path))
             } catch {
@@ -34,17 +35,24 @@ enum BodyArgument: Sendable {
         guard case .file(let path) = self else {
             return .data(try load(), contentType: contentType)
         }
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw ToolError(.inputFile, "cannot read '\(path)': no such file")
-        }
-        guard !isDirectory.boolValue else {
-            throw ToolError(.inputFile, "cannot read '\(path)': it is a directory")
-        }
-        guard FileManager.default.isReadableFile(atPath: path) else {
-            throw ToolError(.inputFile, "cannot read '\(path)': permission denied")
-        }
+        try BodyArgument.check(path)
         return .file(path, contentType: contentType)
+    }
+
+    /// The usual mistakes, in words of their own.
+    private static func check(_ path: String) throws(ToolError) {
+        var isDirectory: ObjCBool = false
+        let reason: String? =
+            if !FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
+                "no such file"
+            } else if isDirectory.boolValue {
+                "it is a directory"
+            } else if !FileManager.default.isReadableFile(atPath: path) {
+                "permission denied"
+            } else {
+                nil
+            }
+        if let reason { throw ToolError(.inputFile, "cannot read '\(path)': \(reason)") }
     }
 
     /// The same as JSON, which is checked here rather than by a server that says "400".
