@@ -59,7 +59,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",
-            dependencies: ["Errand", "ErrandTesting"],
+            dependencies: ["Errand", "ErrandTesting", "CErrand"],
             swiftSettings: settings),
         .testTarget(
             name: "ErrandIntegrationTests",

@@ -67,7 +67,11 @@ struct RequestStateMachine: ~Copyable {
         case conclude
     }
 
-    private(set) var state = State.idle
+    private(set) var state: State
+
+    init(_ state: State = .idle) {
+        self.state = state
+    }
 
     mutating func startRequested() -> StartAction {
         switch state {

@@ -1,21 +1,17 @@
 import CErrand
+import Glibc
 
 extension ErrandError {
     /// The error for a status of the core; `nil` for `ok`.
     init?(status: Int32) {
-        guard let known = errand_status(rawValue: UInt32(bitPattern: status)) else {
-            self.init(.internalFailure)
-            return
-        }
-        guard let code = Code(known) else { return nil }
-        self.init(code)
+        guard status != 0 else { return nil }
+        self.init(Code(number: status))
     }
 
     /// The error of a record that did not end well, with libcurl's words and what came of the response.
     init(record: errand_record, response: Response?, text: String?) {
-        let code = errand_status(rawValue: UInt32(bitPattern: record.status)).flatMap(Code.init) ?? .internalFailure
         self.init(
-            code,
+            Code(number: record.status),
             details: Details(
                 message: text, curlCode: record.curl_code, systemErrorCode: record.os_error, response: response))
     }
@@ -28,6 +24,14 @@ extension ErrandError {
 }
 
 extension ErrandError.Code {
+    /// A number as records have it. Swift makes a closed C enum of any number, and traps when it switches over one that
+    /// is no case; so the core is asked first.
+    init(number: Int32) {
+        let isKnown = strcmp(errand_status_name(number), "UNKNOWN") != 0
+        self =
+            (isKnown ? errand_status(rawValue: UInt32(bitPattern: number)).flatMap(Self.init) : nil) ?? .internalFailure
+    }
+
     /// `nil` for `ok`. A switch over the closed C enum: a new status does not compile until it has a kind here.
     init?(_ status: errand_status) {
         switch status {

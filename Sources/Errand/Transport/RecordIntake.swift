@@ -10,17 +10,16 @@ enum RecordIntake {
     /// The tag of a record is a reference that the submission retained. It is taken back by the completion record, and
     /// the core gives exactly one of those to every accepted request, as its last record; the records before it borrow.
     private static func event(_ record: errand_record) -> TransferEvent {
-        let kind = errand_record_kind(rawValue: UInt32(bitPattern: record.kind))
         let reference = receiver(record.tag)
         let storage = PayloadStorage(record)
-        switch kind {
-        case .head:
+        switch UInt32(bitPattern: record.kind) {
+        case errand_record_kind.head.rawValue:
             return TransferEvent(reference.takeUnretainedValue(), .head(response(storage)))
-        case .chunk:
+        case errand_record_kind.chunk.rawValue:
             return TransferEvent(reference.takeUnretainedValue(), .chunk(response(storage)))
-        case .uploadCredit:
+        case errand_record_kind.uploadCredit.rawValue:
             return TransferEvent(reference.takeUnretainedValue(), .uploadCredit(record.bytes_sent))
-        case .completion, nil:
+        default:
             let receiver = reference.takeRetainedValue()
             guard record.status == 0 else {
                 let error = ErrandError(record: record, response: storage.map(Response.init), text: storage?.errorText)

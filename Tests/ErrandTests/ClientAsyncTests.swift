@@ -1,0 +1,118 @@
+import ErrandTesting
+import FoundationEssentials
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+private struct GetData: Command {
+    var path: String { "data" }
+    typealias Response = Data
+}
+
+private struct GetBytes: Command {
+    var path: String { "bytes" }
+    typealias Response = [UInt8]
+}
+
+private struct Ping: Command {
+    var path: String { "ping" }
+    typealias Response = NoContent
+}
+
+private struct Own: Command {
+    struct Refused: Error {}
+    var path: String { "own" }
+    func decode(_ response: Errand.Response) throws -> Int {
+        guard response.statusCode == 200 else { throw Refused() }
+        return response.body.count
+    }
+    func accepts(statusCode: Int) -> Bool { true }
+}
+
+@Suite struct ClientAsyncTests {
+    @Test func everyKindOfValue() async throws {
+        let client = Client.stubbed(StubTransport { _ in .response(status: 200, body: "[1]") })
+        #expect(try await client.run(GetData()) == Data("[1]".utf8))
+        #expect(try await client.run(GetBytes()) == Array("[1]".utf8))
+        #expect(try await client.run(GetText()) == "[1]")
+        #expect(try await client.run(Ping()) == NoContent())
+        #expect(try await client.run(Own()) == 3)
+        #expect(try await client.run(GetRaw()).body.bytes == Array("[1]".utf8))
+    }
+
+    @Test func errorsOfADecoderAreKept() async {
+        let client = Client.stubbed(StubTransport { _ in .response(status: 500) })
+        let error = await #expect(throws: ErrandError.self) { try await client.run(Own()) }
+        #expect(error == .responseDecodingFailed)
+        #expect(error?.underlyingError is Own.Refused)
+        #expect(error?.statusCode == 500)
+    }
+
+    @Test(arguments: [false, true])
+    func cancellingTheTaskStopsTheRequest(isWatched: Bool) async {
+        let submitted = AsyncStream.makeStream(of: Void.self)
+        let stub = StubTransport { _ in
+            submitted.continuation.yield()
+            return .hold
+        }
+        let client = Client.stubbed(stub) { if isWatched { $0.accessories = [RecordingAccessory()] } }
+        let task = Task { try await client.run(GetText()) }
+        for await _ in submitted.stream { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(stub.cancelled.count == 1)
+        #expect(stub.open.isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func aCancelledTaskStartsNothing(isWatched: Bool) async {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub) { if isWatched { $0.accessories = [RecordingAccessory()] } }
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            for await _ in gate.stream {}
+            return try await client.run(GetText())
+        }
+        task.cancel()
+        gate.continuation.finish()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(stub.submitted.isEmpty)
+    }
+
+    @Test func resultSaysCancelledInsteadOfThrowing() async {
+        let client = Client.stubbed(StubTransport())
+        let task = Task { await client.result(of: GetText()) }
+        task.cancel()
+        await #expect(throws: ErrandError.cancelled) { try await task.value.get() }
+    }
+
+    @Test func refusalsAndBuildFailuresAreThrown() async {
+        let client = Client.stubbed(StubTransport { _ in .refuse(.queueFull) })
+        await #expect(throws: ErrandError.queueFull) { try await client.run(GetText()) }
+        await #expect(throws: ErrandError.invalidURL) { try await client.run(GetText(path: "a\r\nb")) }
+    }
+
+    /// Cancels at random moments, on both ways and both deliveries: every task ends, nothing stays open.
+    @Test(arguments: [StubTransport.Delivery.asynchronous, .immediate])
+    func cancellationStorm(delivery: StubTransport.Delivery) async {
+        let stub = StubTransport(delivery: delivery) { description in
+            description.url.hasSuffix("7") ? .hold : .response(status: 200, body: "x")
+        }
+        let client = Client.stubbed(stub)
+        let ended = Notes<Int>()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<1000 {
+                group.addTask {
+                    let task = Task { try await client.run(GetText(path: "\(number)")) }
+                    if number % 3 != 0 || number % 10 == 7 { task.cancel() }
+                    _ = await task.result
+                    ended.add(number)
+                }
+            }
+        }
+        #expect(ended.all.count == 1000)
+        #expect(stub.open.isEmpty)
+        await client.shutdown()
+    }
+}

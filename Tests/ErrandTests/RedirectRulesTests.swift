@@ -1,0 +1,124 @@
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+@Suite struct RedirectRulesTests {
+    private func description(
+        _ method: HTTPRequest.Method, _ url: String = "http://a/x/y", headers: HTTPFields = [:]
+    ) throws -> RequestDescription {
+        var command = RawCommand(method: method, url: url, headers: headers)
+        if method != .get, method != .head { command.body = .string("body") }
+        return try RequestBuilder(Client.Configuration()).description(of: command)
+    }
+
+    private func decide(
+        _ status: Int, _ location: String?, from sent: RequestDescription, hops: Int = 0,
+        policy: RedirectPolicy = .follow
+    ) -> RedirectRules.Decision {
+        var headers = HTTPFields()
+        headers[.location] = location
+        return RedirectRules.decide(
+            Response(statusCode: status, headers: headers), to: sent, hops: hops, policy: policy)
+    }
+
+    private func followed(_ decision: RedirectRules.Decision) throws -> RequestDescription {
+        guard case .follow(let next) = decision else {
+            throw ErrandError.internalFailure.with(message: "not followed: \(decision)")
+        }
+        return next
+    }
+
+    private static let table: [(Int, HTTPRequest.Method, HTTPRequest.Method, Bool)] = [
+        (301, .get, .get, false), (301, .head, .head, false), (301, .post, .get, false), (301, .put, .put, true),
+        (302, .get, .get, false), (302, .head, .head, false), (302, .post, .get, false), (302, .delete, .delete, true),
+        (303, .get, .get, false), (303, .head, .head, false), (303, .post, .get, false), (303, .put, .get, false),
+        (307, .get, .get, false), (307, .post, .post, true), (307, .patch, .patch, true),
+        (308, .head, .head, false), (308, .post, .post, true), (308, .put, .put, true),
+    ]
+
+    @Test(arguments: table.indices)
+    func methodAndBody(row: Int) throws {
+        let (status, method, expected, keepsBody) = Self.table[row]
+        let next = try followed(decide(status, "/z", from: description(method)))
+        #expect(next.method == expected)
+        #expect(next.bodyBytes.isEmpty != keepsBody)
+        #expect((next.headers[.contentType] != nil) == keepsBody)
+        #expect(next.url == "http://a/z")
+    }
+
+    @Test(arguments: [200, 300, 304, 305, 306, 309, 400])
+    func otherStatusesAreNoRedirects(status: Int) {
+        #expect(!RedirectRules.isRedirect(status))
+    }
+
+    @Test(
+        arguments: [
+            ("z", "http://a/x/z"), ("//b/z", "http://b/z"), ("?q", "http://a/x/y?q"), ("https://b/#f", "https://b/"),
+            ("../z", "http://a/z"), ("/a b", "http://a/a%20b"), ("", nil), ("http://", nil),
+        ] as [(String, String?)])
+    func locations(location: String, expected: String?) throws {
+        let decision = decide(302, location, from: try description(.get))
+        if let expected {
+            #expect(try followed(decision).url == expected)
+        } else {
+            guard case .take = decision else { return #expect(Bool(false), "\(decision)") }
+        }
+    }
+
+    @Test func missingLocationIsTheResponse() throws {
+        guard case .take = decide(302, nil, from: try description(.get)) else { return #expect(Bool(false)) }
+    }
+
+    @Test(arguments: [
+        ("http://a/z", true), ("http://A:80/z", true), ("http://a:81/z", false), ("https://a/z", false),
+        ("http://b/z", false), ("http://u:p@a/z", true),
+    ])
+    func credentialsStayWithTheOrigin(target: String, kept: Bool) throws {
+        let sent = try description(
+            .get, headers: [.authorization: "x", .cookie: "c", .proxyAuthorization: "p", .accept: "a"])
+        let next = try followed(decide(307, target, from: sent)).headers
+        for name in [HTTPField.Name.authorization, .cookie, .proxyAuthorization] {
+            #expect((next[name] != nil) == kept, "\(name)")
+        }
+        #expect(next[.accept] == "a")
+    }
+
+    @Test func downgradeIsRefusedUnlessAllowed() throws {
+        let sent = try description(.get, "https://a/")
+        guard case .fail(let error) = decide(302, "http://a/", from: sent) else { return #expect(Bool(false)) }
+        #expect(error == .redirectRefused)
+        #expect(error.statusCode == 302)
+        let allowing = RedirectPolicy.follow(limit: 10, allowsDowngrade: true)
+        #expect(try followed(decide(302, "http://a/", from: sent, policy: allowing)).url == "http://a/")
+    }
+
+    @Test(arguments: ["ftp://a/", "javascript:alert(1)", "file:///etc/passwd"])
+    func otherSchemesAreNeverFollowed(location: String) throws {
+        switch decide(302, location, from: try description(.get)) {
+        case .follow(let next): #expect(Bool(false), "followed to \(next.url)")
+        case .take: break
+        case .fail(let error): #expect(error == .redirectRefused)
+        }
+    }
+
+    @Test func limit() throws {
+        let sent = try description(.get)
+        #expect(try followed(decide(302, "/z", from: sent, hops: 9)).url == "http://a/z")
+        guard case .fail(let error) = decide(302, "/z", from: sent, hops: 10) else { return #expect(Bool(false)) }
+        #expect(error == .tooManyRedirects)
+        guard case .take = decide(302, "/z", from: sent, policy: .none) else { return #expect(Bool(false)) }
+    }
+
+    @Test func policyMayVetoOrAlter() throws {
+        let sent = try description(.get)
+        let veto = RedirectPolicy.follow { hop in hop.count == 1 ? .stop : .follow(hop.proposal) }
+        guard case .take = decide(302, "/z", from: sent, policy: veto) else { return #expect(Bool(false)) }
+        let alter = RedirectPolicy.follow { hop in
+            var next = hop.proposal
+            next.url += "?altered"
+            return .follow(next)
+        }
+        #expect(try followed(decide(302, "/z", from: sent, policy: alter)).url == "http://a/z?altered")
+    }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+@Suite struct ResponseTests {
+    private func name(_ text: String) -> HTTPField.Name {
+        HTTPField.Name(text) ?? .accept
+    }
+
+    @Test func headersAreParsedWhenRead() {
+        let head = Array("HTTP/1.1 200 OK\r\nA: 1\r\nbad line\r\nb:\t two \r\nA: 3\r\nEmpty:\r\n".utf8)
+        let response = Response(storage: OwnedResponseStorage(statusCode: 200, head: head, body: []))
+        let fields = response.headers
+        #expect(fields[values: name("a")] == ["1", "3"])
+        #expect(response.header(name("B")) == "two")
+        #expect(response.header(name("empty")) == "")
+        #expect(response.header(name("missing")) == nil)
+        #expect(fields.count == 4)
+    }
+
+    @Test(arguments: ["", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n:\r\n\r\n", "\n\n\n", "x\n:y\n"])
+    func oddHeadsAreBorne(head: String) {
+        let storage = OwnedResponseStorage(statusCode: 200, head: Array(head.utf8), body: [])
+        #expect(Response(storage: storage).headers.isEmpty)
+    }
+
+    @Test func latin1HeadersAreRead() {
+        let head = Array("HTTP/1.1 200 OK\r\na: ".utf8) + [0xE4] + Array("\r\n".utf8)
+        let response = Response(storage: OwnedResponseStorage(statusCode: 200, head: head, body: []))
+        #expect(response.header(name("a")) == "ä")
+        #expect(response.headers.count == 1)
+    }
+
+    @Test(
+        arguments: [
+            (nil, "h\u{e9}"), ("text/plain; charset=\"UTF-8\"", "h\u{e9}"), ("text/plain;charset=iso-8859-1", "hÃ©"),
+        ] as [(String?, String)])
+    func text(contentType: String?, expected: String) throws {
+        var headers = HTTPFields()
+        headers[.contentType] = contentType
+        #expect(try Response(statusCode: 200, headers: headers, body: Array("h\u{e9}".utf8)).text() == expected)
+    }
+
+    @Test func textThatIsNoneIsAnError() {
+        #expect(throws: ErrandError.responseDecodingFailed) {
+            try Response(statusCode: 200, body: [0xFF]).text()
+        }
+        #expect(throws: ErrandError.responseDecodingFailed) {
+            try Response(statusCode: 200, headers: [.contentType: "text/plain; charset=koi8-r"]).text()
+        }
+    }
+
+    @Test func dataOutlivesTheResponse() {
+        let data = Response(statusCode: 200, body: Array("body".utf8)).body.data
+        #expect(String(decoding: data, as: UTF8.self) == "body")
+    }
+}

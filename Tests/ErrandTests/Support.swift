@@ -1,0 +1,61 @@
+import ErrandTesting
+import HTTPTypes
+import Synchronization
+
+@testable import Errand
+
+struct GetText: Command {
+    var path = "text"
+    var method = HTTPRequest.Method.get
+    typealias Response = String
+}
+
+struct GetRaw: Command {
+    var path = "raw"
+    var redirects: RedirectPolicy?
+    typealias Response = Errand.Response
+}
+
+/// What was noted on other threads.
+final class Notes<Element: Sendable>: Sendable {
+    private let noted = Mutex<[Element]>([])
+
+    func add(_ element: Element) {
+        noted.withLock { $0.append(element) }
+    }
+
+    var all: [Element] { noted.withLock { $0 } }
+}
+
+extension Client {
+    /// A client on `stub` with a base URL, `change` applied to its configuration.
+    static func stubbed(_ stub: StubTransport, _ change: (inout Configuration) -> Void = { _ in }) -> Client {
+        var configuration = Configuration(baseURL: "http://test/")
+        change(&configuration)
+        return Client(configuration: configuration, transport: stub)
+    }
+
+    /// Returns when everything enqueued so far has run.
+    func callbacksDrained() async {
+        await withCheckedContinuation { continuation in
+            callbacks.async { continuation.resume() }
+        }
+    }
+}
+
+/// SplitMix64: the same walk for the same seed, everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
