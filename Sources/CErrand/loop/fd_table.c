@@ -192,17 +192,6 @@ errand__fd_verdict errand__fd_event(errand__fd_table *table, uint64_t key,
   return ERRAND__FD_IGNORE;
 }
 
-void errand__fd_rearm(errand__fd_table *table) {
-  for (size_t fd = 0; fd < table->capacity; fd++) {
-    errand__fd_entry *entry = &table->entries[fd];
-    if (!entry->registered)
-      continue;
-    forget(entry);
-    if (entry->want)
-      (void) arm(table, entry, (int) fd);
-  }
-}
-
 static void drop(errand__fd_table *table, errand__fd_entry *entry) {
   disown(table, entry);
   forget(entry);
@@ -223,5 +212,17 @@ void errand__fd_sweep(errand__fd_table *table) {
         table->kernel.identity(table->kernel.context, (int) fd) !=
             entry->identity)
       drop(table, entry);
+  }
+}
+
+void errand__fd_rearm(errand__fd_table *table) {
+  errand__fd_sweep(table); /* a number may be a stranger's by now */
+  for (size_t fd = 0; fd < table->capacity; fd++) {
+    errand__fd_entry *entry = &table->entries[fd];
+    if (!entry->registered)
+      continue;
+    forget(entry);
+    if (entry->want)
+      (void) arm(table, entry, (int) fd);
   }
 }
