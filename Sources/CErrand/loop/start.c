@@ -25,9 +25,8 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   }
   slot->transfer = t;
   slot->shard = shard;
-  if (t->source)
-    errand__source_start(t->source, loop, t);
-  if (curl_multi_add_handle(shard->multi, slot->easy) != CURLM_OK) {
+  if ((t->source && !errand__source_start(t->source, loop, t)) ||
+      curl_multi_add_handle(shard->multi, slot->easy) != CURLM_OK) {
     errand__slot_give(slot, false);
     return ERRAND_OUT_OF_MEMORY;
   }

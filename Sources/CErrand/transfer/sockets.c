@@ -44,6 +44,7 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
                   address->protocol);
   if (fd >= 0 && !errand__fd_opened(&loop->fds, fd)) {
     close(fd);
+    slot->transfer->reason = ERRAND_OUT_OF_MEMORY;
     return CURL_SOCKET_BAD;
   }
   return fd;

@@ -153,18 +153,18 @@ static void read_ahead(errand__source *s) {
     s->failed = true;
 }
 
-void errand__source_start(errand__source *s, struct errand__loop *loop,
+bool errand__source_start(errand__source *s, struct errand__loop *loop,
                           struct errand__transfer *transfer) {
   s->loop = loop;
   s->transfer = transfer;
   if (!is_file(s))
-    return;
+    return true;
   s->front = errand__calloc(1, sizeof *s->front);
   s->back = errand__calloc(1, sizeof *s->back);
   if (!s->front || !s->back)
-    s->failed = true;
-  else
-    read_ahead(s);
+    return false;
+  read_ahead(s);
+  return true;
 }
 
 static size_t read_file(errand__source *s, void *bytes, size_t size) {

@@ -39,8 +39,9 @@ int64_t errand__source_length(const errand__source *source);
 
 /* Everything below. Thread: loop. */
 
-/* Begins reading ahead, on behalf of a transfer that is about to start. */
-void errand__source_start(errand__source *source, struct errand__loop *loop,
+/* Begins reading ahead, on behalf of a transfer that is about to start.
+   Returns: false when out of memory. */
+bool errand__source_start(errand__source *source, struct errand__loop *loop,
                           struct errand__transfer *transfer);
 
 /*
