@@ -149,15 +149,16 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
   return arm(table, entry, fd);
 }
 
-void errand__fd_unwatch(errand__fd_table *table, int fd) {
+bool errand__fd_unwatch(errand__fd_table *table, int fd) {
   errand__fd_entry *entry = find(table, fd);
   if (!entry)
-    return;
+    return false;
   entry->want = 0;
   if (!entry->ours || entry->connecting) {
     deregister(table, entry, fd);
     entry->owner = NULL;
   }
+  return entry->connecting;
 }
 
 errand__fd_verdict errand__fd_event(errand__fd_table *table, uint64_t key,

@@ -85,8 +85,9 @@ void errand__fd_closing(errand__fd_table *table, int fd);
 bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
                       void *owner);
 
-/* libcurl has no interest any more; says nothing about closing (#9799). */
-void errand__fd_unwatch(errand__fd_table *table, int fd);
+/* libcurl has no interest any more; says nothing about closing (#9799).
+   Returns: true for a socket of ours that never connected: it is given up. */
+bool errand__fd_unwatch(errand__fd_table *table, int fd);
 
 /* An event came. `failed`: error or hang-up, which are always reported.
  *owner and *directions are set for DELIVER and HUNG_UP. */

@@ -96,9 +96,10 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
 }
 
 void errand__finish_all(errand__loop *loop, errand_status status) {
-  errand__transfer *t;
-  while ((t = errand__transfers_any(loop)) != NULL)
-    errand__finish(loop, t, status, CURLE_OK);
+  /* Each bucket once: nothing is added meanwhile. */
+  for (size_t i = 0; loop->live > 0 && i < loop->id_buckets; i++)
+    while (loop->by_id[i])
+      errand__finish(loop, loop->by_id[i], status, CURLE_OK);
 }
 
 static bool keep_message(errand__loop *loop, size_t count, const CURLMsg *m) {

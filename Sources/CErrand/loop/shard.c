@@ -20,9 +20,11 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
   errand__fd_table *fds = &shard->realm->loop->fds;
   (void) easy; /* may be one of libcurl's own */
   (void) assigned;
-  if (what == CURL_POLL_REMOVE)
-    errand__fd_unwatch(fds, fd);
-  else if (!errand__fd_watch(fds, fd, (unsigned) what, shard))
+  if (what == CURL_POLL_REMOVE) {
+    /* Refused, perhaps while libcurl looked itself: no event tells of it. */
+    if (errand__fd_unwatch(fds, fd) && errand__curl_version() < 0x080400)
+      shard->socket_all = shard->realm->loop->deferred_all = true;
+  } else if (!errand__fd_watch(fds, fd, (unsigned) what, shard))
     shard->broken = true; /* -1 here would end every transfer unseen */
   return 0;
 }

@@ -63,10 +63,3 @@ errand__transfer *errand__transfers_find(const errand__loop *loop,
     t = t->next_by_id;
   return t;
 }
-
-errand__transfer *errand__transfers_any(const errand__loop *loop) {
-  for (size_t i = 0; loop->live > 0 && i < loop->id_buckets; i++)
-    if (loop->by_id[i])
-      return loop->by_id[i];
-  return NULL;
-}

@@ -13,7 +13,4 @@ void errand__transfers_remove(errand__loop *loop, errand__transfer *transfer);
 /* Returns: NULL if no such transfer is alive here. */
 errand__transfer *errand__transfers_find(const errand__loop *loop, uint64_t id);
 
-/* Any of them, NULL if there is none. */
-errand__transfer *errand__transfers_any(const errand__loop *loop);
-
 #endif
