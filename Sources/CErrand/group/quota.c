@@ -19,18 +19,27 @@ uint32_t errand__origin_loops(const struct errand_group *group) {
   return n < group->loop_count ? n : group->loop_count;
 }
 
+/* Never beyond the limit, not even for a moment: another loop would take that
+   for a full group and go to sleep with nobody left to wake it. */
+static bool take_place(struct errand_group *group) {
+  _Atomic uint64_t *places = &group->in_flight.value;
+  uint64_t taken = atomic_load_explicit(places, memory_order_relaxed);
+  while (taken < group->init.in_flight_limit)
+    if (atomic_compare_exchange_weak_explicit(places, &taken, taken + 1,
+                                              memory_order_relaxed,
+                                              memory_order_relaxed))
+      return true;
+  return false;
+}
+
 bool errand__group_acquire(struct errand_group *group, uint32_t index) {
-  uint64_t limit = group->init.in_flight_limit;
-  if (errand__counter_add(&group->in_flight, 1) < limit)
+  if (take_place(group))
     return true;
-  errand__counter_sub(&group->in_flight, 1);
   atomic_fetch_or_explicit(&group->starved, (uint64_t) 1 << index,
                            memory_order_seq_cst);
+  atomic_thread_fence(memory_order_seq_cst);
   /* A place may have been given back before the bit could be seen. */
-  if (errand__counter_add(&group->in_flight, 1) < limit)
-    return true;
-  errand__counter_sub(&group->in_flight, 1);
-  return false;
+  return take_place(group);
 }
 
 void errand__group_release(struct errand_group *group, uint32_t index) {
