@@ -81,8 +81,11 @@ static void fill(struct errand_group *group, const errand_group_init *init) {
 
 /* Joins the first `count` loops and frees the group. */
 static void take_down(struct errand_group *group, uint32_t count) {
+  /* All threads first: a loop that still ends requests may wake another. */
   for (uint32_t i = 0; i < count; i++)
     errand__loop_join(&group->loops[i]);
+  for (uint32_t i = 0; i < count; i++)
+    errand__loop_dispose(&group->loops[i]);
   errand_options_release(group->options);
   errand__free(group);
 }
@@ -123,6 +126,7 @@ errand_status errand_group_create(const errand_group_init *init,
   if (!group)
     return ERRAND_OUT_OF_MEMORY;
   group->loop_count = loops;
+  atomic_init(&group->stop_at_ms, UINT64_MAX);
   fill(group, init);
   if (init->options) {
     group->options = errand_options_retain(init->options);
@@ -148,7 +152,12 @@ errand_status errand_group_stop(errand_group *group, errand_stop_mode mode,
     return ERRAND_INVALID_LIMIT;
   uint64_t until =
       mode == ERRAND_STOP_CANCEL ? 0 : errand__now_ms() + (uint64_t) within;
-  atomic_store_explicit(&group->stop_at_ms, until, memory_order_relaxed);
+  uint64_t before =
+      atomic_load_explicit(&group->stop_at_ms, memory_order_relaxed);
+  while (until < before && !atomic_compare_exchange_weak_explicit(
+                               &group->stop_at_ms, &before, until,
+                               memory_order_relaxed, memory_order_relaxed))
+    continue;
   atomic_store_explicit(&group->stopping, 1, memory_order_release);
   for (uint32_t i = 0; i < group->loop_count; i++)
     errand__loop_wake(&group->loops[i]);

@@ -177,6 +177,9 @@ errand_status errand_grant(errand_group *group, uint64_t id, uint64_t bytes) {
 
 errand_status errand_upload_write(errand_group *group, uint64_t id,
                                   errand_bytes bytes) {
+  if (bytes.length > 0 &&
+      (!bytes.data || bytes.length > SIZE_MAX - sizeof(errand__order)))
+    return ERRAND_INVALID_ARGUMENT;
   if (bytes.length == 0)
     return errand__process_forked() ? ERRAND_FORKED : ERRAND_OK;
   return order(group, id, ERRAND__COMMAND_UPLOAD_WRITE, bytes.length,

@@ -77,7 +77,8 @@ typedef struct errand_request {
 
   /* Milliseconds, 0: none, at most ERRAND_TIMEOUT_MAX. */
   int64_t timeout_queue;      /* submission to start */
-  int64_t timeout_connect;    /* start to ready to send: DNS, TCP, TLS */
+  int64_t timeout_connect;    /* start to ready to send: DNS, TCP, TLS;
+                                 0: libcurl's own 300 s */
   int64_t timeout_first_byte; /* last byte sent to first byte of the head */
   int64_t timeout_idle;       /* no byte either way, while not paused */
   int64_t timeout_total;      /* submission to end */
@@ -159,7 +160,7 @@ ERRAND_API errand_status errand_grant(errand_group *ERRAND_NONNULL group,
  * request with UPLOAD_OVERRUN; fewer or more bytes than a given body_length,
  * with INVALID_BODY.
  * Thread: any; of two threads the caller keeps the order.
- * Returns: like errand_cancel.
+ * Returns: like errand_cancel; INVALID_ARGUMENT for bytes at NULL.
  */
 ERRAND_API errand_status errand_upload_write(errand_group *ERRAND_NONNULL group,
                                              uint64_t id, errand_bytes bytes);

@@ -127,24 +127,42 @@ static int rank(errand_priority priority) {
   return 2;
 }
 
-bool errand__admission_enqueue(errand__loop *loop, errand__transfer *t) {
-  if (!t->origin)
-    t->origin = origin_for(loop, t);
-  if (!t->origin)
-    return false;
+static void wait_in_queue(errand__loop *loop, errand__transfer *t) {
   errand__origin *o = t->origin;
   t->phase = ERRAND__WAITING;
   errand__list_append(&o->waiting[rank(t->priority)], &t->link);
   o->waiting_count++;
   o->used_ms = loop->now_ms;
   refresh(loop, o);
+}
+
+bool errand__admission_enqueue(errand__loop *loop, errand__transfer *t) {
+  t->origin = origin_for(loop, t);
+  if (!t->origin)
+    return false;
+  wait_in_queue(loop, t);
   return true;
 }
 
 void errand__admission_dequeue(errand__loop *loop, errand__transfer *t) {
+  if (t->phase == ERRAND__PARKED) {
+    t->origin->parked_count--;
+    return;
+  }
   errand__list_remove(&t->link);
   t->origin->waiting_count--;
   refresh(loop, t->origin);
+}
+
+void errand__admission_park(errand__loop *loop, errand__transfer *t) {
+  errand__admission_dequeue(loop, t);
+  t->phase = ERRAND__PARKED;
+  t->origin->parked_count++;
+}
+
+void errand__admission_unpark(errand__loop *loop, errand__transfer *t) {
+  t->origin->parked_count--;
+  wait_in_queue(loop, t);
 }
 
 static errand__transfer *pop(errand__origin *o) {
@@ -216,7 +234,8 @@ void errand__origins_tend(errand__loop *loop, bool everything) {
     errand__origin **link = &loop->origins[i];
     while (*link) {
       errand__origin *o = *link;
-      bool unused = o->in_flight == 0 && o->waiting_count == 0;
+      bool unused =
+          o->in_flight == 0 && o->waiting_count == 0 && o->parked_count == 0;
       if (unused && (everything || loop->now_ms - o->used_ms >= IDLE_MS)) {
         *link = o->next;
         errand__list_remove(&o->ready_link);

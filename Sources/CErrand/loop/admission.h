@@ -23,6 +23,7 @@ typedef struct errand__origin {
   uint64_t hash;
   uint64_t identity;
   size_t waiting_count;
+  size_t parked_count; /* paused before their start; in no queue */
   uint32_t quota;
   uint32_t in_flight;
   uint32_t connecting;
@@ -39,8 +40,12 @@ typedef struct errand__origin {
 /* Puts a transfer into its origin's queue. Returns: false: out of memory. */
 bool errand__admission_enqueue(errand__loop *loop, errand__transfer *transfer);
 
-/* Takes a waiting transfer out of its queue. */
+/* Takes a waiting or parked transfer out: it ends. */
 void errand__admission_dequeue(errand__loop *loop, errand__transfer *transfer);
+
+/* A waiting transfer is held back, a parked one waits again. */
+void errand__admission_park(errand__loop *loop, errand__transfer *transfer);
+void errand__admission_unpark(errand__loop *loop, errand__transfer *transfer);
 
 /* Starts what may start. Returns: whether anything did. */
 bool errand__admission_run(errand__loop *loop);

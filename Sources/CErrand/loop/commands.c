@@ -6,6 +6,7 @@
 #include "loop/deadline.h"
 #include "loop/finish.h"
 #include "loop/report.h"
+#include "loop/shard.h"
 #include "loop/transfers.h"
 #include "queue/command.h"
 #include "transfer/slot.h"
@@ -39,11 +40,9 @@ static void set_paused(errand__loop *loop, errand__transfer *t, bool paused) {
     return;
   t->paused = paused;
   if (t->phase == ERRAND__WAITING) {
-    errand__admission_dequeue(loop, t);
-    t->phase = ERRAND__PARKED;
+    errand__admission_park(loop, t);
   } else if (t->phase == ERRAND__PARKED) {
-    /* Its origin is known: this cannot run out of memory. */
-    (void) errand__admission_enqueue(loop, t);
+    errand__admission_unpark(loop, t);
   } else {
     errand__loop_review(loop, t);
   }
@@ -130,6 +129,21 @@ void errand__loop_review(errand__loop *loop, errand__transfer *t) {
   errand__list_append(&loop->review, &t->review_link);
 }
 
+void errand__uploads_hung_up(errand__loop *loop,
+                             const struct errand__shard *shard, int fd) {
+  for (errand__list *l = loop->started.next; l != &loop->started; l = l->next) {
+    errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
+    curl_socket_t socket = CURL_SOCKET_BAD;
+    if (!t->starved || !t->slot || t->slot->shard != shard)
+      continue;
+    curl_easy_getinfo(t->slot->easy, CURLINFO_ACTIVESOCKET, &socket);
+    if (socket != fd)
+      continue;
+    t->peer_gone = true;
+    errand__loop_review(loop, t);
+  }
+}
+
 static int wanted_pause(const errand__transfer *t) {
   int bits = 0;
   if (t->paused || t->out_of_credit)
@@ -146,7 +160,11 @@ bool errand__review_run(errand__loop *loop) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, review_link);
     t->in_review = false;
     any = true;
-    if (t->starved && errand__source_is_ready(t->source)) {
+    /* A refusal that came before the end of the upload: libcurl has stopped
+       sending, and would wait for ever for its own pause to end. */
+    bool refused = t->head_done && t->http_status >= 300;
+    if (t->starved &&
+        (refused || t->peer_gone || errand__source_is_ready(t->source))) {
       t->starved = false;
       t->sent_ms = loop->now_ms;
     }
@@ -159,6 +177,12 @@ bool errand__review_run(errand__loop *loop) {
     /* Delivers what libcurl kept, through our callbacks, before it returns;
        they may change paused_bits again and only append to lists. */
     CURLcode code = curl_easy_pause(t->slot->easy, bits);
+    if (code == CURLE_BAD_FUNCTION_ARGUMENT) {
+      /* Between two connections, about to send again: errand__on_ready comes
+         back to it. */
+      t->paused_bits = 0;
+      continue;
+    }
     if (code != CURLE_OK) {
       errand__finish(loop, t, ERRAND_OK, code);
       continue;

@@ -4,11 +4,18 @@
 
 #include "loop/loop.h"
 
+struct errand__shard;
+
 /* Carries out all that is queued. Returns: whether there was anything. */
 bool errand__commands_run(errand__loop *loop);
 
 /* Closes the queue; what was left in it is ended or dropped. */
 void errand__commands_close(errand__loop *loop);
+
+/* A connection died while nobody listened to it. An upload that had nothing
+   to send is paused, and libcurl would not notice. */
+void errand__uploads_hung_up(errand__loop *loop,
+                             const struct errand__shard *shard, int fd);
 
 /* Brings libcurl's pause in line for all on the review list.
    Returns: whether there were any. */

@@ -1,5 +1,7 @@
 #include "loop/deadline.h"
 
+#include "transfer/slot.h"
+
 static errand_status consider(uint64_t since, int64_t timeout, uint64_t now,
                               errand_status what, errand_status so_far,
                               uint64_t *next) {
@@ -11,6 +13,49 @@ static errand_status consider(uint64_t since, int64_t timeout, uint64_t now,
   if (at < *next)
     *next = at;
   return so_far;
+}
+
+/* A body that goes out with the head in one send (MAX_INITIAL_POST_SIZE). */
+#define SENT_AT_ONCE 65536
+/* Bytes that are only seen by looking are seen this often per timeout. */
+#define LOOKS 8
+#define LOOK_MIN_MS 10
+
+static bool moves_unseen(const errand__transfer *t) {
+  if (t->phase != ERRAND__SENDING && t->phase != ERRAND__RECEIVING)
+    return false;
+  return t->encoded || t->send == ERRAND__SEND_READ ||
+         t->body_length > SENT_AT_ONCE;
+}
+
+void errand__deadline_look(errand__transfer *t, uint64_t now) {
+  if (!moves_unseen(t))
+    return;
+  curl_off_t uploaded = 0;
+  curl_off_t downloaded = 0;
+  curl_easy_getinfo(t->slot->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
+  curl_easy_getinfo(t->slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &downloaded);
+  if (uploaded != t->seen_uploaded)
+    t->sent_ms = t->activity_ms = now;
+  if (downloaded != t->seen_downloaded)
+    t->activity_ms = now;
+  t->seen_uploaded = uploaded;
+  t->seen_downloaded = downloaded;
+}
+
+/* The next look at a transfer whose bytes move unseen. */
+static void look_sooner(const errand__transfer *t, uint64_t now,
+                        uint64_t *next) {
+  int64_t shortest = t->timeout_idle;
+  if (t->phase == ERRAND__SENDING && t->timeout_first_byte > 0 &&
+      (shortest <= 0 || t->timeout_first_byte < shortest))
+    shortest = t->timeout_first_byte;
+  if (shortest <= 0 || !moves_unseen(t))
+    return;
+  uint64_t pause = (uint64_t) shortest / LOOKS;
+  uint64_t at = now + (pause < LOOK_MIN_MS ? LOOK_MIN_MS : pause);
+  if (at < *next)
+    *next = at;
 }
 
 errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
@@ -46,6 +91,8 @@ errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
   case ERRAND__FINISHED:
     return ERRAND_OK;
   }
+  if (*next != ERRAND__WHEEL_NEVER)
+    look_sooner(t, now, next);
   return consider(t->submitted_ms, t->timeout_total, now, ERRAND_TIMEOUT_TOTAL,
                   status, next);
 }

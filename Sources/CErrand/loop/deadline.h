@@ -13,6 +13,12 @@
 void errand__deadline_set(errand__loop *loop, errand__transfer *transfer);
 
 /*
+ * Notes bytes that libcurl moved without a callback of ours: a body from
+ * memory on its way out, encoded bytes that decode to nothing. From the node.
+ */
+void errand__deadline_look(errand__transfer *transfer, uint64_t now_ms);
+
+/*
  * What is overdue now.
  * Returns: OK, and *next is the next deadline (ERRAND__WHEEL_NEVER: none); or
  * a TIMEOUT_* status.

@@ -137,6 +137,7 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
     forget(entry);
   }
   entry->owner = owner;
+  entry->hung_up = false;
   entry->want = (uint8_t) want;
   if (entry->connecting && (want & ERRAND__FD_IN)) {
     entry->connecting = false;

@@ -59,7 +59,9 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   shard->used_ms = realm->used_ms = loop->now_ms;
   realm->in_flight--;
   t->slot = NULL;
-  errand__slot_give(slot, is_reusable(status, code));
+  /* libcurl never resets the errno it reports: a used one would colour the
+     next failure. */
+  errand__slot_give(slot, is_reusable(status, code) && record->os_error == 0);
   errand__counter_bump(&loop->counters.in_flight, (uint64_t) -1);
 }
 
@@ -70,6 +72,8 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
   record->kind = ERRAND_RECORD_COMPLETION;
   if (status == ERRAND_OK && t->slot)
     status = errand__status_of(t->slot, code);
+  if (status == ERRAND_OK && t->slot)
+    status = errand__check_complete(t->slot);
   if (!reported && status == ERRAND_OK)
     status = ERRAND_OUT_OF_MEMORY;
   record->status = status;
@@ -81,7 +85,7 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
     errand__admission_ended(loop, t);
   } else {
     record->timings.queue = (uv_hrtime() - t->submitted_ns) / 1000;
-    if (t->phase == ERRAND__WAITING && t->origin)
+    if (t->origin)
       errand__admission_dequeue(loop, t);
     errand__counter_sub(&loop->group->queued, 1);
   }
@@ -100,6 +104,15 @@ void errand__finish_all(errand__loop *loop, errand_status status) {
   for (size_t i = 0; loop->live > 0 && i < loop->id_buckets; i++)
     while (loop->by_id[i])
       errand__finish(loop, loop->by_id[i], status, CURLE_OK);
+}
+
+void errand__check_wire_limits(errand__loop *loop) {
+  for (errand__list *l = loop->started.next; l != &loop->started;) {
+    errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
+    l = l->next;
+    if (t->encoded && t->slot && errand__wire_limit_passed(t->slot))
+      errand__finish(loop, t, ERRAND_LIMIT_BODY_BYTES, CURLE_OK);
+  }
 }
 
 static bool keep_message(errand__loop *loop, size_t count, const CURLMsg *m) {

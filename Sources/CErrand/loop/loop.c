@@ -186,10 +186,13 @@ errand_status errand__loop_start(errand__loop *loop, struct errand_group *group,
   return ERRAND_OK;
 }
 
-/* libuv's side is closed only here, since until the join any thread may
-   still wake the loop. */
 void errand__loop_join(errand__loop *loop) {
   pthread_join(loop->thread, NULL);
+}
+
+/* libuv's side is closed only here: until every thread of the group has been
+   joined, any of them may wake this loop. */
+void errand__loop_dispose(errand__loop *loop) {
   close_uv(loop);
   free_memory(loop);
   if (loop->locale)

@@ -63,6 +63,7 @@ typedef struct errand__loop {
   bool timer_fired;
   bool deferred_all; /* some shard asked for curl_multi_socket_all */
   bool ended;
+  bool out_of_descriptors; /* idle connections are to be closed */
   uint64_t now_ms;
   uint64_t timer_at_ms; /* of `timer`; ERRAND__WHEEL_NEVER */
 
@@ -114,6 +115,9 @@ errand_status errand__loop_start(errand__loop *loop, struct errand_group *group,
 
 /* Waits for the thread to end. Any thread but the loop's. */
 void errand__loop_join(errand__loop *loop);
+
+/* Frees what the loop has, once every loop of the group was joined. */
+void errand__loop_dispose(errand__loop *loop);
 
 /* True on the loop's own thread. Any thread. */
 bool errand__loop_is_current(const errand__loop *loop);

@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "group/process.h"
+#include "loop/commands.h"
 #include "loop/loop.h"
 #include "loop/shard.h"
 
@@ -25,7 +27,8 @@ static int epoll_control(void *context, errand__fd_operation operation, int fd,
   static const int operations[] = {0, EPOLL_CTL_ADD, EPOLL_CTL_MOD,
                                    EPOLL_CTL_DEL};
   const errand__loop *loop = context;
-  struct epoll_event event = {.events = EPOLLRDHUP, .data.u64 = key};
+  /* No EPOLLRDHUP: it would come for ever to a socket that only writes. */
+  struct epoll_event event = {.data.u64 = key};
   if (directions & ERRAND__FD_IN)
     event.events |= EPOLLIN;
   if (directions & ERRAND__FD_OUT)
@@ -41,13 +44,19 @@ static uint64_t socket_identity(void *context, int fd) {
   return fstat(fd, &status) == 0 ? (uint64_t) status.st_ino : 0;
 }
 
+static bool peer_has_gone(int fd) {
+  char byte;
+  ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 static void on_event(errand__loop *loop, const struct epoll_event *event) {
   unsigned directions = 0;
   void *owner = NULL;
   unsigned wanted = 0;
   bool connecting = false;
   bool failed = (event->events & (EPOLLERR | EPOLLHUP)) != 0;
-  if (event->events & (EPOLLIN | EPOLLRDHUP))
+  if (event->events & EPOLLIN)
     directions |= ERRAND__FD_IN;
   if (event->events & EPOLLOUT)
     directions |= ERRAND__FD_OUT;
@@ -66,8 +75,12 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
   }
   case ERRAND__FD_HUNG_UP: {
     errand__shard *shard = owner;
+    int fd = errand__fd_of_key(event->data.u64);
+    if (!failed && !peer_has_gone(fd))
+      return; /* data for a transfer that is paused */
     shard->hung_up = true;
     errand__loop_keep_ticking(loop);
+    errand__uploads_hung_up(loop, shard, fd);
     return;
   }
   }

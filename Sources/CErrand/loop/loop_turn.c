@@ -25,6 +25,7 @@ static void on_deadline(void *context, errand__wheel_node *node) {
     return; /* follow_group reads the clock itself */
   errand__transfer *t = ERRAND__CONTAINER(node, errand__transfer, deadline);
   uint64_t next;
+  errand__deadline_look(t, loop->now_ms);
   errand_status status = errand__deadline_check(t, loop->now_ms, &next);
   if (status != ERRAND_OK)
     errand__finish(loop, t, status, CURLE_OPERATION_TIMEDOUT);
@@ -129,7 +130,10 @@ void errand__loop_turn(errand__loop *loop) {
     if (!errand__deliver(loop) && errand__queue_is_empty(&loop->queue))
       break;
   } while (rounds < ROUNDS && !errand__queue_is_empty(&loop->queue));
-  if (loop->record_count > 0 || !errand__queue_is_empty(&loop->queue))
+  bool to_end =
+      loop->live == 0 && !loop->ended &&
+      atomic_load_explicit(&loop->group->stopping, memory_order_acquire);
+  if (to_end || loop->record_count > 0 || !errand__queue_is_empty(&loop->queue))
     loop->leftover = true;
   publish(loop);
   if (loop->ended && loop->record_count == 0)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "group/group.h"
 #include "group/process.h"
+#include "loop/finish.h"
 #include "transfer/slot.h"
 
 /* libcurl before 8.4 waits 200 ms after an address refused. */
@@ -60,7 +61,8 @@ static CURLM *make_multi(errand__shard *shard, uint32_t limit) {
   curl_multi_setopt(multi, CURLMOPT_TIMERDATA, shard);
   /* The default is four times the handles of the moment: it shrinks with
      the load and throws connections away. */
-  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long) limit * 2);
+  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS,
+                    (long) (limit + limit / 8 + 1));
   curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long) CURLPIPE_MULTIPLEX);
   return multi;
 }
@@ -248,7 +250,8 @@ static void tend_realm(errand__realm *realm, uint64_t now) {
     uint64_t idle = now - shard->used_ms;
     check_timer(shard, now);
     if (shard->in_flight == 0 &&
-        (idle >= IDLE_MS || (shard->hung_up && idle >= HUNG_UP_MS)))
+        (realm->loop->out_of_descriptors || idle >= IDLE_MS ||
+         (shard->hung_up && idle >= HUNG_UP_MS)))
       errand__shard_discard(shard);
   }
   bool idle = realm->in_flight == 0 && now - realm->used_ms >= IDLE_MS;
@@ -259,6 +262,7 @@ static void tend_realm(errand__realm *realm, uint64_t now) {
 
 bool errand__realms_tend(errand__loop *loop) {
   bool more = false;
+  errand__check_wire_limits(loop);
   errand__fd_sweep(&loop->fds);
   for (errand__list *r = loop->realms.next; r != &loop->realms;) {
     errand__realm *realm = ERRAND__CONTAINER(r, errand__realm, link);
@@ -271,6 +275,7 @@ bool errand__realms_tend(errand__loop *loop) {
       free_realm(realm);
     }
   }
+  loop->out_of_descriptors = false;
   return more;
 }
 

@@ -33,6 +33,7 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   t->slot = slot;
   shard->in_flight++;
   realm->in_flight++;
+  shard->hung_up = false; /* libcurl prunes its dead ones as it starts */
   shard->used_ms = realm->used_ms = loop->now_ms;
   return ERRAND_OK;
 }

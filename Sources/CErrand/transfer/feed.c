@@ -9,6 +9,10 @@ size_t errand__on_read(char *bytes, size_t size, size_t count, void *context) {
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
   size_t n = errand__source_read(t->source, bytes, size * count);
+  if (n == ERRAND__SOURCE_STARVED && t->peer_gone) {
+    t->reason = ERRAND_CONNECTION_LOST;
+    return CURL_READFUNC_ABORT;
+  }
   if (n == ERRAND__SOURCE_STARVED) {
     t->starved = true;
     t->paused_bits |= CURLPAUSE_SEND;

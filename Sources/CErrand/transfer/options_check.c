@@ -3,11 +3,13 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define SHA256_BASE64_LENGTH 44
+#define HOST_MAX 255
 
 static bool is_base64(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -72,11 +74,15 @@ static bool is_address(const char *text, size_t length) {
 
 bool errand__check_resolve(const char *entry) {
   const char *port = strchr(entry, ':');
-  if (!port || port == entry || strpbrk(entry, " \t\r\n"))
+  /* A leading '-' removes, '+' expires, '*' is any host: none is an override
+     of one host. */
+  if (!port || port == entry || port - entry > HOST_MAX ||
+      strchr("-+*", entry[0]) || strpbrk(entry, " \t\r\n"))
     return false;
   size_t digits = strspn(port + 1, "0123456789");
   const char *address = port + 1 + digits;
-  if (digits == 0 || digits > 5 || *address != ':')
+  if (digits == 0 || digits > 5 || *address != ':' ||
+      strtol(port + 1, NULL, 10) > 65535)
     return false;
   do {
     address++;

@@ -1,7 +1,8 @@
 #include "transfer/result.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "group/process.h"
 
 static errand_status connect_status(const errand__slot *slot) {
   return slot->transfer->address_refused ? ERRAND_ADDRESS_REFUSED
@@ -12,7 +13,6 @@ static errand_status connect_status(const errand__slot *slot) {
    chunks and for a reset alike. */
 static errand_status receive_status(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
-  long os_error = 0;
   if (t->phase == ERRAND__CONNECTING) {
     long connect_code = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_HTTP_CONNECTCODE, &connect_code);
@@ -23,10 +23,10 @@ static errand_status receive_status(const errand__slot *slot) {
   }
   if (t->phase == ERRAND__SENDING)
     return ERRAND_CONNECTION_LOST;
-  curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &os_error);
-  return os_error == 0 && strstr(slot->error, "chunk")
-             ? ERRAND_MALFORMED_RESPONSE
-             : ERRAND_RECEIVE_FAILED;
+  if (strstr(slot->error, "Too large response headers"))
+    return ERRAND_LIMIT_HEADER_BYTES; /* 300 KB in all, CVE-2023-38039 */
+  return strstr(slot->error, "chunk") ? ERRAND_MALFORMED_RESPONSE
+                                      : ERRAND_RECEIVE_FAILED;
 }
 
 errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
@@ -95,6 +95,10 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
     return ERRAND_LIMIT_HEADER_BYTES;
 #endif
   case CURLE_OUT_OF_MEMORY:
+    /* What 7.88.1 says of a header line above 100 KiB. */
+    if (t->phase >= ERRAND__SENDING && t->in_head &&
+        errand__curl_version() < 0x080600)
+      return ERRAND_LIMIT_HEADER_BYTES;
     return ERRAND_OUT_OF_MEMORY;
   case CURLE_NOT_BUILT_IN:
   case CURLE_UNKNOWN_OPTION:
@@ -103,6 +107,12 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
     return t->phase >= ERRAND__SENDING ? ERRAND_RECEIVE_FAILED
                                        : ERRAND_CONNECT_FAILED;
   }
+}
+
+errand_status errand__check_complete(const errand__slot *slot) {
+  if (!slot->transfer->head_done)
+    return ERRAND_RECEIVE_FAILED;
+  return errand__wire_limit_passed(slot) ? ERRAND_LIMIT_BODY_BYTES : ERRAND_OK;
 }
 
 void errand__remote_address(CURL *easy, char *out) {

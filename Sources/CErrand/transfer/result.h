@@ -17,6 +17,16 @@ void errand__record_fill(const errand__slot *slot, CURLcode code,
 /* Numeric address and port of the peer; "" while there is none. */
 void errand__remote_address(CURL *easy, char *out);
 
+/*
+ * What libcurl calls complete although it is not: a head that ends with the
+ * connection (RFC 9112 8), a decoded body over its limit on the wire.
+ * Returns: OK, or why not.
+ */
+errand_status errand__check_complete(const errand__slot *slot);
+
+/* Whether more came than limit_body_bytes allows; sink.c. */
+bool errand__wire_limit_passed(const errand__slot *slot);
+
 /* Moves the head into a new payload with room for a body; sink.c.
    Returns: false when out of memory. */
 bool errand__payload_begin(errand__slot *slot, size_t room);

@@ -7,7 +7,8 @@
 #include "transfer/slot.h"
 #include "transfer/source.h"
 
-#define KEEP_ALIVE_PROBES_INTERVAL 15L
+/* DEFAULT_CONNECT_TIMEOUT of lib/connect.h. */
+#define CURL_CONNECT_MS 300000
 
 /* Collects the first refusal over a run of calls. */
 typedef struct setter {
@@ -68,8 +69,11 @@ static void set_callbacks(setter *s, errand__slot *slot) {
 static void set_tls(setter *s, const errand_options *o) {
   /* With a CAPATH the parsed bundle is not cached and every connection
      costs 20 ms; from 8.21 on NULL means the built-in one again. */
-  if (errand__curl_version() < 0x081500)
+  if (errand__curl_version() < 0x081500) {
     pointer(s, CURLOPT_CAPATH, NULL);
+    if (errand__curl_has(CURL_VERSION_HTTPS_PROXY))
+      pointer(s, CURLOPT_PROXY_CAPATH, NULL);
+  }
   text_if(s, CURLOPT_CAINFO, o->ca_file);
   text_if(s, CURLOPT_SSLCERT, o->client_certificate);
   text_if(s, CURLOPT_SSLKEY, o->client_key);
@@ -77,6 +81,11 @@ static void set_tls(setter *s, const errand_options *o) {
   text_if(s, CURLOPT_PINNEDPUBLICKEY, o->pinned_keys);
   number(s, CURLOPT_SSLVERSION,
          o->ssl_min_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2);
+  if (errand__curl_has(CURL_VERSION_HTTPS_PROXY)) {
+    text_if(s, CURLOPT_PROXY_CAINFO, o->ca_file);
+    number(s, CURLOPT_PROXY_SSLVERSION,
+           o->ssl_min_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2);
+  }
   if (o->accept_any_certificate)
     number(s, CURLOPT_SSL_VERIFYPEER, 0);
   if (o->accept_any_host_name)
@@ -88,7 +97,7 @@ static void set_network(setter *s, const errand_options *o) {
   if (o->tcp_keepalive_seconds) {
     number(s, CURLOPT_TCP_KEEPALIVE, 1);
     number(s, CURLOPT_TCP_KEEPIDLE, (long) o->tcp_keepalive_seconds);
-    number(s, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_PROBES_INTERVAL);
+    number(s, CURLOPT_TCP_KEEPINTVL, (long) o->tcp_keepalive_seconds);
   }
   text_if(s, CURLOPT_UNIX_SOCKET_PATH, o->unix_socket_path);
   text_if(s, CURLOPT_INTERFACE, o->local_interface);
@@ -128,14 +137,20 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
   CURL *easy = s->easy;
   bool same = slot->send == t->send;
   bool custom = false;
+  /* While POSTFIELDS is set libcurl does not rewind a source when it sends
+     again (readrewind); setting it makes the method POST, so it goes first. */
+  if (slot->send == ERRAND__SEND_MEMORY && !same)
+    pointer(s, CURLOPT_POSTFIELDS, NULL);
   switch (t->send) {
   case ERRAND__SEND_GET:
     if (!same)
       number(s, CURLOPT_HTTPGET, 1);
     break;
   case ERRAND__SEND_HEAD:
-    if (!same)
+    if (!same) {
+      number(s, CURLOPT_HTTPGET, 1); /* clears UPLOAD, which NOBODY does not */
       number(s, CURLOPT_NOBODY, 1);
+    }
     break;
   case ERRAND__SEND_CUSTOM:
     if (!same)
@@ -184,6 +199,14 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
     number(&s, CURLOPT_FRESH_CONNECT, fresh);
     number(&s, CURLOPT_FORBID_REUSE, fresh);
     slot->fresh = fresh;
+  }
+  /* libcurl's own limit is 300 s. Asked for a longer one, and only then, it
+     arms a timer for it. */
+  long connect_ms =
+      t->timeout_connect > CURL_CONNECT_MS ? (long) t->timeout_connect : 0;
+  if (connect_ms != slot->connect_ms) {
+    number(&s, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
+    slot->connect_ms = connect_ms;
   }
   if (slot->options->environment_proxy &&
       t->url_parts.secure != slot->secure_proxy) {

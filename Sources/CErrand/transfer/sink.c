@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "loop/deadline.h"
 #include "transfer/payload.h"
 #include "transfer/result.h"
 #include "transfer/slot.h"
@@ -61,16 +62,24 @@ static void parse_status_line(errand__transfer *t, const char *line, size_t n) {
                                (space[3] - '0'));
 }
 
-static bool is_content_encoding(const char *line, size_t n) {
-  static const char name[] = "content-encoding:";
-  static const char identity[] = "identity";
-  size_t length = sizeof name - 1;
-  if (n <= length || strncasecmp(line, name, length) != 0)
+/* Whether the field is `name` (with its colon) and lists a coding other than
+   `harmless`. */
+static bool lists_coding(const char *line, size_t n, const char *name,
+                         const char *harmless) {
+  static const char separators[] = " \t\r\n,";
+  size_t at = strlen(name);
+  if (n <= at || strncasecmp(line, name, at) != 0)
     return false;
-  while (length < n && (line[length] == ' ' || line[length] == '\t'))
-    length++;
-  return n - length < sizeof identity - 1 ||
-         strncasecmp(line + length, identity, sizeof identity - 1) != 0;
+  while (at < n) {
+    size_t length = 0;
+    while (at + length < n && !strchr(separators, line[at + length]))
+      length++;
+    if (length > 0 && (length != strlen(harmless) ||
+                       strncasecmp(line + at, harmless, length) != 0))
+      return true;
+    at += length + 1;
+  }
+  return false;
 }
 
 static bool report_head(errand__slot *slot) {
@@ -91,9 +100,17 @@ static bool report_head(errand__slot *slot) {
 
 static bool end_of_head(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
-  if (t->http_status < 200 && t->http_status != 101)
-    return true; /* an interim response; the next status line starts over */
+  t->in_head = false;
+  if (t->http_status < 200 && t->http_status != 101) {
+    /* An interim response: the real one is still waited for. */
+    t->phase = ERRAND__SENDING;
+    t->sent_ms = t->activity_ms;
+    errand__deadline_set(slot->realm->loop, t);
+    return true;
+  }
   t->head_done = true;
+  if (t->starved)
+    errand__loop_review(slot->realm->loop, t);
   if (!(t->flags & ERRAND_REQUEST_STREAM_RESPONSE))
     return true;
   return report_head(slot);
@@ -101,11 +118,10 @@ static bool end_of_head(errand__slot *slot) {
 
 static bool begin_head(errand__slot *slot, const char *line, size_t n) {
   errand__transfer *t = slot->transfer;
-  /* A second head after a final one: libcurl answered a challenge. */
-  errand_payload_free(t->payload);
-  t->payload = NULL;
-  t->head_done = t->body_begun = t->encoded = false;
-  t->body_bytes = 0;
+  /* Also a second head after a final one, whose body libcurl kept to itself
+     because it answers a challenge. */
+  t->head_done = t->encoded = false;
+  t->in_head = true;
   slot->scratch.length = 0;
   parse_status_line(t, line, n);
   return scratch_append(&slot->scratch, line, n);
@@ -117,12 +133,17 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   errand__transfer *t = slot->transfer;
   size_t n = size * count;
   t->activity_ms = slot->realm->loop->now_ms;
-  if (t->phase < ERRAND__RECEIVING)
+  if (t->phase < ERRAND__RECEIVING) {
     t->phase = ERRAND__RECEIVING;
+    if (!t->deadline.armed) /* nothing was due while the upload starved */
+      errand__deadline_set(slot->realm->loop, t);
+  }
   t->header_bytes += (int64_t) n;
   if (t->header_bytes > t->limit_header_bytes)
     return give_up(t, ERRAND_LIMIT_HEADER_BYTES);
-  if (n >= 5 && memcmp(bytes, "HTTP/", 5) == 0)
+  /* Elsewhere it is a field, however much it looks like a status line. */
+  if (!t->in_head && !t->body_begun && !t->trailers_begun && n >= 5 &&
+      memcmp(bytes, "HTTP/", 5) == 0)
     return begin_head(slot, bytes, n) ? n : give_up(t, ERRAND_OUT_OF_MEMORY);
   if (n <= 2 && (bytes[0] == '\r' || bytes[0] == '\n')) {
     if (t->head_done)
@@ -131,12 +152,18 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   }
   if (++t->header_count > t->limit_header_count)
     return give_up(t, ERRAND_LIMIT_HEADER_COUNT);
+  t->trailers_begun |= t->head_done;
   if (t->head_done && !t->head_sent && !t->payload &&
       !errand__payload_begin(slot, 0))
     return give_up(t, ERRAND_OUT_OF_MEMORY);
   if (!t->head_done && slot->options->encodings[0] &&
-      is_content_encoding(bytes, n))
+      lists_coding(bytes, n, "content-encoding:", "identity"))
     t->encoded = true;
+  /* libcurl would undo these unasked, past our limits. */
+  if (!t->head_done &&
+      lists_coding(bytes, n, "transfer-encoding:", "chunked") &&
+      lists_coding(bytes, n, "transfer-encoding:", "identity"))
+    return give_up(t, ERRAND_DECODING_FAILED);
   return scratch_append(&slot->scratch, bytes, n)
              ? n
              : give_up(t, ERRAND_OUT_OF_MEMORY);
@@ -157,17 +184,22 @@ static bool begin_body(errand__slot *slot, size_t n, size_t *room) {
   return true;
 }
 
+bool errand__wire_limit_passed(const errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  curl_off_t wire = 0;
+  if (!t->encoded)
+    return t->body_bytes > t->limit_body_bytes;
+  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
+  return wire > t->limit_body_bytes;
+}
+
 static errand_status check_limits(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
-  if (!t->encoded)
-    return t->body_bytes > t->limit_body_bytes ? ERRAND_LIMIT_BODY_BYTES
-                                               : ERRAND_OK;
-  curl_off_t wire = 0;
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
-  if (wire > t->limit_body_bytes)
+  if (errand__wire_limit_passed(slot))
     return ERRAND_LIMIT_BODY_BYTES;
-  return t->body_bytes > t->limit_decoded_bytes ? ERRAND_LIMIT_DECODED_BYTES
-                                                : ERRAND_OK;
+  return t->encoded && t->body_bytes > t->limit_decoded_bytes
+             ? ERRAND_LIMIT_DECODED_BYTES
+             : ERRAND_OK;
 }
 
 /* Pausing here would make libcurl keep the rest of a decoder's output, 16 MB

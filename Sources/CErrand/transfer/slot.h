@@ -35,6 +35,7 @@ typedef struct errand__slot {
   bool has_headers;
   bool fresh;
   bool secure_proxy;
+  long connect_ms;
   char error[CURL_ERROR_SIZE];
 } errand__slot;
 

@@ -1,4 +1,5 @@
 /* Opening and closing of connections, and the moment one is ready. */
+#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -42,6 +43,10 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
   /* libcurl before 8.19 leaves its sockets to be inherited by exec. */
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
                   address->protocol);
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+    loop->out_of_descriptors = true;
+    errand__loop_keep_ticking(loop);
+  }
   if (fd >= 0 && !errand__fd_opened(&loop->fds, fd)) {
     close(fd);
     slot->transfer->reason = ERRAND_OUT_OF_MEMORY;
@@ -77,9 +82,11 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
     t->phase = ERRAND__SENDING;
     errand__origin_connected(loop, t);
   }
-  /* What was asked for while it connected; libcurl starts unpaused. */
+  /* libcurl starts unpaused, also when it sends again; what was asked for
+     while it connected is made good after this turn's callbacks. */
   t->paused_bits = 0;
-  if (t->paused)
+  t->starved = false;
+  if (t->paused || t->out_of_credit)
     errand__loop_review(loop, t);
   errand__deadline_set(loop, t);
   return CURL_PREREQFUNC_OK;

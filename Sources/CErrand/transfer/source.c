@@ -41,7 +41,8 @@ struct errand__source {
   size_t first_taken;
   uint64_t written;
   uint64_t granted;
-  uint64_t returned; /* consumed bytes not yet given back as credit */
+  uint64_t credited; /* the most that was ever consumed */
+  uint64_t returned; /* of those, not yet given back as credit */
   bool dropped;      /* a consumed chunk was freed: no rewind */
   bool finished;
 };
@@ -208,7 +209,10 @@ static size_t read_stream(errand__source *s, uint8_t *bytes, size_t size) {
     }
   }
   s->consumed += count;
-  s->returned += count;
+  if (s->consumed > s->credited) { /* not again for what is sent again */
+    s->returned += s->consumed - s->credited;
+    s->credited = s->consumed;
+  }
   if (count == 0 && !s->finished)
     return ERRAND__SOURCE_STARVED;
   return count;
@@ -230,7 +234,6 @@ bool errand__source_rewind(errand__source *s) {
     if (s->dropped)
       return false;
     s->consumed = 0;
-    s->returned = 0;
     s->first_taken = 0;
     return true;
   }

@@ -94,6 +94,9 @@ typedef struct errand__transfer {
   int64_t limit_body_bytes;
   int64_t limit_decoded_bytes;
 
+  curl_off_t seen_uploaded; /* by the last look of the deadline */
+  curl_off_t seen_downloaded;
+
   /* Response, written by the sink. */
   int64_t header_bytes; /* all heads of this request together */
   int64_t header_count;
@@ -108,8 +111,11 @@ typedef struct errand__transfer {
   uint8_t http_minor;
   bool head_done;
   bool head_sent; /* the HEAD record was written */
+  bool in_head;   /* between a status line and its empty line */
+  bool trailers_begun;
   bool body_begun;
-  bool encoded; /* libcurl decompresses the body */
+  bool encoded;   /* libcurl decompresses the body */
+  bool peer_gone; /* hung up while the upload was starved */
   bool address_refused;
   bool replayed;
   bool counted_connecting; /* in its origin's `connecting` */
