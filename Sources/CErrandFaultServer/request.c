@@ -157,7 +157,8 @@ fault_outcome errand_fault__read_body(fault_connection *connection,
   if (!connection->body_unread)
     return FAULT_GO_ON;
   connection->body_unread = false;
-  fault_body body = {.portion = portion, .pause = pause};
+  fault_body body = {
+      .portion = portion, .pause = pause, .hash = errand_fault_hash(0, "", 0)};
   fault_outcome outcome = FAULT_GO_ON;
   const char *coding = errand_fault__field(connection, "Transfer-Encoding");
   const char *length = errand_fault__field(connection, "Content-Length");

@@ -164,12 +164,14 @@ int errand_fault_server_wait(errand_fault_server *server,
                              const errand_fault_counts *least,
                              uint32_t milliseconds);
 
-/* A recorded request. Strings live as long as the server. */
+/* A recorded request. Strings live as long as the server; none is NULL once
+   filled in. */
 typedef struct errand_fault_request {
   uint64_t connection;
-  const char *method;
-  const char *target;
-  const char *head; /* request line and fields, without the empty line */
+  const char *ERRAND_FAULT_NULLABLE method;
+  const char *ERRAND_FAULT_NULLABLE target;
+  const char *ERRAND_FAULT_NULLABLE
+      head; /* request line and fields, without the empty line */
   size_t head_length;
   const uint8_t *ERRAND_FAULT_NULLABLE body; /* NULL until read, or empty */
   size_t body_kept;                          /* bytes at `body` */
