@@ -1,0 +1,71 @@
+import Foundation
+
+/// A child whose standard input and output are a socket that we hold, so that it learns of our end however we end.
+/// Foundation's Process would let other children inherit its pipes and keep them open.
+final class ChildProcess: @unchecked Sendable {
+    // Both are read and written under `lock` only.
+    private enum State {
+        case running(pid: pid_t, socket: Int32)
+        case stopped
+    }
+    private var state: State
+    private var pending: [UInt8] = []
+    private let lock = NSLock()
+
+    init(_ path: String) throws {
+        var sockets: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &sockets) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_adddup2(&actions, sockets[1], 0)
+        posix_spawn_file_actions_adddup2(&actions, sockets[1], 1)
+        var pid: pid_t = 0
+        let arguments = [strdup(path), nil]
+        let code = posix_spawn(&pid, path, &actions, nil, arguments, environ)
+        free(arguments[0])
+        posix_spawn_file_actions_destroy(&actions)
+        close(sockets[1])
+        guard code == 0 else {
+            close(sockets[0])
+            throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+        }
+        state = .running(pid: pid, socket: sockets[0])
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// The next line of its output without the line feed; nil at the end. Blocks, and ``stop()`` waits for it.
+    func readLine() -> String? {
+        lock.lock()
+        defer { lock.unlock() }
+        guard case .running(_, let socket) = state else { return nil }
+        while true {
+            if let end = pending.firstIndex(of: 10) {
+                let line = String(decoding: pending[..<end], as: UTF8.self)
+                pending.removeSubrange(...end)
+                return line
+            }
+            var block = [UInt8](repeating: 0, count: 4096)
+            let count = read(socket, &block, block.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            pending += block[..<count]
+        }
+    }
+
+    /// Closes the socket, which the child takes as the order to end, and waits until it has.
+    func stop() {
+        lock.lock()
+        let before = state
+        state = .stopped
+        lock.unlock()
+        guard case .running(let pid, let socket) = before else { return }
+        close(socket)
+        while waitpid(pid, nil, 0) < 0, errno == EINTR {}
+    }
+}

@@ -1,0 +1,110 @@
+internal import CErrandFaultServer
+import Foundation
+
+extension ScriptedServer {
+    /// One thing the server does on a connection.
+    public enum Step: Sendable {
+        /// Read the next request head. A path's script starts with its head read.
+        case readHead
+        /// Read the rest of the current request's body.
+        case readBody
+        /// Read the body, so many bytes at a time with so many milliseconds between.
+        case readBodySlowly(bytes: Int, milliseconds: Int)
+        /// Read so many bytes off the wire, whatever they are.
+        case readBytes(Int)
+        /// Send text, as UTF-8.
+        case send(String)
+        /// Send bytes.
+        case sendBytes([UInt8])
+        /// Send text so many times over; `nil`: until the client closes.
+        case sendRepeated(String, times: Int?)
+        /// Send text byte by byte, so many milliseconds apart, over and over until the client closes.
+        case drip(String, milliseconds: Int)
+        /// Do nothing for so many milliseconds.
+        case sleep(milliseconds: Int)
+        /// Do nothing until the client closes or ``ScriptedServer/release()`` is called.
+        case stall
+        /// Send FIN, then read until the client closes too.
+        case finish
+        /// Close at once.
+        case close
+        /// Close with RST, dropping what is unsent.
+        case reset
+        /// Answer 200 with the request's head and body as the body, and the connection's number in `X-Connection`.
+        case echo
+        /// Answer 200 with a gzip body that decodes to so many zero bytes, a thousandth of that on the wire.
+        case gzipZeros(Int)
+        /// Act as a proxy to the port on loopback that the request names, by CONNECT or by forwarding.
+        case proxy
+
+        private var cStep: (step: errand_fault_step, data: [UInt8]) {
+            var step = errand_fault_step()
+            var data: [UInt8] = []
+            switch self {
+            case .readHead: step.kind = ERRAND_FAULT_READ_HEAD
+            case .readBody: step.kind = ERRAND_FAULT_READ_BODY
+            case .readBodySlowly(let bytes, let milliseconds):
+                step.kind = ERRAND_FAULT_READ_BODY
+                step.count = Int64(bytes)
+                step.milliseconds = UInt32(clamping: milliseconds)
+            case .readBytes(let bytes):
+                step.kind = ERRAND_FAULT_READ_BYTES
+                step.count = Int64(bytes)
+            case .send(let text):
+                step.kind = ERRAND_FAULT_SEND
+                data = Array(text.utf8)
+            case .sendBytes(let bytes):
+                step.kind = ERRAND_FAULT_SEND
+                data = bytes
+            case .sendRepeated(let text, let times):
+                step.kind = times == 0 ? ERRAND_FAULT_SLEEP : ERRAND_FAULT_SEND
+                step.count = times.map { Int64(max(0, $0)) } ?? -1
+                data = Array(text.utf8)
+            case .drip(let text, let milliseconds):
+                step.kind = ERRAND_FAULT_SEND
+                step.count = -1
+                step.milliseconds = UInt32(clamping: max(1, milliseconds))
+                data = Array(text.utf8)
+            case .sleep(let milliseconds):
+                step.kind = ERRAND_FAULT_SLEEP
+                step.milliseconds = UInt32(clamping: milliseconds)
+            case .stall: step.kind = ERRAND_FAULT_STALL
+            case .finish: step.kind = ERRAND_FAULT_FINISH
+            case .close: step.kind = ERRAND_FAULT_CLOSE
+            case .reset: step.kind = ERRAND_FAULT_RESET
+            case .echo: step.kind = ERRAND_FAULT_ECHO
+            case .gzipZeros(let bytes):
+                step.kind = ERRAND_FAULT_GZIP_ZEROS
+                step.count = Int64(max(0, bytes))
+            case .proxy: step.kind = ERRAND_FAULT_PROXY
+            }
+            return (step, data)
+        }
+
+        /// Calls `body` with the steps as C wants them; their data lives for the call only, C copies it.
+        static func withCSteps(
+            _ steps: [Step], _ body: (UnsafePointer<errand_fault_step>, Int) -> Int32
+        ) throws {
+            let parts = steps.map(\.cStep)
+            let data = parts.flatMap(\.data)
+            let code = data.withUnsafeBytes { bytes in
+                var offset = 0
+                var converted = parts.map { part in
+                    var step = part.step
+                    step.length = part.data.count
+                    step.data = bytes.baseAddress.map { UnsafeRawPointer($0 + offset) }
+                    offset += part.data.count
+                    return step
+                }
+                // One more than there are, so that there is an address where there are none.
+                converted.append(errand_fault_step())
+                return converted.withUnsafeBufferPointer { buffer in
+                    buffer.baseAddress.map { body($0, steps.count) } ?? ENOMEM
+                }
+            }
+            if code != 0 {
+                throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+            }
+        }
+    }
+}
