@@ -25,7 +25,7 @@ static bool read_answers(nginx_fixture *nginx, FILE *from) {
       memcpy(nginx->directory, value, sizeof value);
     for (int i = 0; i < NGINX_PORTS; i++)
       if (strcmp(word, names[i]) == 0)
-        nginx->ports[i] = (uint16_t) atoi(value);
+        nginx->ports[i] = (uint16_t) strtoul(value, NULL, 10);
   }
   return false;
 }

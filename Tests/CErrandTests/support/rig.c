@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 /* What the libraries make once and keep must not count as a leak. */
 static void warm_up(void) {
@@ -18,6 +19,13 @@ static void warm_up(void) {
   assert_int_equal(errand_group_create(&init, &group), ERRAND_OK);
   assert_int_equal(errand_group_destroy(group), ERRAND_OK);
   collector_destroy(&collector);
+  /* libuv's worker threads, which read request bodies from files. */
+  uv_loop_t loop;
+  uv_fs_t stat;
+  uv_loop_init(&loop);
+  uv_fs_stat(&loop, &stat, "/", uv_fs_req_cleanup);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  uv_loop_close(&loop);
 }
 
 int rig_set_up_with(void **state, errand_group_init init) {
@@ -108,11 +116,13 @@ void rig_expect_response(const test_result *collected, int http_status,
                          const char *body) {
   rig_expect_status(collected, ERRAND_OK);
   assert_int_equal(collected->end.http_status, http_status);
-  if (body != NULL) {
-    assert_non_null(collected->end.payload);
-    assert_string_equal(bytes_text(errand_payload_body(collected->end.payload)),
-                        body);
-  }
+  if (body == NULL)
+    return;
+  /* A streamed response's completion need not have a payload. */
+  errand_bytes there = {0};
+  if (collected->end.payload != NULL)
+    there = errand_payload_body(collected->end.payload);
+  assert_string_equal(bytes_text(there), body);
 }
 
 const test_result *rig_expect(test_rig *rig, const char *path,

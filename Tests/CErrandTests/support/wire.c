@@ -1,6 +1,7 @@
 #include "support/wire.h"
 
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -28,7 +29,7 @@ int wire_connect(uint16_t port) {
 
 int wire_connect_unix(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
   return open_socket((struct sockaddr *) &address, sizeof address);
 }
 
