@@ -1,0 +1,129 @@
+/* Names that fail, hang or have several addresses; the loop is never held up.
+ */
+#include "support/dns_interposer.h"
+#include "support/rig.h"
+
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+static int set_up(void **state) {
+  dns_hold();
+  return rig_set_up_one_loop(state);
+}
+
+static int tear_down(void **state) {
+  dns_release();
+  return rig_tear_down(state);
+}
+
+static const char *named(test_rig *rig, const char *host) {
+  return text("http://%s:%u/", host, errand_fault_server_port(rig->server));
+}
+
+static void the_interposer_is_asked(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  int before = dns_calls();
+  rig_expect_response(rig_get(rig, named(rig, "local.test")), 200, "ok");
+  assert_true(dns_calls() > before);
+}
+
+static void names_that_do_not_resolve(void **state) {
+  test_rig *rig = *state;
+  rig_expect_status(rig_get(rig, named(rig, "fail.test")),
+                    ERRAND_RESOLVE_FAILED);
+  rig_expect_status(rig_get(rig, named(rig, "again.test")),
+                    ERRAND_RESOLVE_FAILED);
+  assert_int_equal(rig_counts(rig).connections, 0);
+}
+
+static void a_hanging_name_blocks_nobody_else(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  errand_request slow = rig_request("GET", named(rig, "hang.test"));
+  slow.timeout_connect = 500;
+  int64_t start = process_milliseconds();
+  uint64_t id = rig_submit(rig, &slow);
+  for (int i = 0; i < 20; i++)
+    rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
+  assert_int_equal(collector_peek(&rig->collector, id).order, 0);
+  rig_expect_status(collector_wait(&rig->collector, id),
+                    ERRAND_TIMEOUT_CONNECT);
+  int64_t took = process_milliseconds() - start;
+  assert_true(took >= 500 && took < 4000);
+  /* The resolver's thread still hangs; that holds up nothing. */
+  assert_true(dns_hanging() >= 1);
+  start = process_milliseconds();
+  rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
+  assert_true(process_milliseconds() - start < 2000);
+}
+
+static void a_hanging_name_can_be_cancelled(void **state) {
+  test_rig *rig = *state;
+  errand_request slow = rig_request("GET", named(rig, "hang-cancel.test"));
+  uint64_t id = rig_submit(rig, &slow);
+  int64_t start = process_milliseconds();
+  while (dns_hanging() == 0 && process_milliseconds() - start < 10000)
+    ;
+  start = process_milliseconds();
+  assert_int_equal(errand_cancel(rig->group, id), ERRAND_OK);
+  rig_expect_status(collector_wait(&rig->collector, id), ERRAND_CANCELLED);
+  assert_true(process_milliseconds() - start < 2000);
+}
+
+static void a_hanging_name_does_not_hold_up_destroy(void **state) {
+  test_rig *rig = *state;
+  errand_request slow = rig_request("GET", named(rig, "hang-destroy.test"));
+  rig_submit(rig, &slow);
+  int64_t start = process_milliseconds();
+  while (dns_hanging() == 0 && process_milliseconds() - start < 10000)
+    ;
+  start = process_milliseconds();
+  assert_int_equal(errand_group_destroy(rig->group), ERRAND_OK);
+  rig->group = NULL;
+  assert_true(process_milliseconds() - start < 2000);
+}
+
+static void
+a_burst_to_a_hanging_name_does_not_take_a_thread_each(void **state) {
+  test_rig *rig = *state;
+  static errand_request requests[64];
+  for (size_t i = 0; i < COUNT_OF(requests); i++) {
+    requests[i] = rig_request("GET", named(rig, "hang-burst.test"));
+    requests[i].timeout_total = 500;
+  }
+  rig->accepted += errand_submit(rig->group, requests, COUNT_OF(requests));
+  assert_int_equal(rig->accepted, COUNT_OF(requests));
+  int64_t start = process_milliseconds();
+  while (dns_hanging() == 0 && process_milliseconds() - start < 10000)
+    ;
+  for (size_t i = 0; i < COUNT_OF(requests); i++)
+    rig_expect_status(collector_wait(&rig->collector, requests[i].id),
+                      ERRAND_TIMEOUT_TOTAL);
+  assert_true(dns_hanging() <= 8);
+}
+
+/* libcurl before 8.4 waits for a timer before the next address (core facts
+   21: 202 ms). */
+static void the_next_address_is_tried_at_once(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  int64_t start = process_milliseconds();
+  rig_expect_response(rig_get(rig, named(rig, "two.test")), 200, "ok");
+  int64_t took = process_milliseconds() - start;
+  if (took >= 180)
+    fail_msg("%lld ms", (long long) took);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(the_interposer_is_asked),
+      TEST(names_that_do_not_resolve),
+      TEST(a_hanging_name_blocks_nobody_else),
+      TEST(a_hanging_name_can_be_cancelled),
+      TEST(a_hanging_name_does_not_hold_up_destroy),
+      TEST(a_burst_to_a_hanging_name_does_not_take_a_thread_each),
+      TEST(the_next_address_is_tried_at_once),
+  };
+  return cmocka_run_group_tests_name("dns", tests, NULL, NULL);
+}

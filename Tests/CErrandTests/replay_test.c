@@ -1,0 +1,157 @@
+/* Kept connections that turn out dead: what may be sent twice, and what not. */
+#include "support/rig.h"
+
+#include <string.h>
+#include <time.h>
+
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+/* The connection's first request is answered; its second is read, body and
+   all, and answered by `last`. */
+static void dies_at_the_second(test_rig *rig, errand_fault_step_kind last) {
+  const errand_fault_step steps[] = {
+      ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP(READ_BODY),
+      ERRAND_FAULT_STEP_SEND(OK),   ERRAND_FAULT_STEP(READ_HEAD),
+      ERRAND_FAULT_STEP(READ_BODY), {.kind = last}};
+  assert_int_equal(
+      errand_fault_server_on_connection(rig->server, 1, steps, COUNT_OF(steps)),
+      0);
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
+}
+
+static int count_of(test_rig *rig, const char *method) {
+  errand_fault_request request;
+  int count = 0;
+  for (size_t i = 0; errand_fault_server_request(rig->server, i, &request); i++)
+    count += strcmp(request.method, method) == 0;
+  return count;
+}
+
+static const test_result *send(test_rig *rig, const char *method,
+                               uint32_t flags) {
+  errand_request request = rig_request(method, rig_url(rig, "/"));
+  request.flags = flags;
+  if (strcmp(method, "GET") != 0) {
+    request.body_kind = ERRAND_BODY_MEMORY;
+    request.body = bytes_of("payload");
+  }
+  return rig_run(rig, &request);
+}
+
+static void a_get_is_sent_again(void **state) {
+  test_rig *rig = *state;
+  dies_at_the_second(rig, ERRAND_FAULT_FINISH);
+  rig_expect_response(send(rig, "OPTIONS", 0), 200, "ok");
+  const test_result *result = send(rig, "GET", 0);
+  rig_expect_response(result, 200, "ok");
+  assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
+  assert_int_equal(count_of(rig, "GET"), 2);
+  assert_int_equal(rig_counts(rig).connections, 2);
+}
+
+static void posts_are_never_sent_twice(void **state) {
+  test_rig *rig = *state;
+  dies_at_the_second(rig, ERRAND_FAULT_FINISH);
+  rig_expect_response(send(rig, "GET", 0), 200, "ok");
+  rig_expect_status(send(rig, "POST", 0), ERRAND_CONNECTION_LOST);
+  assert_int_equal(count_of(rig, "POST"), 1);
+  /* The next one has a live connection. */
+  rig_expect_response(send(rig, "POST", 0), 200, "ok");
+  assert_int_equal(count_of(rig, "POST"), 2);
+}
+
+static void nor_after_a_reset(void **state) {
+  test_rig *rig = *state;
+  dies_at_the_second(rig, ERRAND_FAULT_RESET);
+  rig_expect_response(send(rig, "GET", 0), 200, "ok");
+  const test_result *result = send(rig, "PATCH", 0);
+  rig_expect_status(result, ERRAND_CONNECTION_LOST);
+  assert_int_equal(count_of(rig, "PATCH"), 1);
+}
+
+static void unless_the_caller_allows_it(void **state) {
+  test_rig *rig = *state;
+  dies_at_the_second(rig, ERRAND_FAULT_FINISH);
+  rig_expect_response(send(rig, "GET", 0), 200, "ok");
+  rig_expect_response(send(rig, "POST", ERRAND_REQUEST_ALLOW_REPLAY), 200,
+                      "ok");
+  assert_int_equal(count_of(rig, "POST"), 2);
+  errand_fault_request last;
+  assert_true(errand_fault_server_request(rig->server, 2, &last));
+  assert_int_equal(last.body_hash, errand_fault_hash(0, "payload", 7));
+}
+
+static void idempotent_methods_with_a_body_are_sent_again(void **state) {
+  test_rig *rig = *state;
+  dies_at_the_second(rig, ERRAND_FAULT_FINISH);
+  rig_expect_response(send(rig, "GET", 0), 200, "ok");
+  rig_expect_response(send(rig, "PUT", 0), 200, "ok");
+  assert_int_equal(count_of(rig, "PUT"), 2);
+}
+
+/* Once a byte of the response has come, a POST least of all is sent again:
+   libcurl does not count a line that is not whole. */
+static void no_replay_after_the_first_byte(void **state) {
+  test_rig *rig = *state;
+  const errand_fault_step steps[] = {
+      ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP(READ_BODY),
+      ERRAND_FAULT_STEP_SEND(OK),   ERRAND_FAULT_STEP(READ_HEAD),
+      ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND("HTTP/1."),
+      ERRAND_FAULT_STEP(FINISH)};
+  errand_fault_server_on_connection(rig->server, 1, steps, COUNT_OF(steps));
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
+  rig_expect_response(send(rig, "GET", 0), 200, "ok");
+  assert_int_not_equal(send(rig, "POST", 0)->end.status, ERRAND_OK);
+  assert_int_equal(count_of(rig, "POST"), 1);
+}
+
+/* A server that closes idle connections at once, a hundred times over: the
+   close may be seen before the next request, or race with it. */
+static void closed_between_requests(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK),
+         ERRAND_FAULT_STEP(FINISH));
+  for (int i = 0; i < 100; i++) {
+    rig_expect_response(send(rig, "GET", 0), 200, "ok");
+    if (i % 3 == 0)
+      nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+  }
+  int lost = 0, answered = 0;
+  for (int i = 0; i < 100; i++) {
+    const test_result *result = send(rig, "POST", 0);
+    if (result->end.status == ERRAND_OK) {
+      answered++;
+    } else {
+      lost++;
+      if (result->end.status != ERRAND_SEND_FAILED)
+        rig_expect_status(result, ERRAND_CONNECTION_LOST);
+    }
+  }
+  assert_true(answered > 0);
+  assert_true(count_of(rig, "POST") <= answered + lost);
+  assert_true(count_of(rig, "POST") >= answered);
+}
+
+static void an_idle_connection_that_was_reset(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK), ERRAND_FAULT_STEP_SLEEP(5),
+         ERRAND_FAULT_STEP(RESET));
+  for (int i = 0; i < 10; i++) {
+    rig_expect_response(send(rig, "GET", 0), 200, "ok");
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      RIG_TEST_ONE_LOOP(a_get_is_sent_again),
+      RIG_TEST_ONE_LOOP(posts_are_never_sent_twice),
+      RIG_TEST_ONE_LOOP(nor_after_a_reset),
+      RIG_TEST_ONE_LOOP(unless_the_caller_allows_it),
+      RIG_TEST_ONE_LOOP(idempotent_methods_with_a_body_are_sent_again),
+      RIG_TEST_ONE_LOOP(no_replay_after_the_first_byte),
+      RIG_TEST_ONE_LOOP(closed_between_requests),
+      RIG_TEST_ONE_LOOP(an_idle_connection_that_was_reset),
+  };
+  return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
+}
