@@ -56,12 +56,14 @@ static void closed_in_the_head(void **state) {
          ERRAND_FAULT_STEP(FINISH));
   RIG_ON(rig, "/status", ERRAND_FAULT_STEP_SEND("HTTP/1.1 20"),
          ERRAND_FAULT_STEP(FINISH));
-  static const char *const paths[] = {"/field", "/line", "/status"};
+  static const char *const paths[] = {"/field", "/line"};
   for (size_t i = 0; i < COUNT_OF(paths); i++) {
     const test_result *result = rig_get(rig, rig_url(rig, paths[i]));
     if (result->end.status != ERRAND_MALFORMED_RESPONSE)
       rig_expect_status(result, ERRAND_RECEIVE_FAILED);
   }
+  /* No line is whole, so for libcurl nothing came. */
+  rig_expect(rig, "/status", ERRAND_CONNECTION_LOST);
 }
 
 static void reset_in_the_body(void **state) {
