@@ -57,6 +57,16 @@ let package = Package(
             ],
             path: "Sources/errand-tool",
             swiftSettings: settings),
+        // What scripts/demo runs.
+        .executableTarget(
+            name: "errand-demo",
+            dependencies: [
+                "Errand",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Examples/Demo",
+            exclude: ["nginx.conf.in"],
+            swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",
             dependencies: ["Errand", "ErrandTesting", "CErrand"],

@@ -1,0 +1,47 @@
+import Errand
+import HTTPTypes
+
+struct User: Codable, Sendable, Equatable {
+    var id: Int
+    var name: String
+}
+
+struct GetUser: Command {
+    var id: Int
+    var path: String { "users/\(id)" }
+    typealias Response = User
+}
+
+struct NewUser: Encodable, Sendable {
+    var name: String
+}
+
+struct AddUser: Command {
+    var user: NewUser
+    var method: HTTPRequest.Method { .post }
+    var path: String { "users" }
+    var body: RequestBody { .json(user) }
+    typealias Response = User
+}
+
+struct Hello: Command {
+    var path: String { "hello" }
+    typealias Response = String
+}
+
+/// 16 MB at 64 kB a second: long enough to be stopped.
+struct SlowFile: Command {
+    var path: String { "slow.bin" }
+    typealias Response = Errand.Response
+}
+
+struct Broken: Command {
+    var path: String { "broken" }
+    typealias Response = User
+}
+
+struct NobodyThere: Command {
+    /// Port 1 of loopback: nothing listens there.
+    var path: String { "http://127.0.0.1:1/" }
+    typealias Response = Errand.Response
+}
