@@ -6,6 +6,7 @@ import Foundation
 enum BenchClient {
     static func make(_ plan: BenchPlan) -> Client {
         var configuration = Client.Configuration()
+        configuration.baseURL = plan.baseURL
         configuration.headers = plan.headers
         configuration.userAgent = nil
         configuration.loops = plan.loops == 0 ? nil : plan.loops
@@ -27,7 +28,7 @@ enum BenchClient {
 
 extension BenchLoad.Outcome {
     init(_ response: Response) {
-        self.init(status: response.statusCode, bytes: response.metrics.bytesReceived)
+        self.init(status: response.statusCode, bytes: UInt64(response.body.count))
     }
 
     init<C: Command>(_ request: Request<C>) where C.Response == Response {

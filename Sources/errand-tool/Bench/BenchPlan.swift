@@ -32,9 +32,27 @@ struct BenchPlan: Sendable {
     /// At most this many bytes of one response are kept.
     static let bodyLimit = 1 << 30
 
-    /// The request as the Swift modes send it; fields and limits are the client's.
+    /// The request as the Swift modes send it: a path below the client's base URL, as a service would say it; fields
+    /// and limits are the client's too.
     var command: RawCommand {
-        RawCommand(method: method, url: url, body: body.map { .data($0, contentType: nil) } ?? .none)
+        RawCommand(method: method, url: path, body: body.map { .data($0, contentType: nil) } ?? .none)
+    }
+
+    /// The URL up to its path; `nil` where it cannot be told.
+    var baseURL: String? {
+        pathStart.map { String(url[..<$0]) }
+    }
+
+    private var path: String {
+        pathStart.map { String(url[$0...]) } ?? url
+    }
+
+    private var pathStart: String.Index? {
+        // Anything else stays whole, so that the client refuses it as what it is.
+        guard let authority = url.range(of: "://"), ["http", "https"].contains(url[..<authority.lowerBound]),
+            !url[authority.upperBound...].hasPrefix("/")
+        else { return nil }
+        return url[authority.upperBound...].firstIndex(of: "/")
     }
 
     var connection: ConnectionOptions {
