@@ -75,9 +75,15 @@ import Testing
         }
     }
 
-    @Test func exitCodesAreDocumentedOnce() {
+    @Test func exitCodesAreDocumented() throws {
         let codes = ExitStatus.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)
-        for status in ExitStatus.allCases { #expect(ExitStatus.help.contains(status.meaning)) }
+        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("README.md")
+        let text = try String(contentsOf: readme, encoding: .utf8)
+        for status in ExitStatus.allCases {
+            #expect(ExitStatus.help.contains("\(status.rawValue)  \(status.meaning)"))
+            #expect(text.contains("| \(status.rawValue) | \(status.meaning) |"))
+        }
     }
 }

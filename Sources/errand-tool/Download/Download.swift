@@ -94,7 +94,8 @@ final class Download: @unchecked Sendable {
         let unmanaged = Unmanaged<Download>.fromOpaque(pointer)
         let isLast = record.kind == Int32(errand_record_kind.completion.rawValue)
         let download = isLast ? unmanaged.takeRetainedValue() : unmanaged.takeUnretainedValue()
-        nonisolated(unsafe) let record = record  // The payload is the receiver's from here on.
+        // The record is a copy, and its payload the receiver's from here on: no other thread has either.
+        nonisolated(unsafe) let record = record
         download.queue.async {
             download.handle(record)
             errand_payload_free(record.payload)
