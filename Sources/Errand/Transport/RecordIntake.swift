@@ -22,7 +22,9 @@ enum RecordIntake {
         default:
             let receiver = reference.takeRetainedValue()
             guard record.status == 0 else {
-                let error = ErrandError(record: record, response: storage.map(Response.init), text: storage?.errorText)
+                let error = ErrandError(
+                    record: record, response: record.http_status == 0 ? nil : storage.map(Response.init),
+                    text: storage?.errorText)
                 return TransferEvent(receiver, .ended(.failure(error)))
             }
             return TransferEvent(receiver, .ended(.response(response(storage))))

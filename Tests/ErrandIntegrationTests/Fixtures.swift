@@ -1,0 +1,47 @@
+import CErrand
+import Errand
+import ErrandTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// One nginx for all suites; it ends with the process.
+enum Nginx {
+    static let shared = Result { try NginxServer() }
+
+    static func client(_ change: (inout Client.Configuration) -> Void = { _ in }) throws -> Client {
+        let server = try shared.get()
+        var configuration = Client.Configuration(baseURL: server.url("/"))
+        configuration.loops = 2
+        change(&configuration)
+        return Client(configuration: configuration)
+    }
+}
+
+struct Get: Command {
+    var path: String
+    var method = HTTPRequest.Method.get
+    var headers = HTTPFields()
+    var body = RequestBody.none
+    var timeouts: Timeouts?
+    var limits: Limits?
+    var connection: ConnectionOptions?
+    var options: CommandOptions = []
+    typealias Response = Errand.Response
+}
+
+extension Client {
+    /// Runs `body` with a client and shuts it down, whatever happens.
+    static func with<Value>(
+        _ client: Client, _ body: (Client) async throws -> Value
+    ) async throws -> Value {
+        do {
+            let value = try await body(client)
+            await client.shutdown()
+            return value
+        } catch {
+            await client.shutdown(.cancel)
+            throw error
+        }
+    }
+}
