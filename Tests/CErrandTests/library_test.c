@@ -1,0 +1,123 @@
+/* What is expected of the libcurl that runs here, and what is refused. */
+#include <stdio.h>
+#include <time.h>
+
+#include "group/process.h"
+#include "support/nginx_fixture.h"
+#include "support/rig.h"
+
+static nginx_fixture nginx;
+
+static errand_options *make(errand_options_init init) {
+  errand_options *options = NULL;
+  assert_int_equal(errand_options_create(&init, &options), ERRAND_OK);
+  return options;
+}
+
+/* 13, 14, 18 of docs/pitfalls.md. */
+static void broken_versions_are_denied(void **state) {
+  static const struct {
+    uint32_t version;
+    bool denied;
+  } table[] = {
+      {0x075801, false}, {0x080500, false}, {0x0808ff, false}, {0x080900, true},
+      {0x080901, false}, {0x080dff, false}, {0x080e00, true},  {0x080e01, true},
+      {0x080f00, true},  {0x081000, false}, {0x081400, false}, {0x081500, true},
+      {0x081600, false},
+  };
+  (void) state;
+  for (size_t i = 0; i < COUNT_OF(table); i++)
+    if (errand__curl_denied(table[i].version) != table[i].denied)
+      fail_msg("%#x", table[i].version);
+}
+
+static void features_are_told(void **state) {
+  errand_features features = {0};
+  (void) state;
+  errand_features_read(&features);
+  assert_int_equal(features.curl_version_number, errand__curl_version());
+  assert_true((features.flags & ERRAND_FEATURE_TLS) != 0);
+  assert_true((features.flags & ERRAND_FEATURE_NO_ATEXIT) != 0);
+  assert_int_equal((features.flags & ERRAND_FEATURE_HTTP2_DEFAULT) != 0,
+                   errand__curl_version() >= 0x080200);
+  assert_true(features.curl_version[0] && features.tls_version[0] &&
+              features.uv_version[0] && features.errand_version[0]);
+}
+
+/* 32, 33, 34: HTTP/2 is not spoken unasked where it loses bodies. */
+static void http2_only_where_it_can_be_trusted(void **state) {
+  test_rig *rig = *state;
+  errand_options *options = make(
+      (errand_options_init){.ca_file = nginx_file(&nginx, "certs/ca.pem")});
+  errand_request r = rig_request("GET", nginx_url(&nginx, NGINX_TLS, "/12b"));
+  r.options = options;
+  const test_result *end = rig_run(rig, &r);
+  rig_expect_response(end, 200, NULL);
+  assert_int_equal(end->end.http_major,
+                   errand__curl_version() >= 0x080200 ? 2 : 1);
+  errand_options_release(options);
+}
+
+/* 40: the second connection resumes the first one's session. */
+static void tls_sessions_are_resumed(void **state) {
+  test_rig *rig = *state;
+  errand_options *options = make(
+      (errand_options_init){.ca_file = nginx_file(&nginx, "certs/ca.pem")});
+  int resumed = 0;
+  for (int i = 0; i < 5; i++) {
+    errand_request r =
+        rig_request("GET", nginx_url(&nginx, NGINX_TLS, "/echo"));
+    r.options = options;
+    r.flags = ERRAND_REQUEST_FRESH_CONNECTION;
+    const test_result *end = rig_run(rig, &r);
+    rig_expect_response(end, 200, NULL);
+    errand_bytes head = errand_payload_head(end->end.payload);
+    assert_true(bytes_contain(head, "X-Session-Reused: "));
+    resumed += bytes_contain(head, "X-Session-Reused: r");
+  }
+  assert_true(resumed >= 4);
+  errand_options_release(options);
+}
+
+static int64_t processor_milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* 41: the system's bundle of some 140 certificates is parsed once, not for
+   20 ms with every connection. */
+static void the_bundle_is_parsed_once(void **state) {
+  test_rig *rig = *state;
+  const char *url = nginx_url(&nginx, NGINX_TLS, "/12b");
+  rig_expect_status(rig_get(rig, url), ERRAND_TLS_UNTRUSTED);
+  int64_t start = processor_milliseconds();
+  for (int i = 0; i < 20; i++)
+    rig_expect_status(rig_get(rig, nginx_url(&nginx, NGINX_TLS, "/12b")),
+                      ERRAND_TLS_UNTRUSTED);
+  int64_t took = processor_milliseconds() - start;
+  printf("20 handshakes took %lld ms of processor time\n", (long long) took);
+  assert_true(took < 200);
+}
+
+static int set_up(void **state) {
+  (void) state;
+  return nginx_fixture_start(&nginx);
+}
+
+static int tear_down(void **state) {
+  (void) state;
+  nginx_fixture_stop(&nginx);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(broken_versions_are_denied),
+      cmocka_unit_test(features_are_told),
+      RIG_TEST_ONE_LOOP(http2_only_where_it_can_be_trusted),
+      RIG_TEST_ONE_LOOP(tls_sessions_are_resumed),
+      RIG_TEST_ONE_LOOP(the_bundle_is_parsed_once),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
