@@ -31,10 +31,11 @@ static uint32_t default_loops(void) {
 
 static uint32_t default_in_flight(void) {
   struct rlimit limit;
+  /* Half: kept connections and the program itself need descriptors too. */
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-      limit.rlim_cur / 4 * 3 >= DEFAULT_IN_FLIGHT_MAX)
+      limit.rlim_cur / 2 >= DEFAULT_IN_FLIGHT_MAX)
     return DEFAULT_IN_FLIGHT_MAX;
-  return limit.rlim_cur < 4 ? 1 : (uint32_t) (limit.rlim_cur / 4 * 3);
+  return limit.rlim_cur < 4 ? 1 : (uint32_t) (limit.rlim_cur / 2);
 }
 
 static void fallback(uint32_t *value, uint32_t otherwise) {

@@ -35,7 +35,7 @@ typedef struct errand_group_init {
   /* Accepted requests that have not started; more are QUEUE_FULL.
      0: 65,536. */
   uint32_t queue_capacity;
-  /* Requests in flight, in all. 0: three quarters of the soft limit of open
+  /* Requests in flight, in all. 0: half of the soft limit of open
      files, at most 4,096. */
   uint32_t in_flight_limit;
   /* Requests in flight to one origin (scheme, host, port, options). 0: 256. */

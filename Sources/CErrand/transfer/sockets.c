@@ -66,7 +66,8 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   errand__slot *slot = context;
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
-  (void) remote, (void) local, (void) remote_port, (void) local_port;
+  (void) remote, (void) local, (void) remote_port;
+  t->local_port = local_port;
   bool again = t->connects > 0 && t->header_bytes == t->ready_header_bytes;
   if (again && !t->idempotent && !(t->flags & ERRAND_REQUEST_ALLOW_REPLAY)) {
     /* libcurl found the kept connection dead after sending on it and is

@@ -115,6 +115,7 @@ typedef struct errand__transfer {
   bool trailers_begun;
   bool body_begun;
   bool encoded;   /* libcurl decompresses the body */
+  int local_port; /* of its connection; tells which transfer a socket is of */
   bool peer_gone; /* hung up while the upload was starved */
   bool address_refused;
   bool replayed;
