@@ -4,7 +4,7 @@ import Errand
 final class AsyncEngine: BenchEngine {
     let loops: Int
     private let client: Client
-    private let command: RawCommand
+    private let command: BenchCommand
 
     /// Throws what every request would fail with.
     init(_ plan: BenchPlan) throws(ErrandError) {
@@ -14,30 +14,30 @@ final class AsyncEngine: BenchEngine {
         command = plan.command
     }
 
+    // No helper between the task and `run`: each async frame would count as memory per request in flight.
     func run(_ load: BenchLoad, count: Int) {
         for _ in 0..<count {
-            Task {
-                guard var ticket = load.begin() else { return }
-                while let next = load.endAndBegin(ticket, await outcome()) {
-                    ticket = next
+            Task { [client, command] in
+                var ticket = load.begin()
+                while let current = ticket {
+                    do {
+                        let response = try await client.run(command)
+                        ticket = load.endAndBegin(current, BenchLoad.Outcome(response))
+                    } catch {
+                        ticket = load.endAndBegin(current, BenchLoad.Outcome(error))
+                    }
                 }
             }
         }
     }
 
     func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
-        Task {
-            load.end(ticket, await outcome())
-        }
-    }
-
-    private func outcome() async -> BenchLoad.Outcome {
-        do {
-            return BenchLoad.Outcome(try await client.run(command))
-        } catch let error as ErrandError {
-            return BenchLoad.Outcome(error: BenchLoad.ErrorNote(ToolError(error)))
-        } catch {
-            return BenchLoad.Outcome(error: BenchLoad.ErrorNote(ToolError(.internalFailure, "\(error)")))
+        Task { [client, command] in
+            do {
+                load.end(ticket, BenchLoad.Outcome(try await client.run(command)))
+            } catch {
+                load.end(ticket, BenchLoad.Outcome(error))
+            }
         }
     }
 

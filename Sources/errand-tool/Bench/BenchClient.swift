@@ -31,6 +31,11 @@ extension BenchLoad.Outcome {
         self.init(status: response.statusCode, bytes: UInt64(response.body.count))
     }
 
+    init(_ error: any Error) {
+        let failure = (error as? ErrandError).map { ToolError($0) } ?? ToolError(.internalFailure, "\(error)")
+        self.init(error: BenchLoad.ErrorNote(failure))
+    }
+
     init<C: Command>(_ request: Request<C>) where C.Response == Response {
         if let response = request.response, request.error == nil {
             self.init(response)

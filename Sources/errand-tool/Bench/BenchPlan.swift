@@ -34,8 +34,8 @@ struct BenchPlan: Sendable {
 
     /// The request as the Swift modes send it: a path below the client's base URL, as a service would say it; fields
     /// and limits are the client's too.
-    var command: RawCommand {
-        RawCommand(method: method, url: path, body: body.map { .data($0, contentType: nil) } ?? .none)
+    var command: BenchCommand {
+        BenchCommand(method: method, path: path, body: body.map { .data($0, contentType: nil) } ?? .none)
     }
 
     /// The URL up to its path; `nil` where it cannot be told.

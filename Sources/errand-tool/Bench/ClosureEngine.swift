@@ -4,7 +4,7 @@ import Errand
 final class ClosureEngine: BenchEngine {
     let loops: Int
     private let client: Client
-    private let command: RawCommand
+    private let command: BenchCommand
 
     /// Throws what every request would fail with.
     init(_ plan: BenchPlan) throws(ErrandError) {

@@ -1,0 +1,13 @@
+import Errand
+import HTTPTypes
+
+/// What the Swift modes run: no larger than a service's own commands are.
+struct BenchCommand: Command {
+    let method: HTTPRequest.Method
+    let path: String
+    let body: RequestBody
+    typealias Response = Errand.Response
+
+    /// Every status is counted, none is an error.
+    func accepts(statusCode: Int) -> Bool { true }
+}
