@@ -111,3 +111,34 @@ def markdown(machine, rounds, table):
     for entry in targets(table):
         lines.append(f"| {entry['target']} | {format_value(entry['reached'])} | {words[entry['met']]} |")
     return "\n".join(lines) + "\n"
+
+
+def compact(machine, rounds, table):
+    """What README.md shows: a line a program, then the targets."""
+    lines = [
+        "| program | CPU us/request, 64 in flight | to bare | 1 MB: requests/s to bare | CPU us/request, 1,000 in flight "
+        "| bytes per waiting request |",
+        "|---|---|---|---|---|---|",
+    ]
+    for program in PROGRAMS:
+        cells = {name: programs.get(program, {}) for name, programs in table.items()}
+        small, large = cells.get("small_c64", {}), cells.get("1mb_c16", {})
+        many, slow = cells.get("small_c1000", {}), cells.get("slow_c10000", {})
+        lines.append(
+            f"| {program} | {format_value(small.get('cpu_microseconds_per_request'))} "
+            f"| {format_value(small.get('cpu_ratio'))}x | {format_value(large.get('rate_ratio'))}x "
+            f"| {format_value(many.get('cpu_microseconds_per_request'))} "
+            f"| {format_value(slow.get('resident_bytes_per_request'))} |"
+        )
+    lines += ["", f"{machine}; medians of {rounds} rounds. The targets, and what was reached:", ""]
+    full = markdown(machine, rounds, table)
+    return "\n".join(lines) + "\n\n" + full.split("### Targets\n\n")[1]
+
+
+def write_readme(path, text):
+    """Replaces what is between the two marks."""
+    with open(path) as file:
+        before, rest = file.read().split("<!-- scripts/bench --readme -->\n", 1)
+        after = rest.split("<!-- end -->", 1)[1]
+    with open(path, "w") as file:
+        file.write(f"{before}<!-- scripts/bench --readme -->\n{text}<!-- end -->{after}")
