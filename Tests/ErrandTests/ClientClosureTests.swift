@@ -9,7 +9,7 @@ private struct User: Decodable, Sendable, Equatable {
     var name: String
 }
 
-private struct GetUser: Command {
+private struct LoadUser: Command {
     var path: String { "users/1" }
     typealias Response = User
 }
@@ -29,7 +29,7 @@ private struct Bare: Command {
         let told = Notes<String>()
         let request = await withCheckedContinuation { continuation in
             client.start(
-                GetUser(),
+                LoadUser(),
                 success: { request in
                     told.add("success \(request.value?.name ?? "-")")
                     continuation.resume(returning: request)
@@ -62,7 +62,7 @@ private struct Bare: Command {
         for (answer, expected) in answers {
             let client = Client.stubbed(StubTransport { _ in answer })
             let request = await withCheckedContinuation { continuation in
-                client.start(GetUser(), completion: { continuation.resume(returning: $0) })
+                client.start(LoadUser(), completion: { continuation.resume(returning: $0) })
             }
             #expect(request.error == expected)
             #expect(request.state == .failed)

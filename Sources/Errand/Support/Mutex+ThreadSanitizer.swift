@@ -4,20 +4,23 @@ import Synchronization
 /// Stands in for `Synchronization.Mutex` in builds for ThreadSanitizer (`-Xswiftc -DERRAND_TSAN`), which does not see
 /// the futex of the original and takes all that it guards for races. This one tells it: what was done before an unlock
 /// happened before what is done after the next lock.
-package struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
+struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let original: Synchronization.Mutex<Value>
+    /// Its address stands for the lock.
+    private let key = Key()
 
-    package init(_ value: consuming sending Value) {
+    private final class Key: Sendable {}
+
+    init(_ value: consuming sending Value) {
         original = Synchronization.Mutex(value)
     }
 
-    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         try original.withLock { (value: inout sending Value) throws(Failure) -> sending Result in
-            let address = withUnsafeMutablePointer(to: &value) { UnsafeMutableRawPointer($0) }
-            threadSanitizerAcquire(address)
-            defer { threadSanitizerRelease(address) }
+            threadSanitizerAcquire(Unmanaged.passUnretained(key).toOpaque())
+            defer { threadSanitizerRelease(Unmanaged.passUnretained(key).toOpaque()) }
             return try body(&value)
         }
     }
