@@ -1,25 +1,17 @@
-import CErrand
 import Errand
 import ErrandTesting
-import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
 
-/// What is left when clients are gone: nothing. Serialized, as it counts what belongs to the process.
-@Suite(.serialized) struct EngineLifeTests {
-    private func threads() throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").filter { task in
-            (try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8))?.hasPrefix("errand-") == true
-        }.count
-    }
-
+/// Clients that stop, are dropped, come and go.
+@Suite struct EngineLifeTests {
     @Test func cancellingTasksEndsTransfers() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.stall])
         try await Client.with(Client(configuration: .init(baseURL: server.url("/")))) { client in
             let tasks = (0..<50).map { number in Task { try await client.run(Get(path: "\(number)")) } }
-            #expect(server.wait(for: .init(requests: 1)))
+            #expect(await server.hasSeen(.init(requests: 1)))
             for task in tasks { task.cancel() }
             for task in tasks {
                 await #expect(throws: CancellationError.self) { try await task.value }

@@ -1,8 +1,7 @@
-import CErrand
 import Errand
 import ErrandTesting
+import Foundation
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// One nginx for all suites; it ends with the process.
@@ -42,6 +41,15 @@ extension Client {
         } catch {
             await client.shutdown(.cancel)
             throw error
+        }
+    }
+}
+
+extension ScriptedServer {
+    /// `wait(for:)` on a thread of its own: it blocks, and the pool's threads are needed for what is waited for.
+    func hasSeen(_ counts: Counts) async -> Bool {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: self.wait(for: counts)) }
         }
     }
 }
