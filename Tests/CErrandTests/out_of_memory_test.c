@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "support/dns_interposer.h"
 #include "support/rig.h"
 
 #define ATTEMPTS_MAX 2000
@@ -79,16 +80,20 @@ static void buffered(attempt *a) {
   wait_all(a);
 }
 
-/* The first descriptor is a resolver's: where the table has no room for it,
-   libcurl's state is not to be trusted, and its multi handle is made anew. */
+/* A name that does not resolve, given up while memory is short. */
 static void resolving(attempt *a) {
-  for (int i = 0; i < 3; i++) {
-    errand_request r = request("GET", "/small");
-    r.url = bytes_of(
-        text("http://local.test:%u/small", errand_fault_server_port(server)));
-    submit(a, &r);
-  }
+  errand_request slow = request("GET", "/small");
+  slow.url = bytes_of("http://hang-oom.test/");
+  dns_hold();
+  uint64_t id = submit(a, &slow);
+  errand_request good = request("GET", "/small");
+  submit(a, &good);
+  usleep(10000); /* until its thread hangs */
+  a->cancelled = 1;
+  while (errand_cancel(a->group, id) != ERRAND_OK)
+    continue;
   wait_all(a);
+  dns_release();
   errand_request again = request("GET", "/small");
   submit(a, &again);
   wait_all(a);

@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     return 4;
   group = made; /* no request yet, so no callback reads it */
   submit(16);
-  struct timespec pause = {0, atol(argv[2]) * 1000000};
+  struct timespec pause = {0, strtol(argv[2], NULL, 10) * 1000000};
   nanosleep(&pause, NULL);
   if (strcmp(argv[3], "exit") == 0)
     exit(0);
