@@ -15,8 +15,6 @@ static errand_status consider(uint64_t since, int64_t timeout, uint64_t now,
   return so_far;
 }
 
-/* A body that goes out with the head in one send (MAX_INITIAL_POST_SIZE). */
-#define SENT_AT_ONCE 65536
 /* Bytes that are only seen by looking are seen this often per timeout. */
 #define LOOKS 8
 #define LOOK_MIN_MS 10
@@ -25,7 +23,7 @@ static bool moves_unseen(const errand__transfer *t) {
   if (t->phase != ERRAND__SENDING && t->phase != ERRAND__RECEIVING)
     return false;
   return t->encoded || t->send == ERRAND__SEND_READ ||
-         t->body_length > SENT_AT_ONCE;
+         t->body_length > ERRAND__SENT_AT_ONCE;
 }
 
 void errand__deadline_look(errand__transfer *t, uint64_t now) {
@@ -37,6 +35,9 @@ void errand__deadline_look(errand__transfer *t, uint64_t now) {
   curl_easy_getinfo(t->slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &downloaded);
   if (uploaded != t->seen_uploaded)
     t->sent_ms = t->activity_ms = now;
+  int64_t length = errand__transfer_upload_length(t);
+  if (length >= 0 && uploaded >= length)
+    t->upload_done = true;
   if (downloaded != t->seen_downloaded)
     t->activity_ms = now;
   t->seen_uploaded = uploaded;
@@ -77,8 +78,9 @@ errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
   case ERRAND__SENDING:
     if (held || t->starved)
       break;
-    status = consider(t->sent_ms, t->timeout_first_byte, now,
-                      ERRAND_TIMEOUT_FIRST_BYTE, status, next);
+    if (t->upload_done)
+      status = consider(t->sent_ms, t->timeout_first_byte, now,
+                        ERRAND_TIMEOUT_FIRST_BYTE, status, next);
     status = consider(t->activity_ms, t->timeout_idle, now, ERRAND_TIMEOUT_IDLE,
                       status, next);
     break;
@@ -91,7 +93,7 @@ errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
   case ERRAND__FINISHED:
     return ERRAND_OK;
   }
-  if (*next != ERRAND__WHEEL_NEVER)
+  if (!held)
     look_sooner(t, now, next);
   return consider(t->submitted_ms, t->timeout_total, now, ERRAND_TIMEOUT_TOTAL,
                   status, next);

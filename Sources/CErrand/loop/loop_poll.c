@@ -44,6 +44,22 @@ static uint64_t socket_identity(void *context, int fd) {
   return fstat(fd, &status) == 0 ? (uint64_t) status.st_ino : 0;
 }
 
+/*
+ * libcurl before 8.0 does not see that a kept connection was reset
+ * (9fd2d5aa72): it sends on it and fails. It does see one at its end, so the
+ * socket behind the number is exchanged for one whose peer has closed.
+ */
+static void end_reset_socket(int fd) {
+  int pair[2];
+  if (errand__curl_version() >= 0x080000 ||
+      socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+                 pair) != 0)
+    return;
+  close(pair[1]);
+  (void) dup3(pair[0], fd, O_CLOEXEC);
+  close(pair[0]);
+}
+
 static bool peer_has_gone(int fd) {
   char byte;
   ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -79,6 +95,8 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
     if (!failed && !peer_has_gone(fd))
       return; /* data for a transfer that is paused */
     shard->hung_up = true;
+    if (failed)
+      end_reset_socket(fd);
     errand__loop_keep_ticking(loop);
     errand__uploads_hung_up(loop, shard, fd);
     return;

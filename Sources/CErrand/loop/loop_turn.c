@@ -87,7 +87,9 @@ static void publish(errand__loop *loop) {
 static void on_timer(uv_timer_t *timer) {
   errand__loop *loop = timer->data;
   loop->timer_at_ms = ERRAND__WHEEL_NEVER;
-  loop->now_ms = uv_now(&loop->uv);
+  /* libuv runs timers before it polls: after a stall of the process, bytes
+     that have arrived must count before any deadline does. */
+  errand__loop_poll(loop);
   /* Not left to the check phase: the poll before it may wait for long. */
   errand__loop_turn(loop);
 }

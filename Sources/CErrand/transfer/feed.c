@@ -1,6 +1,7 @@
 /* What libcurl sends from a source. */
 #include <stdio.h>
 
+#include "loop/deadline.h"
 #include "transfer/slot.h"
 #include "transfer/source.h"
 
@@ -23,6 +24,10 @@ size_t errand__on_read(char *bytes, size_t size, size_t count, void *context) {
     return CURL_READFUNC_ABORT;
   }
   t->activity_ms = t->sent_ms = loop->now_ms;
+  if (n == 0) {
+    t->upload_done = true;
+    errand__deadline_set(loop, t);
+  }
   errand__loop_flush_later(loop, t);
   return n;
 }

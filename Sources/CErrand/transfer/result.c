@@ -96,7 +96,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
 #endif
   case CURLE_OUT_OF_MEMORY:
     /* What 7.88.1 says of a header line above 100 KiB. */
-    if (t->phase >= ERRAND__SENDING && t->in_head &&
+    if (t->phase >= ERRAND__SENDING && !t->head_done &&
         errand__curl_version() < 0x080600)
       return ERRAND_LIMIT_HEADER_BYTES;
     return ERRAND_OUT_OF_MEMORY;

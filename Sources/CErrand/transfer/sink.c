@@ -82,6 +82,26 @@ static bool lists_coding(const char *line, size_t n, const char *name,
   return false;
 }
 
+/* Two lengths that differ are an attack or a broken proxy: which of them is
+   true decides where the next response begins (RFC 9112 6.3). */
+static bool same_length(errand__transfer *t, const char *line, size_t n) {
+  static const char name[] = "content-length:";
+  size_t at = sizeof name - 1;
+  int64_t value = 0;
+  if (n <= at || strncasecmp(line, name, at) != 0)
+    return true;
+  while (at < n && (line[at] == ' ' || line[at] == '\t'))
+    at++;
+  for (; at < n && line[at] >= '0' && line[at] <= '9'; at++) {
+    if (value > INT64_MAX / 16)
+      return false;
+    value = value * 10 + (line[at] - '0');
+  }
+  bool same = t->content_length < 0 || t->content_length == value;
+  t->content_length = value;
+  return same;
+}
+
 static bool report_head(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
@@ -121,6 +141,7 @@ static bool begin_head(errand__slot *slot, const char *line, size_t n) {
   /* Also a second head after a final one, whose body libcurl kept to itself
      because it answers a challenge. */
   t->head_done = t->encoded = false;
+  t->content_length = -1;
   t->in_head = true;
   slot->scratch.length = 0;
   parse_status_line(t, line, n);
@@ -153,6 +174,8 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   if (++t->header_count > t->limit_header_count)
     return give_up(t, ERRAND_LIMIT_HEADER_COUNT);
   t->trailers_begun |= t->head_done;
+  if (!t->head_done && !same_length(t, bytes, n))
+    return give_up(t, ERRAND_MALFORMED_RESPONSE);
   if (t->head_done && !t->head_sent && !t->payload &&
       !errand__payload_begin(slot, 0))
     return give_up(t, ERRAND_OUT_OF_MEMORY);
@@ -202,12 +225,11 @@ static errand_status check_limits(errand__slot *slot) {
              : ERRAND_OK;
 }
 
-/* Pausing here would make libcurl keep the rest of a decoder's output, 16 MB
-   from one read (core-facts 29); what is decoded is taken, and the socket is
-   paused at the end of the turn. */
+/* Of an encoded body libcurl keeps the rest of what it has decoded, at most
+   16 MB from one read, and delivers it inside curl_easy_pause (core-facts
+   29); going on instead would decode all that has arrived. */
 static bool should_pause_now(const errand__transfer *t) {
-  return (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) && t->credit <= 0 &&
-         !t->encoded;
+  return (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) && t->credit <= 0;
 }
 
 size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {

@@ -79,6 +79,7 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   t->connects = 1;
   t->ready_header_bytes = t->header_bytes;
   t->sent_ms = t->activity_ms = loop->now_ms;
+  t->upload_done = !t->source && t->body_length <= ERRAND__SENT_AT_ONCE;
   if (t->phase == ERRAND__CONNECTING) {
     t->phase = ERRAND__SENDING;
     errand__origin_connected(loop, t);

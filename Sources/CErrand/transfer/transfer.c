@@ -206,6 +206,11 @@ errand_status errand__transfer_create(const errand_request *r,
   return ERRAND_OK;
 }
 
+int64_t errand__transfer_upload_length(const errand__transfer *t) {
+  return t->source ? errand__source_length(t->source)
+                   : (int64_t) t->body_length;
+}
+
 void errand__transfer_free(errand__transfer *t) {
   errand__source_close(t->source);
   if (t->body_release)

@@ -100,7 +100,8 @@ typedef struct errand__transfer {
   /* Response, written by the sink. */
   int64_t header_bytes; /* all heads of this request together */
   int64_t header_count;
-  int64_t body_bytes; /* as delivered to the sink */
+  int64_t content_length; /* as said; -1: not said */
+  int64_t body_bytes;     /* as delivered to the sink */
   errand_payload *payload;
   /* Streamed: bytes that may still come; below 0 where a decoder gave more
      at once than it could be stopped at. */
@@ -110,8 +111,9 @@ typedef struct errand__transfer {
   uint8_t http_major;
   uint8_t http_minor;
   bool head_done;
-  bool head_sent; /* the HEAD record was written */
-  bool in_head;   /* between a status line and its empty line */
+  bool head_sent;   /* the HEAD record was written */
+  bool upload_done; /* the request is sent: first-byte time runs */
+  bool in_head;     /* between a status line and its empty line */
   bool trailers_begun;
   bool body_begun;
   bool encoded;   /* libcurl decompresses the body */
@@ -134,6 +136,12 @@ typedef struct errand__transfer {
 errand_status errand__transfer_create(const errand_request *request,
                                       errand_options *options,
                                       errand__transfer **out);
+
+/* A body that goes out with the head in one send (MAX_INITIAL_POST_SIZE). */
+#define ERRAND__SENT_AT_ONCE 65536
+
+/* Bytes of the request's body, ERRAND_LENGTH_UNKNOWN where not known. */
+int64_t errand__transfer_upload_length(const errand__transfer *transfer);
 
 /* Frees the block and what it holds, and lets go of a borrowed body.
    Thread: any, once no loop knows it. */

@@ -1,5 +1,6 @@
 #include "transfer/url.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
@@ -30,6 +31,47 @@ static size_t scheme_length(const char *text, size_t length) {
 static bool is_host_byte(unsigned char c) {
   return c >= 0x80 || is_alpha((char) c) || is_digit((char) c) || c == '-' ||
          c == '.' || c == '_' || c == '~' || c == '%';
+}
+
+static int hex_value(char c) {
+  if (is_digit(c))
+    return c - '0';
+  c |= 0x20;
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* libcurl undoes percent escapes in a host: what they stand for has to be a
+   host's byte too. */
+static bool is_host(const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] != '%') {
+      if (!is_host_byte((unsigned char) text[i]))
+        return false;
+      continue;
+    }
+    if (length - i < 3 || hex_value(text[i + 1]) < 0 ||
+        hex_value(text[i + 2]) < 0)
+      return false;
+    int byte = hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]);
+    if (!is_host_byte((unsigned char) byte) || byte == '%')
+      return false;
+    i += 2;
+  }
+  return true;
+}
+
+/* An address, perhaps with a zone id after "%25" (RFC 6874) or "%". */
+static bool is_ipv6(const char *text, size_t length) {
+  char copy[INET6_ADDRSTRLEN];
+  struct in6_addr parsed;
+  const char *zone = memchr(text, '%', length);
+  if (zone)
+    length = (size_t) (zone - text);
+  if (length == 0 || length >= sizeof copy)
+    return false;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  return inet_pton(AF_INET6, copy, &parsed) == 1;
 }
 
 static bool parse_port(const char *text, size_t length, uint16_t *port) {
@@ -69,16 +111,8 @@ static errand_status parse_authority(const char *text, size_t length,
     const char *close = memchr(text, ']', (size_t) (end - text));
     if (!close || close == text + 1)
       return ERRAND_INVALID_URL;
-    for (const char *c = text + 1; c < close; c++) {
-      bool hex =
-          is_digit(*c) || (*c >= 'a' && *c <= 'f') || (*c >= 'A' && *c <= 'F');
-      if (!hex && *c != ':' && *c != '.') {
-        /* A zone id, RFC 6874: "%25eth0". */
-        if (*c == '%')
-          break;
-        return ERRAND_INVALID_URL;
-      }
-    }
+    if (!is_ipv6(text + 1, (size_t) (close - text - 1)))
+      return ERRAND_INVALID_URL;
     out->host = text + 1;
     out->host_length = (size_t) (close - text - 1);
     out->literal = true;
@@ -91,9 +125,8 @@ static errand_status parse_authority(const char *text, size_t length,
     out->host_length = (size_t) (after_host - text);
     if (out->host_length == 0)
       return ERRAND_INVALID_URL;
-    for (size_t i = 0; i < out->host_length; i++)
-      if (!is_host_byte((unsigned char) text[i]))
-        return ERRAND_INVALID_URL;
+    if (!is_host(text, out->host_length))
+      return ERRAND_INVALID_URL;
     out->literal = looks_like_ipv4(out->host, out->host_length);
   }
   if (after_host == end)

@@ -25,17 +25,16 @@ bool errand__is_token(const uint8_t *text, size_t length) {
   return true;
 }
 
+/* Only CRLF ends a line: a bare CR or LF stays in it, and is refused there. */
 bool errand__headers_next(errand_bytes block, size_t *position,
                           errand_bytes *line) {
   if (*position >= block.length)
     return false;
   const uint8_t *start = block.data + *position;
   size_t left = block.length - *position;
-  const uint8_t *end = memchr(start, '\n', left);
+  const uint8_t *end = memmem(start, left, "\r\n", 2);
   size_t length = end ? (size_t) (end - start) : left;
-  *position += end ? length + 1 : left;
-  if (length > 0 && start[length - 1] == '\r')
-    length--;
+  *position += end ? length + 2 : left;
   *line = (errand_bytes){start, length};
   return true;
 }
