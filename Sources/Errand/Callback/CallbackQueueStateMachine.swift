@@ -41,6 +41,7 @@ struct CallbackQueueStateMachine: ~Copyable {
             }
             return mayGoOn ? .run : .runThenReschedule
         case .idle:
+            // Only our own bug leads here: a drain is scheduled by leaving `idle`, once.
             preconditionFailure("drainLooked in idle: a drain ran that nobody scheduled")
         }
     }

@@ -176,6 +176,7 @@ struct RequestStateMachine: ~Copyable {
         case .stoppedWhileProcessing:
             return .conclude
         case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .ending, .endingStopped, .finished:
+            // Only our own bug leads here, no caller and no server.
             preconditionFailure(
                 "hopDecided in \(state): only `transferEnded` leads here, and it says so once a transfer")
         }
@@ -189,6 +190,7 @@ struct RequestStateMachine: ~Copyable {
         case .stoppedWhileProcessing(let run):
             state = .endingStopped(run)
         case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .ending, .endingStopped, .finished:
+            // Only our own bug leads here, no caller and no server.
             preconditionFailure(
                 "processed in \(state): only `transferEnded` leads here, and it says so once a transfer")
         }
@@ -206,6 +208,7 @@ struct RequestStateMachine: ~Copyable {
             return .cancelled
         case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
             .finished:
+            // Only our own bug leads here, no caller and no server.
             preconditionFailure("concluded in \(state): it follows `processed`")
         }
     }

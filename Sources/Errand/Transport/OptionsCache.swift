@@ -11,6 +11,7 @@ final class OptionsCache: @unchecked Sendable {
 
     private let handles = Mutex<[ConnectionOptions: Handle]>([:])
 
+    /// `@unchecked Sendable`: the pointer never changes, and the core counts its references atomically.
     private final class Handle: @unchecked Sendable {
         let pointer: OpaquePointer
         init(_ pointer: OpaquePointer) { self.pointer = pointer }
