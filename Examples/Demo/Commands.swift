@@ -32,7 +32,6 @@ struct Hello: Command {
 /// 16 MB at 64 kB a second: long enough to be stopped.
 struct SlowFile: Command {
     var path: String { "slow.bin" }
-    typealias Response = Errand.Response
 }
 
 struct Broken: Command {
@@ -43,5 +42,4 @@ struct Broken: Command {
 struct NobodyThere: Command {
     /// Port 1 of loopback: nothing listens there.
     var path: String { "http://127.0.0.1:1/" }
-    typealias Response = Errand.Response
 }

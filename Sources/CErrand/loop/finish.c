@@ -14,7 +14,9 @@
 static void complete_payload(errand__slot *slot, bool failed,
                              errand_record *record) {
   errand__transfer *t = slot->transfer;
-  bool text = failed && slot->error[0];
+  /* Where the core gave up itself, libcurl's words are about a callback. */
+  bool text = failed && record->curl_code != CURLE_OK &&
+              t->reason == ERRAND_OK && slot->error[0];
   bool trailers =
       t->head_done && slot->scratch.length > 0 && (t->payload || t->head_sent);
   bool head = !t->head_sent && t->head_done;

@@ -28,7 +28,7 @@ static void on_deadline(void *context, errand__wheel_node *node) {
   errand__deadline_look(t, loop->now_ms);
   errand_status status = errand__deadline_check(t, loop->now_ms, &next);
   if (status != ERRAND_OK)
-    errand__finish(loop, t, status, CURLE_OPERATION_TIMEDOUT);
+    errand__finish(loop, t, status, CURLE_OK);
   else if (next != ERRAND__WHEEL_NEVER)
     errand__wheel_add(&loop->wheel, node, next);
 }

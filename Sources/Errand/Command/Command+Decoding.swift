@@ -1,11 +1,4 @@
-public import FoundationEssentials
-
-extension Command where Response == Errand.Response {
-    /// The response itself.
-    public func decode(_ response: Errand.Response) throws -> Response {
-        response
-    }
-}
+// None of these says a concrete type: a command that names no `Response` has to fall to the default.
 
 extension Command where Response: Decodable {
     /// The body read as JSON. Throws ``ErrandError/responseDecodingFailed``.
@@ -14,30 +7,16 @@ extension Command where Response: Decodable {
     }
 }
 
-extension Command where Response == Data {
-    /// The body's bytes; they are not copied.
+extension Command where Response: ResponseConvertible {
+    /// The response as it comes.
     public func decode(_ response: Errand.Response) throws -> Response {
-        response.body.data
+        try Response(response: response)
     }
 }
 
-extension Command where Response == [UInt8] {
-    /// A copy of the body's bytes.
+extension Command where Response: ResponseConvertible & Decodable {
+    /// The response as it comes, not as JSON.
     public func decode(_ response: Errand.Response) throws -> Response {
-        response.body.bytes
-    }
-}
-
-extension Command where Response == String {
-    /// The body as text; throws ``ErrandError/responseDecodingFailed`` where it is not valid in its charset.
-    public func decode(_ response: Errand.Response) throws -> Response {
-        try response.text()
-    }
-}
-
-extension Command where Response == NoContent {
-    /// Nothing; the body is ignored.
-    public func decode(_ response: Errand.Response) throws -> Response {
-        NoContent()
+        try Response(response: response)
     }
 }

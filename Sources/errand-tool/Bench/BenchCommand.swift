@@ -6,7 +6,6 @@ struct BenchCommand: Command {
     let method: HTTPRequest.Method
     let path: String
     let body: RequestBody
-    typealias Response = Errand.Response
 
     /// Every status is counted, none is an error.
     func accepts(statusCode: Int) -> Bool { true }
