@@ -226,10 +226,13 @@ static errand_status check_limits(errand__slot *slot) {
 }
 
 /* Of an encoded body libcurl keeps the rest of what it has decoded, at most
-   16 MB from one read, and delivers it inside curl_easy_pause (core-facts
-   29); going on instead would decode all that has arrived. */
+   16 MB from one read (core-facts 29), and copies that rest with every pause:
+   so a decoder may overdraw its credit by this much before it is stopped. */
+#define DECODED_OVERDRAFT 1048576
+
 static bool should_pause_now(const errand__transfer *t) {
-  return (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) && t->credit <= 0;
+  return (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) &&
+         t->credit <= (t->encoded ? -DECODED_OVERDRAFT : 0);
 }
 
 size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
