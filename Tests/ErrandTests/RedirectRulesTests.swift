@@ -14,12 +14,13 @@ import Testing
 
     private func decide(
         _ status: Int, _ location: String?, from sent: RequestDescription, hops: Int = 0,
-        policy: RedirectPolicy = .follow
+        policy: RedirectPolicy = .follow, connection: ConnectionOptions = ConnectionOptions()
     ) -> RedirectRules.Decision {
         var headers = HTTPFields()
         headers[.location] = location
         return RedirectRules.decide(
-            Response(statusCode: status, headers: headers), to: sent, hops: hops, policy: policy)
+            Response(statusCode: status, headers: headers), to: sent, hops: hops, policy: policy,
+            connection: connection)
     }
 
     private func followed(_ decision: RedirectRules.Decision) throws -> RequestDescription {
@@ -93,12 +94,54 @@ import Testing
         #expect(try followed(decide(302, "http://a/", from: sent, policy: allowing)).url == "http://a/")
     }
 
-    @Test(arguments: ["ftp://a/", "javascript:alert(1)", "file:///etc/passwd"])
-    func otherSchemesAreNeverFollowed(location: String) throws {
-        switch decide(302, location, from: try description(.get)) {
-        case .follow(let next): #expect(Bool(false), "followed to \(next.url)")
-        case .take: break
-        case .fail(let error): #expect(error == .redirectRefused)
+    @Test(arguments: ["ftp://a/", "javascript:alert(1)", "mailto:a@b", "file:///etc/passwd", "data:,x"])
+    func otherSchemesAreRefused(location: String) throws {
+        guard case .fail(let error) = decide(302, location, from: try description(.get)) else {
+            Issue.record("\(location) was not refused")
+            return
+        }
+        #expect(error == .redirectRefused)
+        #expect(error.statusCode == 302)
+    }
+
+    @Test func nothingIsSentAgainAfter303() throws {
+        var command = RawCommand(method: .get, url: "http://a/x", body: .string("query"))
+        let get = try RequestBuilder(Client.Configuration()).description(of: command)
+        command.method = .head
+        let head = try RequestBuilder(Client.Configuration()).description(of: command)
+        for sent in [get, head] {
+            let next = try followed(decide(303, "/z", from: sent))
+            #expect(next.method == sent.method)
+            #expect(next.bodyBytes.isEmpty)
+            #expect(next.headers[.contentType] == nil)
+        }
+        #expect(try followed(decide(307, "/z", from: get)).bodyBytes == Array("query".utf8))
+    }
+
+    private static let identity = ConnectionOptions(
+        tls: .init(caFile: "ca", clientCertificate: "cert", clientKey: "key", clientKeyPassword: "word"))
+
+    /// The certificate of the command, and that of the client.
+    @Test(arguments: [true, false])
+    func theClientCertificateStaysWithTheOrigin(own: Bool) throws {
+        var command = RawCommand(url: "https://a/x")
+        command.timeouts = Timeouts(idle: .seconds(7))
+        if own { command.connection = Self.identity }
+        let sent = try RequestBuilder(Client.Configuration()).description(of: command)
+        let connection = own ? ConnectionOptions() : Self.identity
+
+        let same = try followed(decide(302, "/z", from: sent, connection: connection))
+        #expect((same.settings.connection ?? connection) == Self.identity)
+
+        let veer = RedirectPolicy.follow { hop in
+            var next = hop.proposal
+            next.url = "https://b/z"
+            return .follow(next)
+        }
+        for (location, policy) in [("https://b/z", RedirectPolicy.follow), ("https://a:444/z", .follow), ("/z", veer)] {
+            let other = try followed(decide(302, location, from: sent, policy: policy, connection: connection))
+            #expect(other.settings.connection?.tls == .init(caFile: "ca"), "\(location)")
+            #expect(other.settings.idleTimeout == 7000)
         }
     }
 

@@ -21,6 +21,8 @@ public final class Client: Sendable {
     /// context switch per request, 4 to 8 us of it.
     let resumptions = CallbackQueue.dispatchQueue(.global())
     let redirects: RedirectPolicy
+    /// What requests without options of their own go by.
+    let connection: ConnectionOptions
     let accessories: [any Accessory]
     let reportsStops: Bool
     let clock: any Clock<Duration>
@@ -45,6 +47,7 @@ public final class Client: Sendable {
         builder = RequestBuilder(configuration)
         callbacks = configuration.callbackQueue ?? .serial()
         redirects = configuration.redirects
+        connection = configuration.connection
         accessories = configuration.accessories
         reportsStops = configuration.reportsStops
         clock = configuration.clock

@@ -1,8 +1,9 @@
 /// What to do with a redirecting response (RFC 9110 15.4).
 ///
 /// The rules of ``follow(limit:allowsDowngrade:)``: 301 and 302 turn POST into GET and drop the body, 303 turns
-/// everything but HEAD into GET, 307 and 308 keep method and body; `Authorization`, `Cookie` and `Proxy-Authorization`
-/// are dropped when scheme, host or port change; https never leads to http. A redirecting status without a usable
+/// everything but HEAD into GET and drops the body, 307 and 308 keep method and body; `Authorization`, `Cookie`,
+/// `Proxy-Authorization` and the TLS client certificate are dropped when scheme, host or port change; https never leads
+/// to http, and neither leads to another scheme (``ErrandError/redirectRefused``). A redirecting status without a usable
 /// `Location` is the response itself.
 public struct RedirectPolicy: Sendable {
     /// What a decision closure says about one hop.

@@ -131,7 +131,9 @@ extension AnyRequest {
             conclude(.response(response))
             return .finished
         }
-        switch RedirectRules.decide(response, to: sent, hops: hops, policy: redirectPolicy) {
+        let decision = RedirectRules.decide(
+            response, to: sent, hops: hops, policy: redirectPolicy, connection: client.connection)
+        switch decision {
         case .take:
             conclude(.response(response))
             return .finished

@@ -1,8 +1,8 @@
 import HTTPTypes
 
 /// RFC 9110 15.4, by ``RedirectPolicy``. Pure but for the policy's own closure.
-enum RedirectRules {
-    enum Decision {
+package enum RedirectRules {
+    package enum Decision {
         /// The response is the response.
         case take
         case follow(RequestDescription)
@@ -17,26 +17,29 @@ enum RedirectRules {
         "transfer-encoding", "expect", "digest", "last-modified",
     ]
 
-    static func isRedirect(_ statusCode: Int) -> Bool {
+    package static func isRedirect(_ statusCode: Int) -> Bool {
         switch statusCode {
         case 301, 302, 303, 307, 308: true
         default: false
         }
     }
 
-    /// `hops`: how many were made before.
-    static func decide(
-        _ response: Response, to sent: RequestDescription, hops: Int, policy: RedirectPolicy
+    /// `hops`: how many were made before; `connection`: what `sent` goes by where it has no options of its own.
+    package static func decide(
+        _ response: Response, to sent: RequestDescription, hops: Int, policy: RedirectPolicy,
+        connection: ConnectionOptions
     ) -> Decision {
         guard policy.limit > 0, let location = response.header(.location), !location.isEmpty else { return .take }
         guard let encoded = try? PercentEncoding.url(location) else { return .take }
         let source = URLReference(sent.url)
         var target = source.resolving(URLReference(encoded))
         target.fragment = nil
-        guard let scheme = target.scheme, target.authority?.isEmpty == false else { return .take }
+        guard let scheme = target.scheme else { return .take }
+        // Before the host is looked at: `javascript:` and `file:///` have none.
         guard RequestBuilder.isSupported(scheme) else {
             return .fail(refused(response, "the redirect leads to '\(scheme)', which is neither http nor https"))
         }
+        guard target.authority?.isEmpty == false else { return .take }
         if source.scheme?.lowercased() == "https", scheme.lowercased() == "http", !policy.allowsDowngrade {
             return .fail(refused(response, "the redirect leads from https to http"))
         }
@@ -44,12 +47,18 @@ enum RedirectRules {
             let message = "the \(hops + 1). redirect is beyond the limit of \(policy.limit)"
             return .fail(.tooManyRedirects.with(message: message, response: response))
         }
-        let proposal = proposal(sent, status: response.statusCode, from: source, to: target)
-        guard let decide = policy.decide else { return .follow(proposal) }
-        switch decide(.init(response: response, from: sent, proposal: proposal, count: hops + 1)) {
-        case .follow(let altered): return .follow(altered)
-        case .stop: return .take
+        var next = proposal(sent, status: response.statusCode, from: source, to: target)
+        if let decide = policy.decide {
+            switch decide(.init(response: response, from: sent, proposal: next, count: hops + 1)) {
+            case .follow(let altered): next = altered
+            case .stop: return .take
+            }
         }
+        // After the closure, which may lead to yet another origin but cannot alter the options.
+        if source.origin != URLReference(next.url).origin {
+            next.settings = next.settings.withoutClientIdentity(connection)
+        }
+        return .follow(next)
     }
 
     private static func proposal(
@@ -60,11 +69,12 @@ enum RedirectRules {
         let becomesGet =
             switch status {
             case 301, 302: sent.method == .post
-            case 303: sent.method != .get && sent.method != .head
+            case 303: sent.method != .head
             default: false
             }
-        if becomesGet {
-            next.method = .get
+        if becomesGet { next.method = .get }
+        // RFC 9110 15.4.4: after 303 nothing is sent again, whatever the method was.
+        if becomesGet || status == 303 {
             next.body = .none
             next.headers = next.headers.removing(aboutBody)
         }

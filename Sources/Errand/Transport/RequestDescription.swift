@@ -85,6 +85,22 @@ public final class TransferSettings: Sendable {
         bodyBytes = try Limits.count(limits.bodyBytes, "bodyBytes")
         decodedBytes = try Limits.count(limits.decodedBytes, "decodedBytes")
     }
+
+    private init(_ other: TransferSettings, connection: ConnectionOptions) {
+        timeouts = other.timeouts
+        limits = other.limits
+        priority = other.priority
+        self.connection = connection
+        queueTimeout = other.queueTimeout
+        connectTimeout = other.connectTimeout
+        firstByteTimeout = other.firstByteTimeout
+        idleTimeout = other.idleTimeout
+        totalTimeout = other.totalTimeout
+        headerBytes = other.headerBytes
+        headerCount = other.headerCount
+        bodyBytes = other.bodyBytes
+        decodedBytes = other.decodedBytes
+    }
 }
 
 extension TransferSettings {
@@ -93,5 +109,15 @@ extension TransferSettings {
         var timeouts = timeouts
         timeouts.total = total
         return try TransferSettings(timeouts: timeouts, limits: limits, priority: priority, connection: connection)
+    }
+
+    /// The same without a TLS client certificate, which tells who asks; `clientDefault` is what no options stand for.
+    func withoutClientIdentity(_ clientDefault: ConnectionOptions) -> TransferSettings {
+        var connection = connection ?? clientDefault
+        guard connection.tls.clientCertificate != nil || connection.tls.clientKey != nil else { return self }
+        connection.tls.clientCertificate = nil
+        connection.tls.clientKey = nil
+        connection.tls.clientKeyPassword = nil
+        return TransferSettings(self, connection: connection)
     }
 }
