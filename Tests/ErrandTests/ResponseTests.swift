@@ -52,6 +52,44 @@ import Testing
         }
     }
 
+    /// By every way in which `Data` is written to: the response and other holders of its data see nothing of it.
+    @Test(arguments: [26, 64, 1000])
+    func writingIntoDataLeavesTheResponseAlone(size: Int) {
+        let text = [UInt8](repeating: 97, count: size)
+        let writes: [(inout Data) -> Void] = [
+            { $0[0] = 90 }, { $0.append(contentsOf: [1, 2, 3]) }, { $0.replaceSubrange(0..<2, with: [65, 65]) },
+            { data in data.withUnsafeMutableBytes { (bytes: UnsafeMutableRawBufferPointer) in bytes[5] = 66 } },
+            { $0.resetBytes(in: 0..<3) }, { $0.removeFirst(3) },
+        ]
+        for write in writes {
+            let response = Response(statusCode: 200, body: text)
+            var mine = response.body.data
+            write(&mine)
+            #expect(mine != Data(text))
+            #expect(response.body.bytes == text)
+            let other = response.body.data
+            var second = response.body.data
+            write(&second)
+            #expect(Array(other) == text)
+            #expect(response.body.bytes == text)
+        }
+    }
+
+    @Test func dataIsSharedAndOutlivesTheResponse() {
+        var data: [Data] = []
+        do {
+            let response = Response(statusCode: 200, body: [UInt8](repeating: 98, count: 500))
+            data = [response.body.data, response.body.data]
+            let addresses = data.map { $0.withUnsafeBytes { $0.baseAddress } }
+            #expect(addresses[0] == addresses[1])
+            #expect(addresses[0] == response.body.withBytes { $0.baseAddress })
+        }
+        data[0][1] = 1
+        #expect(Array(data[1]) == [UInt8](repeating: 98, count: 500))
+        data.removeFirst()
+        #expect(data[0].last == 98)
+    }
+
     @Test func dataOutlivesTheResponse() {
         let data = Response(statusCode: 200, body: Array("body".utf8)).body.data
         #expect(String(decoding: data, as: UTF8.self) == "body")

@@ -23,14 +23,9 @@ extension Response {
         /// A copy of the bytes.
         public var bytes: [UInt8] { withBytes { [UInt8]($0) } }
 
-        /// The bytes as `Data` that shares the engine's memory and keeps it alive.
+        /// The bytes as `Data`: larger ones share the engine's memory and keep it alive. Writing into it copies first.
         public var data: Data {
-            let bytes = storage.body
-            guard let base = bytes.baseAddress, !bytes.isEmpty else { return Data() }
-            // Foundation copies before it writes into memory that it does not own alone, so nobody writes here.
-            return Data(
-                bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: bytes.count,
-                deallocator: .custom { [storage] _, _ in withExtendedLifetime(storage) {} })
+            storage.data
         }
     }
 }

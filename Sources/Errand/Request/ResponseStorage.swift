@@ -1,17 +1,70 @@
+import FoundationEssentials
+import Synchronization
+
 /// The memory behind a ``Response``. The base class of what the engine hands over and of what Swift code makes.
 ///
-/// `@unchecked Sendable`: subclasses set everything in their initialiser and change nothing until `deinit`; the buffers
-/// point at memory that the object owns alone and that nobody writes any more.
+/// `@unchecked Sendable`: everything but the lazy `shared` is set in the initialiser and not changed until `deinit`; the
+/// buffers point at memory that nobody writes while the object lives (see `data`).
 class ResponseStorage: @unchecked Sendable {
     let statusCode: Int
     /// The status line and the fields.
     let head: UnsafeRawBufferPointer
     let body: UnsafeRawBufferPointer
+    private let memory: Memory
+    private let shared = Mutex<Shared?>(nil)
+    /// Whether `shared` has a value, and with it the duty to free the memory.
+    private let isShared = Atomic<Bool>(false)
 
-    init(statusCode: Int, head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
+    /// What to free, and how.
+    ///
+    /// `@unchecked Sendable`: the pointer is only passed to `free`, once, by whoever is left last.
+    struct Memory: @unchecked Sendable {
+        let pointer: UnsafeMutableRawPointer
+        let free: @Sendable (UnsafeMutableRawPointer) -> Void
+    }
+
+    /// Frees the memory when neither the storage nor any `Data` of it is left.
+    private final class MemoryOwner: Sendable {
+        private let memory: Memory
+        init(_ memory: Memory) { self.memory = memory }
+        deinit { memory.free(memory.pointer) }
+    }
+
+    private struct Shared {
+        let owner: MemoryOwner
+        let data: Data
+    }
+
+    /// A copy of so few bytes costs less than sharing them.
+    private static let leastShared = 64
+
+    /// Owns: `memory`, which is freed with the last reference to it.
+    init(statusCode: Int, head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer, memory: Memory) {
         self.statusCode = statusCode
         self.head = head
         self.body = body
+        self.memory = memory
+    }
+
+    deinit {
+        if !isShared.load(ordering: .relaxed) { memory.free(memory.pointer) }
+    }
+
+    /// The body as `Data` over this memory. `Data` writes in place while it is the only reference to its buffer, one that
+    /// was made without a copy included; so there is one buffer, and the reference kept here makes everybody else's
+    /// copy on writing for as long as a response may read the memory.
+    final var data: Data {
+        guard let base = body.baseAddress, body.count >= Self.leastShared else { return Data(body) }
+        return shared.withLock { shared in
+            if let shared { return shared.data }
+            let owner = MemoryOwner(memory)
+            let data = Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: body.count,
+                deallocator: .custom { _, _ in withExtendedLifetime(owner) {} })
+            shared = Shared(owner: owner, data: data)
+            isShared.store(true, ordering: .relaxed)
+            return data
+        }
     }
 
     var trailers: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -26,19 +79,15 @@ class ResponseStorage: @unchecked Sendable {
 
 /// Memory of Swift's own: stubs, caches, tests.
 final class OwnedResponseStorage: ResponseStorage, @unchecked Sendable {
-    private let memory: UnsafeMutableRawBufferPointer
-
     init(statusCode: Int, head: [UInt8], body: [UInt8]) {
-        memory = UnsafeMutableRawBufferPointer.allocate(byteCount: head.count + body.count, alignment: 1)
+        let base = UnsafeMutableRawPointer.allocate(byteCount: max(1, head.count + body.count), alignment: 1)
+        let memory = UnsafeMutableRawBufferPointer(start: base, count: head.count + body.count)
         memory.copyBytes(from: head)
         UnsafeMutableRawBufferPointer(rebasing: memory[head.count...]).copyBytes(from: body)
         let whole = UnsafeRawBufferPointer(memory)
         super.init(
             statusCode: statusCode, head: UnsafeRawBufferPointer(rebasing: whole[..<head.count]),
-            body: UnsafeRawBufferPointer(rebasing: whole[head.count...]))
-    }
-
-    deinit {
-        memory.deallocate()
+            body: UnsafeRawBufferPointer(rebasing: whole[head.count...]),
+            memory: Memory(pointer: base) { $0.deallocate() })
     }
 }

@@ -3,7 +3,7 @@ import CErrand
 /// A response whose memory is the core's: freed with the last Swift value that refers to it, never copied.
 ///
 /// `@unchecked Sendable`: the core handed the payload over for good and keeps no pointer to it; here it is only read,
-/// and freed once.
+/// and freed once, by the base class.
 final class PayloadStorage: ResponseStorage, @unchecked Sendable {
     private let record: errand_record
     private let payload: OpaquePointer
@@ -15,11 +15,8 @@ final class PayloadStorage: ResponseStorage, @unchecked Sendable {
         self.payload = payload
         super.init(
             statusCode: Int(record.http_status), head: UnsafeRawBufferPointer(errand_payload_head(payload)),
-            body: UnsafeRawBufferPointer(errand_payload_body(payload)))
-    }
-
-    deinit {
-        errand_payload_free(payload)
+            body: UnsafeRawBufferPointer(errand_payload_body(payload)),
+            memory: Memory(pointer: UnsafeMutableRawPointer(payload)) { errand_payload_free(OpaquePointer($0)) })
     }
 
     override var trailers: UnsafeRawBufferPointer {
