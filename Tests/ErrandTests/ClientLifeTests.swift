@@ -64,6 +64,21 @@ private typealias Machine = ClientStateMachine
         clock.advance(by: .seconds(5))
     }
 
+    /// As long as that the clock's own addition would overflow.
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero])
+    func absurdDrainTimesAreBorne(time: Duration) async {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub)
+        let request = client.start(GetText())
+        let shutdown = Task { await client.shutdown(.drain(within: time)) }
+        while !client.isShutDown { await Task.yield() }
+        // Long enough for the timer's task to have begun, which is where it trapped.
+        try? await Task.sleep(for: .milliseconds(20))
+        stub.completeAll { _ in .response(Response(statusCode: 200)) }
+        await shutdown.value
+        #expect(request.state.isFinished)
+    }
+
     @Test func drainEndsWhatIsLeft() async {
         let stub = StubTransport()
         let clock = ManualClock()

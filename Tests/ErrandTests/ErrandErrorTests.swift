@@ -49,7 +49,27 @@ import Testing
         let error = ErrandError.statusNotAccepted.with(message: "no", response: Response(statusCode: 404))
         #expect(error.description == "statusNotAccepted: no (status 404)")
         #expect(error.shortDescription == "statusNotAccepted")
-        #expect(ErrandError.timeoutIdle.isTimeout && !ErrandError.timeoutIdle.isRefusal)
-        #expect(ErrandError.invalidURL.isRefusal && !ErrandError.invalidURL.isTimeout)
+        #expect(ErrandError.timeoutIdle.isTimeout)
+        #expect(!ErrandError.invalidURL.isTimeout)
+    }
+
+    @Test func aRefusalIsAFactNotAKind() {
+        #expect(!ErrandError.shutDown.isRefusal)
+        #expect(ErrandError.shutDown.refused.isRefusal)
+        #expect(ErrandError.shutDown.refused.with(message: "m").isRefusal)
+        #expect(ErrandError.shutDown.refused == .shutDown)
+    }
+
+    @Test func aHopThatCannotBeSentIsTheServersFault() {
+        let response = Response(statusCode: 302)
+        let blamed = ErrandError.invalidURL.refused.refusingHop(after: response)
+        #expect(blamed == .redirectRefused)
+        #expect(blamed.underlyingError as? ErrandError == .invalidURL)
+        let kept = ErrandError.queueFull.refused.refusingHop(after: response)
+        #expect(kept == .queueFull)
+        for error in [blamed, kept] {
+            #expect(!error.isRefusal)
+            #expect(error.statusCode == 302)
+        }
     }
 }

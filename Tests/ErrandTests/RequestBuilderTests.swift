@@ -40,6 +40,12 @@ private struct Build: Command {
         ("http://h/v1", "//other/x", "http://other/x"),
         ("http://h/v1", "https://other/x", "https://other/x"),
         ("http://h/v1", "HTTP://other", "HTTP://other"),
+        ("http://h/v1", "http://o/a/../b/./c?x=../y#/../z", "http://o/b/c?x=../y#/../z"),
+        ("http://h/v1", "http://o/..", "http://o/"),
+        ("http://h/v1", "http://o/a//b/.x/%2e%2e/c..", "http://o/a//b/.x/%2e%2e/c.."),
+        ("http://h/a/../v1", "/foo", "http://h/foo"),
+        ("http://h/a/../v1", "foo", "http://h/v1/foo"),
+        ("http://h/v1", "./a:b", "http://h/v1/a:b"),
         ("http://h/v1", "a b/ü", "http://h/v1/a%20b/%C3%BC"),
         ("http://h/v1", "a%20b", "http://h/v1/a%20b"),
         ("http://h/v1", "a\"<>b", "http://h/v1/a%22%3C%3Eb"),
@@ -55,6 +61,8 @@ private struct Build: Command {
         ("http://h/v1", "?a", "http://h/v1?a"),
         ("http://h/v1", "", "http://h/v1/"),
         ("http://h/v1", "http://other/x", "http://other/x"),
+        ("http://h/v1", "../x", "http://h/x"),
+        ("http://h/v1", "/./x/../y?z=/../w", "http://h/v1/y?z=/../w"),
     ])
     func appends(base: String, path: String, expected: String) throws {
         #expect(try url(path, base: base, joining: .append) == expected)
@@ -104,6 +112,19 @@ private struct Build: Command {
         #expect(throws: ErrandError.invalidURL) { try url("http:///x", base: "http://h") }
         #expect(throws: ErrandError.unsupportedScheme) { try url("ftp://h/x", base: "http://h") }
         #expect(throws: ErrandError.unsupportedScheme) { try url("file://h/etc/passwd") }
+    }
+
+    @Test(arguments: [("a:b", "./a:b"), ("http:x", "./http:x"), ("http:///x", nil)] as [(String, String?)])
+    func aSchemeWithoutAHostIsNamed(path: String, advice: String?) throws {
+        do throws(ErrandError) {
+            let url = try url(path, base: "http://h")
+            Issue.record("\(path) became \(url)")
+        } catch {
+            #expect(error == .invalidURL)
+            #expect(error.message.contains("reads as a URL of scheme '\(path.prefix { $0 != ":" })'"))
+            #expect(error.message.contains("write './") == (advice != nil))
+            if let advice { #expect(error.message.contains("'\(advice)'")) }
+        }
     }
 
     @Test func commandHeadersReplaceDefaults() throws {
@@ -157,11 +178,15 @@ private struct Build: Command {
         #expect(try Timeouts.milliseconds(nil, "x") == 0)
     }
 
-    @Test(arguments: [0, -1, Int.min])
+    @Test(arguments: [0, -1, Int.min, (1 << 50) + 1, Int.max])
     func absurdLimitsAreRefused(limit: Int) {
         let builder = RequestBuilder(Client.Configuration(baseURL: "http://h"))
-        #expect(throws: ErrandError.invalidLimit) {
-            try builder.description(of: Build(path: "x", limits: Limits(bodyBytes: limit)))
+        do throws(ErrandError) {
+            _ = try builder.description(of: Build(path: "x", limits: Limits(bodyBytes: limit)))
+            Issue.record("\(limit) was taken")
+        } catch {
+            #expect(error == .invalidLimit)
+            #expect(error.message.contains("'bodyBytes' is \(limit)"))
         }
     }
 

@@ -13,8 +13,12 @@ private let id = TransferID(rawValue: 9)
 /// Every state; a run that counts transfers from 3.
 private let states: [State] = [
     .idle, .submitting(run), .stoppedWhileSubmitting(run), .inFlight(run, id), .stopping(run), .processing(run),
-    .stoppedWhileProcessing(run), .ending(run), .endingStopped(run), .finished(run, .succeeded),
+    .stoppedWhileProcessing(run), .ending(run), .endingStopped(run), telling(), .finished(run, .succeeded),
 ]
+
+private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State {
+    .telling(run, .succeeded, .init(isSilenced: silenced, next: next))
+}
 
 @Suite struct RequestStateMachineTests {
     /// Checks one event in every state: the expected (action, state), or, where nothing is said, `otherwise` and no
@@ -37,6 +41,7 @@ private let states: [State] = [
             [
                 (.idle, .submit(transfer: 1), .submitting(.init(transfer: 1))),
                 (.finished(run, .succeeded), .submit(transfer: 4), .submitting(next)),
+                (telling(), .postpone, telling(next: .init())),
             ], otherwise: .refuse
         ) { $0.startRequested() }
     }
@@ -73,9 +78,63 @@ private let states: [State] = [
                 (.submitting(run), .none, .stoppedWhileSubmitting(run)),
                 (.inFlight(run, id), .cancel(id), .stopping(run)),
                 (.processing(run), .none, .stoppedWhileProcessing(run)),
-                (.ending(run), .none, .endingStopped(run)),
+                (.ending(run), .none, .endingStopped(run)), (telling(), .none, telling(silenced: true)),
             ], otherwise: Machine.ControlAction.none
         ) { $0.stopRequested() }
+    }
+
+    @Test func aTransferIsSubmittedUnlessItWasStopped() {
+        for state in states {
+            let machine = Machine(state)
+            let (present, earlier) = (machine.maySubmit(transfer: 3), machine.maySubmit(transfer: 2))
+            #expect(present == (state == .submitting(run)), "in \(state)")
+            #expect(!earlier)
+        }
+    }
+
+    @Test func told() {
+        let tested: [(State, Machine.ToldAction, State)] = [
+            (telling(), .rest, .finished(run, .succeeded)),
+            (telling(silenced: true), .rest, .finished(run, .succeeded)),
+            (telling(next: .init()), .submit(transfer: 4), .submitting(next)),
+            (
+                telling(next: .init(isPaused: true)), .submit(transfer: 4),
+                .submitting(.init(transfer: 4, isPaused: true))
+            ),
+            (telling(next: .init(isStopped: true)), .submit(transfer: 4), .stoppedWhileSubmitting(next)),
+        ]
+        check(tested, otherwise: .rest, in: tested.map(\.0)) { $0.told() }
+    }
+
+    @Test func thePostponedRunIsStoppedPausedAndNotAskedForTwice() {
+        var machine = Machine(telling(next: .init()))
+        #expect(machine.startRequested() == .refuse)
+        #expect(machine.pauseRequested() == .none)
+        #expect(machine.state == telling(next: .init(isPaused: true)))
+        #expect(machine.resumeRequested() == .none)
+        #expect(machine.stopRequested() == .none)
+        #expect(machine.state == telling(silenced: true, next: .init(isStopped: true)))
+        let (isSilenced, outcome) = (machine.isSilenced, machine.outcome)
+        #expect(isSilenced)
+        #expect(outcome == .succeeded)
+    }
+
+    /// What reached the transport last is what the request wants, or is followed by it.
+    @Test func aControlThatCameTooLateIsUndone() {
+        let flying = State.inFlight(run, id)
+        let held = State.inFlight(paused, id)
+        let old = TransferID(rawValue: 8)
+        let table: [(State, Machine.ControlAction, Machine.ControlAction)] = [
+            (flying, .pause(id), .resume(id)), (flying, .resume(id), .none), (held, .pause(id), .none),
+            (held, .resume(id), .pause(id)), (flying, .pause(old), .none), (held, .resume(old), .none),
+            (flying, .cancel(id), .none), (flying, .none, .none), (.stopping(run), .pause(id), .none),
+            (.processing(run), .pause(id), .none),
+        ]
+        for (state, performed, expected) in table {
+            let machine = Machine(state)
+            let answer = machine.controlPerformed(performed)
+            #expect(answer == expected, "\(performed) in \(state)")
+        }
     }
 
     @Test func pause() {
@@ -124,6 +183,8 @@ private let states: [State] = [
         machine.processed()
         #expect(machine.state == .ending(run))
         #expect(machine.concluded(.failed(.timeoutIdle)) == .failed(.timeoutIdle))
+        #expect(machine.state == .telling(run, .failed(.timeoutIdle), .init()))
+        #expect(machine.told() == .rest)
         #expect(machine.state == .finished(run, .failed(.timeoutIdle)))
     }
 
@@ -132,7 +193,7 @@ private let states: [State] = [
         machine.processed()
         _ = machine.stopRequested()
         #expect(machine.concluded(.succeeded) == .cancelled)
-        #expect(machine.state == .finished(run, .cancelled))
+        #expect(machine.state == .telling(run, .cancelled, .init()))
     }
 
     /// What our own bugs alone can reach ends the process, by name.
@@ -148,6 +209,10 @@ private let states: [State] = [
         await #expect(processExitsWith: .failure) {
             var machine = RequestStateMachine(.processing(.init(transfer: 1)))
             _ = machine.concluded(.succeeded)
+        }
+        await #expect(processExitsWith: .failure) {
+            var machine = RequestStateMachine(.idle)
+            _ = machine.told()
         }
     }
 
@@ -217,7 +282,9 @@ private struct Walk {
         case 4:
             control(feed { $0.resumeRequested() })
         default:
-            endTransfer(hop: Bool.random(using: &random), stopLate: Int.random(in: 0..<8, using: &random) == 0)
+            endTransfer(
+                hop: Bool.random(using: &random), stopLate: Int.random(in: 0..<8, using: &random) == 0,
+                restart: Int.random(in: 0..<4, using: &random))
         }
     }
 
@@ -227,7 +294,8 @@ private struct Walk {
         control(feed { $0.submitted(TransferID(rawValue: UInt64(transfer)), transfer: transfer) })
     }
 
-    private mutating func endTransfer(hop: Bool, stopLate: Bool) {
+    /// `restart`: 0, started again while it is told; 1, and stopped then; else not.
+    private mutating func endTransfer(hop: Bool, stopLate: Bool, restart: Int) {
         guard carried != nil else {
             if feed({ $0.transferEnded() }) != .ignore { violations.append("an end that nobody caused was taken") }
             return
@@ -251,10 +319,16 @@ private struct Walk {
         let outcome = feed { $0.concluded(.succeeded) }
         ends += 1
         if (outcome == .cancelled) != stopped { violations.append("\(outcome) with stopped = \(stopped)") }
+        if restart < 2, feed({ $0.startRequested() }) != .postpone { violations.append("no start while telling") }
+        if restart == 1 { control(feed { $0.stopRequested() }) }
+        guard case .submit(let transfer) = feed({ $0.told() }) else { return }
+        starts += 1
+        stopped = restart == 1
+        submit(transfer)
     }
 
     mutating func finish() {
         returnFromSubmit()
-        while carried != nil { endTransfer(hop: false, stopLate: false) }
+        while carried != nil { endTransfer(hop: false, stopLate: false, restart: 2) }
     }
 }

@@ -43,6 +43,13 @@ extension Client {
     }
 }
 
+extension Request {
+    /// A start whose end is told even where the request was stopped.
+    func start(evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void) {
+        if case .submit(let transfer) = begin(evenStopped: evenStopped, completion: completion) { proceed(transfer) }
+    }
+}
+
 /// SplitMix64: the same walk for the same seed, everywhere.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64

@@ -1,7 +1,7 @@
 /// Watches requests: a loading indicator, a log, a counter. Strictly balanced: whoever is told that a request will
 /// start is told that it will stop and that it did, once each, whatever becomes of it.
 ///
-/// Kept strongly, by the client or until the request ends (YTKNetwork `YTKRequestAccessory`).
+/// Kept strongly, by the client, or by a request until the run is over that it was added for (YTKNetwork `YTKRequestAccessory`).
 public protocol Accessory: AnyObject, Sendable {
     /// Before anything is sent. On the thread that starts the request.
     func requestWillStart(_ request: AnyRequest)

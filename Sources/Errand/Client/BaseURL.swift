@@ -2,7 +2,8 @@
 public enum PathJoining: Sendable, Hashable {
     /// RFC 3986 5.2, the default, as YTKNetwork 2 does: `/x` replaces the base's path.
     case resolve
-    /// The path is always appended: base `http://h/v1` and `/x` give `http://h/v1/x`, as YTKNetwork 1 did.
+    /// The path is always appended: base `http://h/v1` and `/x` give `http://h/v1/x`, as YTKNetwork 1 did. Dot segments
+    /// are removed all the same: `../x` gives `http://h/x`.
     case append
 }
 
@@ -23,6 +24,7 @@ struct BaseURL: Sendable {
         origin = "\(scheme)://\(authority)"
         parts.query = nil
         parts.fragment = nil
+        parts = parts.withoutDotSegments ?? parts
         if !parts.path.hasSuffix("/") { parts.path += "/" }
         folder = parts.text
     }
@@ -32,7 +34,10 @@ struct BaseURL: Sendable {
         if joining == .append {
             let first = path.utf8.first
             if first == 0x3F || first == 0x23 { return folder.dropLast() + path }
-            return folder + path.drop { $0 == "/" }
+            let tail = path.drop { $0 == "/" }
+            let joined = folder + tail
+            guard URLReference.hasDotSegment(tail) else { return joined }
+            return URLReference(joined).withoutDotSegments?.text ?? joined
         }
         guard Self.needsNoResolving(path) else {
             return URLReference(folder).resolving(URLReference(path)).text

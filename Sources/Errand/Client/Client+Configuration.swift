@@ -28,11 +28,11 @@ extension Client {
         public var reportsStops = false
         /// Loop threads. `nil`: one a core, at most 4. Range 1...64.
         public var loops: Int?
-        /// Requests that may wait for admission; more are ``ErrandError/queueFull``. `nil`: 65,536.
+        /// Requests that may wait for admission, at most 2^24; more are ``ErrandError/queueFull``. `nil`: 65,536.
         public var queueCapacity: Int?
-        /// Requests in flight, in all. `nil`: three quarters of the limit of open files, at most 4,096.
+        /// Requests in flight, in all, at most 2^24. `nil`: three quarters of the limit of open files, at most 4,096.
         public var inFlightLimit: Int?
-        /// Requests in flight to one origin. `nil`: 256.
+        /// Requests in flight to one origin, at most 2^24. `nil`: 256.
         public var originInFlightLimit: Int?
         /// Counts ``Client/shutdown(_:)``'s drain time. Default: the continuous clock.
         public var clock: any Clock<Duration> = ContinuousClock()

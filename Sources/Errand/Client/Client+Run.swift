@@ -2,7 +2,7 @@ extension Client {
     /// Runs a command and returns its value. Cancelling the task stops the request.
     ///
     /// Throws ``ErrandError``; `CancellationError` where the task was cancelled or the request stopped. Decoding runs in
-    /// the caller's task.
+    /// the caller's task; on the callback queue where the client has accessories, as they are told there.
     public func run<C: Command>(_ command: C) async throws -> C.Response {
         try Task.checkCancellation()
         guard accessories.isEmpty else { return try await request(command).runWatched() }

@@ -3,7 +3,8 @@ import Synchronization
 extension Client {
     /// What becomes of the requests that run.
     public enum ShutdownMode: Sendable {
-        /// They may end; what is left after that time ends with ``ErrandError/shutDown``.
+        /// They may end; what is left after that time ends with ``ErrandError/shutDown``. Zero and less are
+        /// ``cancel``, more than 30 days are 30 days.
         case drain(within: Duration)
         /// They end at once with ``ErrandError/shutDown``.
         case cancel
@@ -21,7 +22,7 @@ extension Client {
     /// The same without waiting; `completion` runs on any thread. May be called from a callback.
     public func shutdown(_ mode: ShutdownMode, completion: @escaping @Sendable () -> Void) {
         var drain: Duration?
-        if case .drain(let time) = mode, time > .zero { drain = time }
+        if case .drain(let time) = mode, time > .zero { drain = min(time, Timeouts.maximum) }
         let action = life.withLock { life in
             life.waiters.append(completion)
             return life.machine.shutdownRequested(drain: drain != nil)

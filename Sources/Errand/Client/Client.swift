@@ -60,7 +60,11 @@ public final class Client: Sendable {
 
     /// What `command` would send, without sending it. Throws what a start would fail with.
     public func describe(_ command: some Command) throws(ErrandError) -> RequestDescription {
-        try builder.description(of: command)
+        do throws(ErrandError) {
+            return try builder.description(of: command)
+        } catch {
+            throw error.refused
+        }
     }
 
     // MARK: Requests report here

@@ -54,11 +54,14 @@ struct RequestBuilder: Sendable {
         if path.utf8.contains(0x3A) {
             let reference = URLReference(path)
             if let scheme = reference.scheme {
-                guard reference.authority?.isEmpty == false else { throw Self.unusable(path) }
+                guard reference.authority?.isEmpty == false else {
+                    throw Self.schemeWithoutHost(path, scheme, hasBase: own != nil || baseURL != nil)
+                }
                 guard Self.isSupported(scheme) else {
                     throw ErrandError.unsupportedScheme.with(message: "only http and https are sent, not '\(scheme)'")
                 }
-                return path
+                // RFC 3986 5.2.4 for every kind of URL, not only for those that are joined to a base.
+                return reference.withoutDotSegments?.text ?? path
             }
         }
         if let own { return try BaseURL(own).joining(path, joining) }
@@ -69,6 +72,13 @@ struct RequestBuilder: Sendable {
     private static func unusable(_ path: String) -> ErrandError {
         ErrandError.invalidURL.with(
             message: "\(path.debugDescription) is not an absolute URL with a host, and there is no base URL for it")
+    }
+
+    /// `a:b`, which RFC 3986 4.2 does not allow for a relative path, or `http:///x`.
+    private static func schemeWithoutHost(_ path: String, _ scheme: Substring, hasBase: Bool) -> ErrandError {
+        var message = "\(path.debugDescription) reads as a URL of scheme '\(scheme)' without a host"
+        if hasBase, !path.utf8.contains(0x2F) { message += "; for a relative path write './\(path)'" }
+        return ErrandError.invalidURL.with(message: message)
     }
 
     static func isSupported(_ scheme: Substring) -> Bool {

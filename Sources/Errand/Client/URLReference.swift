@@ -85,10 +85,19 @@ struct URLReference: Equatable {
         return path[...slash] + relative
     }
 
-    /// Whether a segment may be "." or "..": it begins with a dot.
-    private static func hasDotSegment(_ path: Substring) -> Bool {
+    /// The same without dot segments; `nil` where there are none, as there mostly are not.
+    var withoutDotSegments: URLReference? {
+        guard Self.hasDotSegment(path) else { return nil }
+        var result = self
+        result.path = Self.removingDotSegments(path)
+        return result
+    }
+
+    /// Whether a segment before query and fragment may be "." or "..": it begins with a dot.
+    static func hasDotSegment(_ path: Substring) -> Bool {
         var previous = UInt8(ascii: "/")
         for byte in path.utf8 {
+            if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { return false }
             if byte == UInt8(ascii: "."), previous == UInt8(ascii: "/") { return true }
             previous = byte
         }

@@ -13,7 +13,7 @@ public import HTTPTypes
 ///
 /// Everything but ``path`` has a default. A command is read once per start, on the thread that starts it, and turned
 /// into an immutable ``RequestDescription``; ``accepts(statusCode:)`` and ``decode(_:)`` are called on the client's
-/// callback queue, or in the caller's own task where the command runs by `async`.
+/// callback queue, or in the caller's own task where the command runs by `async` on a client without accessories.
 ///
 /// YTKNetwork calls this `YTKRequest` and mixes it with the running request.
 public protocol Command: Sendable {
@@ -26,7 +26,8 @@ public protocol Command: Sendable {
 
     /// Absolute (`http://...`), or relative to the base URL as RFC 3986 5.2 says: `users/1` is appended to the base's
     /// folder, `/users/1` replaces the base's path. Spaces and non-ASCII characters are percent-encoded, an existing
-    /// `%41` is kept (YTKNetwork `requestUrl`).
+    /// `%41` is kept; the segments `.` and `..` are removed from absolute and relative ones alike (5.2.4), `%2e` is kept.
+    /// A relative path whose first segment has a colon is written `./a:b` (YTKNetwork `requestUrl`).
     var path: String { get }
 
     /// `nil`, the default: ``Client/Configuration/baseURL`` (YTKNetwork `baseUrl`).

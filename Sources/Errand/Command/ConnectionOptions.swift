@@ -105,9 +105,9 @@ public struct ConnectionOptions: Sendable, Hashable {
     public var unixSocketPath: String?
     /// Interface, address or host name to connect from (CURLOPT_INTERFACE).
     public var localInterface: String?
-    /// Seconds until the first TCP keep-alive probe, and between probes. `nil`: none.
+    /// Seconds until the first TCP keep-alive probe, and between probes; at most 86,400. `nil`: none.
     public var tcpKeepaliveSeconds: UInt32?
-    /// A kept connection idle for longer is not used again. `nil`: 50 s, below the 60 and 75 s at which common servers
+    /// A kept connection idle for longer, at most 86,400, is not used again. `nil`: 50 s, below the 60 and 75 s at which common servers
     /// close.
     public var idleConnectionSeconds: UInt32?
 

@@ -1,5 +1,5 @@
-/// How much a server may send. `nil` means the engine's default; anything else must be above zero, or the request fails
-/// with ``ErrandError/invalidLimit`` before it starts.
+/// How much a server may send. `nil` means the engine's default; anything else must be above zero and at most 2^50, or
+/// the request fails with ``ErrandError/invalidLimit`` before it starts.
 public struct Limits: Sendable, Hashable {
     /// Bytes of a response's header block. Default: 64 KiB. Ends with ``ErrandError/limitHeaderBytes``.
     public var headerBytes: Int?
@@ -18,10 +18,13 @@ public struct Limits: Sendable, Hashable {
         self.decodedBytes = decodedBytes
     }
 
+    /// The core's own bound.
+    private static let maximum = 1 << 50
+
     static func count(_ value: Int?, _ name: StaticString) throws(ErrandError) -> Int64 {
         guard let value else { return 0 }
-        guard value > 0 else {
-            throw ErrandError.invalidLimit.with(message: "limit '\(name)' is \(value), not above 0")
+        guard value > 0, value <= maximum else {
+            throw ErrandError.invalidLimit.with(message: "limit '\(name)' is \(value), not within 1...2^50")
         }
         return Int64(value)
     }

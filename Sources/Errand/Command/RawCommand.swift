@@ -45,7 +45,8 @@ public struct RawCommand: Command {
         method: String, url: String, headers: [(name: String, value: String)], body: RequestBody = .none
     ) throws(ErrandError) {
         guard let parsed = HTTPRequest.Method(rawValue: method) else {
-            throw ErrandError.invalidMethod.with(message: "'\(method.debugDescription)' is not an HTTP method")
+            throw ErrandError.invalidMethod.with(
+                message: "\(method.debugDescription) is not an HTTP method", isRefusal: true)
         }
         var fields = HTTPFields()
         for (name, value) in headers {
@@ -65,10 +66,12 @@ extension HTTPField {
     /// Throws ``ErrandError/invalidHeader``.
     public static func checked(name: String, value: String) throws(ErrandError) -> HTTPField {
         guard let fieldName = HTTPField.Name(name) else {
-            throw ErrandError.invalidHeader.with(message: "'\(name.debugDescription)' is not a header name")
+            throw ErrandError.invalidHeader.with(
+                message: "\(name.debugDescription) is not a header name", isRefusal: true)
         }
         guard !value.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
-            throw ErrandError.invalidHeader.with(message: "the value of '\(name)' has a CR, LF or NUL in it")
+            throw ErrandError.invalidHeader.with(
+                message: "the value of '\(name)' has a CR, LF or NUL in it", isRefusal: true)
         }
         return HTTPField(name: fieldName, lenientValue: Array(value.utf8))
     }

@@ -67,17 +67,5 @@ extension ErrandError {
             case .responseDecodingFailed: "the response cannot be decoded"
             }
         }
-
-        /// Refused before anything was sent.
-        var isRefusal: Bool {
-            switch self {
-            case .invalidArgument, .invalidURL, .unsupportedScheme, .invalidMethod, .invalidHeader, .invalidBody,
-                .invalidLimit, .invalidOption, .fileUnreadable, .unsupportedFeature, .requestEncodingFailed,
-                .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread:
-                true
-            default:
-                false
-            }
-        }
     }
 }

@@ -96,7 +96,8 @@ extension ErrandError {
     public static let limitDecodedBytes = ErrandError(.limitDecodedBytes)
     /// ``RedirectPolicy/limit`` was passed; ``response`` is the last redirecting response.
     public static let tooManyRedirects = ErrandError(.tooManyRedirects)
-    /// A redirect leads from https to http, or to what is neither; ``response`` is the redirecting response.
+    /// A redirect leads from https to http, to what is neither, or to a URL that cannot be sent, whose own error is then
+    /// ``underlyingError``; ``response`` is the redirecting response.
     public static let redirectRefused = ErrandError(.redirectRefused)
     /// ``Command/accepts(statusCode:)`` said no; ``response`` is the whole response.
     public static let statusNotAccepted = ErrandError(.statusNotAccepted)

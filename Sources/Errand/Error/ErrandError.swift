@@ -34,29 +34,32 @@ public struct ErrandError: Error, Sendable {
         let systemErrorCode: Int32
         let response: Response?
         let underlying: (any Error)?
+        let isRefusal: Bool
 
         init(
             message: String?, curlCode: Int32 = 0, systemErrorCode: Int32 = 0, response: Response? = nil,
-            underlying: (any Error)? = nil
+            underlying: (any Error)? = nil, isRefusal: Bool = false
         ) {
             self.message = message
             self.curlCode = curlCode
             self.systemErrorCode = systemErrorCode
             self.response = response
             self.underlying = underlying
+            self.isRefusal = isRefusal
         }
     }
 
     /// The same kind of error with attachments.
     package func with(
-        message: String? = nil, response: Response? = nil, underlying: (any Error)? = nil
+        message: String? = nil, response: Response? = nil, underlying: (any Error)? = nil, isRefusal: Bool? = nil
     ) -> ErrandError {
         ErrandError(
             code,
             details: Details(
                 message: message ?? details?.message, curlCode: details?.curlCode ?? 0,
                 systemErrorCode: details?.systemErrorCode ?? 0, response: response ?? details?.response,
-                underlying: underlying ?? details?.underlying))
+                underlying: underlying ?? details?.underlying,
+                isRefusal: isRefusal ?? details?.isRefusal ?? false))
     }
 }
 
@@ -90,8 +93,25 @@ extension ErrandError {
         }
     }
 
-    /// Whether the request was refused before anything was sent: the caller's mistake, or the engine's state.
-    public var isRefusal: Bool { code.isRefusal }
+    /// Whether the request was refused before anything was sent: the caller's mistake, or the client's state. A fact of
+    /// this one error, not of its kind: ``shutDown`` may also end a request that is under way.
+    public var isRefusal: Bool { details?.isRefusal ?? false }
+
+    /// The same error of a request of which nothing was sent.
+    var refused: ErrandError { with(isRefusal: true) }
+
+    /// The error of a hop that could not be sent after `response` had led to it. Where the client's state is the reason
+    /// the kind stays; where the description is, the server's `Location` is to blame, not the caller.
+    func refusingHop(after response: Response?) -> ErrandError {
+        switch code {
+        case .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread,
+            .internalFailure, .fileUnreadable:
+            with(response: response, isRefusal: false)
+        default:
+            .redirectRefused.with(
+                message: "the redirect's target cannot be sent: \(message)", response: response, underlying: self)
+        }
+    }
 }
 
 extension ErrandError: Equatable, Hashable {

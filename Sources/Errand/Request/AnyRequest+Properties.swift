@@ -14,7 +14,7 @@ extension AnyRequest {
     /// Why it failed; ``ErrandError/cancelled`` where it was stopped; `nil` while it runs and after a success.
     public final var error: ErrandError? {
         core.withLock { core in
-            guard case .finished(_, let outcome) = core.machine.state else { return nil }
+            guard let outcome = core.machine.outcome else { return nil }
             return switch outcome {
             case .succeeded: nil
             case .failed(let error): error
@@ -45,7 +45,7 @@ extension AnyRequest {
     /// The transfers of this run that have ended, one per hop.
     public final var attempts: [Attempt] {
         core.withLock { core in
-            guard case .finished(_, let outcome) = core.machine.state, let url = core.description?.url else {
+            guard let outcome = core.machine.outcome, let url = core.description?.url else {
                 return core.earlier
             }
             var error: ErrandError?
@@ -55,7 +55,8 @@ extension AnyRequest {
         }
     }
 
-    /// Adds an accessory for this request, from its next start on.
+    /// Adds an accessory for this request's next run. It is released when that run is over; a request that is started
+    /// again needs it added again.
     public final func addAccessory(_ accessory: any Accessory) {
         core.withLock { core in
             core.hooks = core.hooks ?? Hooks()

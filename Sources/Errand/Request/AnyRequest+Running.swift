@@ -15,6 +15,9 @@ extension AnyRequest {
     /// Returns false, and does nothing, while it runs or is still stopping. Accessories hear `requestWillStart` on this
     /// thread, before anything is sent; all other news comes on the callback queue, a failure to build the request
     /// included. After the client was shut down it fails with ``ErrandError/shutDown``.
+    ///
+    /// While the end of a run is being told, as inside its own callbacks, a start returns true and begins when everybody
+    /// was told, on the thread that tells; until then the request shows the run before.
     @discardableResult
     public final func start() -> Bool {
         start(installing: {})
@@ -22,35 +25,89 @@ extension AnyRequest {
 
     /// `install` runs under the lock, where the request does start.
     final func start(installing install: () -> Void) -> Bool {
-        guard let transfer = begin(installing: install) else { return false }
-        do {
+        switch begin(installing: install) {
+        case .submit(let transfer):
+            proceed(transfer)
+            return true
+        case .postpone:
+            return true
+        case .refuse:
+            return false
+        }
+    }
+
+    /// What a run has left. It is taken under the lock and let go after it: with the last reference to a value or an
+    /// error of the user's their `deinit` runs, which may well ask this request something.
+    private struct Remains: Sendable {
+        let outcome: RequestStateMachine.Outcome
+        let response: Response?
+        let description: RequestDescription?
+        let earlier: [Attempt]
+        let value: (any Sendable)?
+    }
+
+    private struct Begun: Sendable {
+        let action: RequestStateMachine.StartAction
+        let told: [any Accessory]
+        let remains: Remains?
+    }
+
+    /// The first half of a start.
+    final func begin(installing install: () -> Void) -> RequestStateMachine.StartAction {
+        let begun = core.withLock { core in
+            let outcome = core.machine.outcome
+            let action = core.machine.startRequested()
+            if action != .refuse { install() }
+            return beginRun(action, after: outcome, in: &core)
+        }
+        for accessory in begun.told { accessory.requestWillStart(self) }
+        return begun.action
+    }
+
+    /// The end of a run, and the begin of the next where one was asked for meanwhile.
+    final func endTelling() {
+        let begun = core.withLock { core in
+            let outcome = core.machine.outcome
+            guard case .submit(let transfer) = core.machine.told() else {
+                return Begun(action: .refuse, told: [], remains: nil)
+            }
+            return beginRun(.submit(transfer: transfer), after: outcome, in: &core)
+        }
+        for accessory in begun.told { accessory.requestWillStart(self) }
+        if case .submit(let transfer) = begun.action { proceed(transfer) }
+    }
+
+    private func beginRun(
+        _ action: RequestStateMachine.StartAction, after outcome: RequestStateMachine.Outcome?, in core: inout Core
+    ) -> Begun {
+        guard case .submit = action else { return Begun(action: action, told: [], remains: nil) }
+        core.told = client.accessories
+        if let hooks = core.hooks, !hooks.accessories.isEmpty {
+            core.told += hooks.accessories
+            hooks.accessories = []
+        }
+        let remains = outcome.map { outcome in
+            Remains(
+                outcome: outcome, response: core.response.take(), description: core.description.take(),
+                earlier: core.earlier, value: takeValue())
+        }
+        if remains != nil {
+            core.earlier = []
+            core.deadline = nil
+        }
+        return Begun(action: action, told: core.told, remains: remains)
+    }
+
+    /// The second half of a start.
+    final func proceed(_ transfer: Int) {
+        do throws(ErrandError) {
             submit(try prepare(), transfer: transfer)
         } catch {
-            deliverRefusal(error)
+            deliver(.failure(error.refused))
         }
-        return true
     }
 
-    /// The first half of a start. Returns the number of the transfer, or `nil` where the request runs already.
-    final func begin(installing install: () -> Void) -> Int? {
-        let begun: (transfer: Int, told: [any Accessory])? = core.withLock { core in
-            guard case .submit(let transfer) = core.machine.startRequested() else { return nil }
-            core.response = nil
-            core.description = nil
-            core.deadline = nil
-            if !core.earlier.isEmpty { core.earlier = [] }
-            core.told = client.accessories
-            if let hooks = core.hooks { core.told += hooks.accessories }
-            resetResults()
-            install()
-            return (transfer, core.told)
-        }
-        guard let begun else { return nil }
-        for accessory in begun.told { accessory.requestWillStart(self) }
-        return begun.transfer
-    }
-
-    /// The second half: registers with the client, then builds.
+    /// Registers with the client, then builds.
     final func prepare() throws(ErrandError) -> RequestDescription {
         guard client.requestStarted() else { throw .shutDown }
         let description = try describe()
@@ -61,35 +118,48 @@ extension AnyRequest {
         return description
     }
 
-    /// Hands a transfer to the transport, which keeps the request alive until its end.
+    /// Hands a transfer to the transport, which keeps the request alive until its end; not one that was stopped before.
     final func submit(_ description: RequestDescription, transfer: Int) {
-        core.withLock { $0.description = description }
+        let (isWanted, replaced) = core.withLock { core in
+            let replaced = core.description.take()
+            core.description = description
+            return (core.machine.maySubmit(transfer: transfer), replaced)
+        }
+        // Dies here, not under the lock: see `Remains`.
+        _ = replaced
+        guard isWanted else { return deliver(.failure(.cancelled)) }
         let id: TransferID
         do {
             id = try client.transport.submit(description, for: self)
         } catch {
-            return deliverRefusal(error)
+            let redirecting = core.withLock { $0.earlier.last }
+            return deliver(.failure(redirecting.map { error.refusingHop(after: $0.response) } ?? error.refused))
         }
         perform(core.withLock { $0.machine.submitted(id, transfer: transfer) })
     }
 
-    /// A refusal takes the way of any other failure, so that callbacks never run inside `start`.
-    private func deliverRefusal(_ error: ErrandError) {
-        TransferReceiver.deliver(CollectionOfOne(TransferEvent(self, .ended(.failure(error)))))
+    /// What the transport never heard of takes the way of any other end, so that callbacks never run inside `start`.
+    private func deliver(_ result: TransferResult) {
+        TransferReceiver.deliver(CollectionOfOne(TransferEvent(self, .ended(result))))
     }
 
-    private func perform(_ action: RequestStateMachine.ControlAction) {
-        switch action {
-        case .none: break
-        case .cancel(let id): client.transport.cancel(id)
-        case .pause(let id): client.transport.pause(id)
-        case .resume(let id): client.transport.resume(id)
+    private func perform(_ first: RequestStateMachine.ControlAction) {
+        var action = first
+        while true {
+            switch action {
+            case .none: return
+            case .cancel(let id): return client.transport.cancel(id)
+            case .pause(let id): client.transport.pause(id)
+            case .resume(let id): client.transport.resume(id)
+            }
+            let performed = action
+            action = core.withLock { $0.machine.controlPerformed(performed) }
         }
     }
 
     /// Stops the request. Closures and delegate hear nothing more once this has returned on the callback queue, unless
     /// ``Client/Configuration/reportsStops`` is set; accessories hear of the end; an `async` caller gets
-    /// `CancellationError`. Does nothing where nothing runs.
+    /// `CancellationError`. What was not submitted yet is not sent. Does nothing where nothing runs.
     public final func stop() {
         perform(core.withLock { $0.machine.stopRequested() })
     }

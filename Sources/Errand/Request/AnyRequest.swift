@@ -56,8 +56,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     /// Turns the result of the last transfer into the outcome and tells everybody.
     func conclude(_ result: TransferResult) {}
 
-    /// Clears what the last run left. Called while `core` is locked.
-    func resetResults() {}
+    /// Takes the value that the last run left. Called while `core` is locked.
+    func takeValue() -> (any Sendable)? { nil }
 
     // MARK: News from the transport
 

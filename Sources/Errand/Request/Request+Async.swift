@@ -4,13 +4,13 @@ extension Request {
     /// Runs the request on the caller's own task, which decodes by itself. For requests that nobody watches: no user
     /// code runs on a queue, no accessories.
     func runDirectly() async throws -> C.Response {
-        guard let first = begin(installing: {}) else { throw ErrandError.internalFailure }
+        guard case .submit(let first) = begin(installing: {}) else { throw ErrandError.internalFailure }
         var transfer = first
         var next: RequestDescription
         do throws(ErrandError) {
             next = try prepare()
         } catch {
-            _ = advance(.failure(error))
+            _ = advance(.failure(error.refused))
             return try outcome()
         }
         while true {
@@ -37,9 +37,10 @@ extension Request {
     func runWatched() async throws -> C.Response {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                start(evenStopped: true) { _ in continuation.resume() }
-                // A task cancelled before the start has had its handler called when there was nothing to stop yet.
+                let action = begin(evenStopped: true) { _ in continuation.resume() }
+                // A task cancelled before that has had its handler called when there was nothing to stop yet.
                 if Task.isCancelled { stop() }
+                if case .submit(let transfer) = action { proceed(transfer) }
             }
         } onCancel: {
             stop()

@@ -31,7 +31,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     /// Value or error; `nil` until it is over.
     public var result: Result<C.Response, ErrandError>? {
         core.withLock { core in
-            guard case .finished(_, let outcome) = core.machine.state else { return nil }
+            guard let outcome = core.machine.outcome else { return nil }
             switch outcome {
             case .succeeded: return storedValue.map { .success($0) }
             case .failed(let error): return .failure(error)
@@ -52,12 +52,14 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     /// ``AnyRequest/start()`` with one closure for both ends.
     @discardableResult
     public func start(completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
-        start(evenStopped: false, completion: completion)
+        start(installing: { ending = .completion(completion, evenStopped: false) })
     }
 
-    @discardableResult
-    func start(evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
-        start(installing: { ending = .completion(completion, evenStopped: evenStopped) })
+    /// The first half of a start.
+    func begin(
+        evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void
+    ) -> RequestStateMachine.StartAction {
+        begin(installing: { ending = .completion(completion, evenStopped: evenStopped) })
     }
 
     // MARK: AnyRequest
@@ -70,9 +72,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         command.redirects ?? client.redirects
     }
 
-    override func resetResults() {
-        storedValue = nil
-        ending = .none
+    override func takeValue() -> (any Sendable)? {
+        storedValue.take()
     }
 
     override func conclude(_ transferResult: TransferResult) {
@@ -102,6 +103,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
         tell(outcome, ending, delegate)
         for accessory in told { accessory.requestDidStop(self) }
+        // A run that begins here is counted before this one is let go: a drain waits for it.
+        endTelling()
         client.requestEnded()
     }
 
@@ -114,17 +117,21 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         case .cancelled:
             if client.reportsStops { delegate?.requestFailed(self) }
         }
+        // Only a delegate can have stopped the request on this queue since the outcome was decided.
+        let isSilenced = delegate != nil && !client.reportsStops && core.withLock { $0.machine.isSilenced }
         switch ending {
         case .none:
             break
         case .closures(let success, let failure):
+            if isSilenced { break }
             switch outcome {
             case .succeeded: success?(self)
             case .failed: failure?(self)
             case .cancelled: if client.reportsStops { failure?(self) }
             }
         case .completion(let completion, let evenStopped):
-            if outcome != .cancelled || evenStopped || client.reportsStops { completion(self) }
+            let isSilent = isSilenced || (outcome == .cancelled && !client.reportsStops)
+            if !isSilent || evenStopped { completion(self) }
         }
     }
 
@@ -140,7 +147,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             do {
                 return .success(try command.decode(response))
             } catch let error as ErrandError {
-                return .failure(error.response == nil ? error.with(response: response) : error)
+                return .failure(error.with(response: error.response ?? response, isRefusal: false))
             } catch {
                 let message = "the response cannot be decoded: \(error)"
                 return .failure(

@@ -33,11 +33,11 @@ public enum RequestState: Sendable, Hashable {
             self = .running
         case .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped:
             self = .stopping
-        case .finished(_, .succeeded):
+        case .telling(_, .succeeded, _), .finished(_, .succeeded):
             self = .succeeded
-        case .finished(_, .failed):
+        case .telling(_, .failed, _), .finished(_, .failed):
             self = .failed
-        case .finished(_, .cancelled):
+        case .telling(_, .cancelled, _), .finished(_, .cancelled):
             self = .cancelled
         }
     }

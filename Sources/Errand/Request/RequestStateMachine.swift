@@ -29,8 +29,25 @@ struct RequestStateMachine: ~Copyable {
         case ending(Run)
         /// Stopped meanwhile.
         case endingStopped(Run)
+        /// Over, and users see it so; delegate, closures and accessories are being told. A start waits for that.
+        case telling(Run, Outcome, Telling)
         /// Over, and may be started again.
         case finished(Run, Outcome)
+    }
+
+    /// What was asked for while everybody is being told.
+    struct Telling: Equatable {
+        /// Stopped: closures that were not called yet are not called.
+        var isSilenced = false
+        /// Begins when everybody was told.
+        var next: Next?
+    }
+
+    /// A run that was asked for and has not begun.
+    struct Next: Equatable {
+        var isPaused = false
+        /// It begins all the same, so that whoever waits for its end is told, but nothing is sent.
+        var isStopped = false
     }
 
     /// How a run ended.
@@ -42,8 +59,15 @@ struct RequestStateMachine: ~Copyable {
 
     enum StartAction: Equatable {
         case submit(transfer: Int)
+        /// `told` will say when.
+        case postpone
         /// It runs already.
         case refuse
+    }
+
+    enum ToldAction: Equatable {
+        case submit(transfer: Int)
+        case rest
     }
 
     enum ControlAction: Equatable {
@@ -82,10 +106,21 @@ struct RequestStateMachine: ~Copyable {
             let next = run.transfer + 1
             state = .submitting(Run(transfer: next))
             return .submit(transfer: next)
+        case .telling(let run, let outcome, var telling):
+            guard telling.next == nil else { return .refuse }
+            telling.next = Next()
+            state = .telling(run, outcome, telling)
+            return .postpone
         case .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing, .ending,
             .endingStopped:
             return .refuse
         }
+    }
+
+    /// Whether the transfer is still to be handed to the transport; if not it ends as cancelled.
+    func maySubmit(transfer: Int) -> Bool {
+        guard case .submitting(let run) = state else { return false }
+        return run.transfer == transfer
     }
 
     mutating func submitted(_ id: TransferID, transfer: Int) -> ControlAction {
@@ -97,7 +132,7 @@ struct RequestStateMachine: ~Copyable {
             state = .stopping(run)
             return .cancel(id)
         case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
-            .ending, .endingStopped, .finished:
+            .ending, .endingStopped, .telling, .finished:
             // The transfer ended before `submit` had returned, and another one may be under way by now.
             return .none
         }
@@ -116,6 +151,11 @@ struct RequestStateMachine: ~Copyable {
             return .none
         case .ending(let run):
             state = .endingStopped(run)
+            return .none
+        case .telling(let run, let outcome, var telling):
+            telling.isSilenced = true
+            telling.next?.isStopped = true
+            state = .telling(run, outcome, telling)
             return .none
         case .idle, .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped, .finished:
             // Nothing runs, or it is stopped already, or the outcome was told a moment ago.
@@ -146,9 +186,24 @@ struct RequestStateMachine: ~Copyable {
             run.isPaused = isPaused
             state = .processing(run)
             return .none
+        case .telling(let run, let outcome, var telling):
+            telling.next?.isPaused = isPaused
+            state = .telling(run, outcome, telling)
+            return .none
         case .idle, .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .ending, .endingStopped, .finished:
             // No byte is left to hold back.
             return .none
+        }
+    }
+
+    /// A pause or resume has reached the transport, perhaps after another thread's that was asked for later: answers what
+    /// it takes to undo that. Whoever acts last looks last, so the transport ends up where the request is.
+    func controlPerformed(_ action: ControlAction) -> ControlAction {
+        guard case .inFlight(let run, let id) = state else { return .none }
+        switch action {
+        case .pause(id): return run.isPaused ? .none : .resume(id)
+        case .resume(id): return run.isPaused ? .pause(id) : .none
+        case .none, .cancel, .pause, .resume: return .none
         }
     }
 
@@ -161,7 +216,7 @@ struct RequestStateMachine: ~Copyable {
         case .stoppedWhileSubmitting(let run), .stopping(let run):
             state = .stoppedWhileProcessing(run)
             return .conclude
-        case .idle, .processing, .stoppedWhileProcessing, .ending, .endingStopped, .finished:
+        case .idle, .processing, .stoppedWhileProcessing, .ending, .endingStopped, .telling, .finished:
             return .ignore
         }
     }
@@ -175,7 +230,8 @@ struct RequestStateMachine: ~Copyable {
             return .submit(transfer: run.transfer)
         case .stoppedWhileProcessing:
             return .conclude
-        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .ending, .endingStopped, .finished:
+        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .ending, .endingStopped, .telling,
+            .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure(
                 "hopDecided in \(state): only `transferEnded` leads here, and it says so once a transfer")
@@ -189,7 +245,8 @@ struct RequestStateMachine: ~Copyable {
             state = .ending(run)
         case .stoppedWhileProcessing(let run):
             state = .endingStopped(run)
-        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .ending, .endingStopped, .finished:
+        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .ending, .endingStopped, .telling,
+            .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure(
                 "processed in \(state): only `transferEnded` leads here, and it says so once a transfer")
@@ -201,15 +258,47 @@ struct RequestStateMachine: ~Copyable {
     mutating func concluded(_ proposal: Outcome) -> Outcome {
         switch state {
         case .ending(let run):
-            state = .finished(run, proposal)
+            state = .telling(run, proposal, Telling())
             return proposal
         case .endingStopped(let run):
-            state = .finished(run, .cancelled)
+            state = .telling(run, .cancelled, Telling())
             return .cancelled
         case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
-            .finished:
+            .telling, .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure("concluded in \(state): it follows `processed`")
         }
+    }
+
+    /// Everybody was told.
+    mutating func told() -> ToldAction {
+        switch state {
+        case .telling(let run, let outcome, let telling):
+            guard let next = telling.next else {
+                state = .finished(run, outcome)
+                return .rest
+            }
+            let begun = Run(transfer: run.transfer + 1, isPaused: next.isPaused)
+            state = next.isStopped ? .stoppedWhileSubmitting(begun) : .submitting(begun)
+            return .submit(transfer: begun.transfer)
+        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
+            .ending, .endingStopped, .finished:
+            // Only our own bug leads here, no caller and no server.
+            preconditionFailure("told in \(state): it follows `concluded`")
+        }
+    }
+
+    /// How the run ended; `nil` before it has.
+    var outcome: Outcome? {
+        switch state {
+        case .telling(_, let outcome, _), .finished(_, let outcome): outcome
+        default: nil
+        }
+    }
+
+    /// Stopped while everybody is being told.
+    var isSilenced: Bool {
+        guard case .telling(_, _, let telling) = state else { return false }
+        return telling.isSilenced
     }
 }

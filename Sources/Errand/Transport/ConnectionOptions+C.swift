@@ -1,7 +1,8 @@
 import CErrand
 
 extension ConnectionOptions {
-    /// C strings end at the first NUL; what lies behind it would be lost without a word.
+    /// C strings end at the first NUL; what lies behind it would be lost without a word. Throws
+    /// ``ErrandError/invalidOption``.
     func check() throws(ErrandError) {
         var texts = resolveOverrides + tls.pinnedKeys
         texts += [tls.caFile, tls.clientCertificate, tls.clientKey, tls.clientKeyPassword].compactMap { $0 }
@@ -9,6 +10,13 @@ extension ConnectionOptions {
         if case .url(let url, let bypass) = proxy { texts += [url] + bypass }
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else {
             throw ErrandError.invalidOption.with(message: "a connection option has a NUL in it")
+        }
+        for (name, value) in [
+            ("tcpKeepaliveSeconds", tcpKeepaliveSeconds), ("idleConnectionSeconds", idleConnectionSeconds),
+        ] {
+            // The core's own bound; its error would not say which option it means.
+            guard let value, value > 86400 else { continue }
+            throw ErrandError.invalidOption.with(message: "'\(name)' is \(value), not within 0...86400")
         }
     }
 

@@ -1,4 +1,5 @@
 import CErrand
+import HTTPTypes
 
 /// The engine: libuv loops driving libcurl, by way of the C core.
 ///
@@ -18,7 +19,7 @@ final class ReactorTransport: Transport {
     }
 
     private static func start(_ configuration: Client.Configuration) throws(ErrandError) -> Reactor {
-        let loops = try count(configuration.loops, "loops")
+        let loops = try count(configuration.loops, "loops", atMost: 64)
         let queueCapacity = try count(configuration.queueCapacity, "queueCapacity")
         let inFlightLimit = try count(configuration.inFlightLimit, "inFlightLimit")
         let originInFlightLimit = try count(configuration.originInFlightLimit, "originInFlightLimit")
@@ -33,10 +34,13 @@ final class ReactorTransport: Transport {
         }
     }
 
-    private static func count(_ value: Int?, _ name: StaticString) throws(ErrandError) -> UInt32 {
+    /// `maximum`: the core's own bounds.
+    private static func count(
+        _ value: Int?, _ name: StaticString, atMost maximum: Int = 1 << 24
+    ) throws(ErrandError) -> UInt32 {
         guard let value else { return 0 }
-        guard value > 0, let exact = UInt32(exactly: value) else {
-            throw ErrandError.invalidLimit.with(message: "'\(name)' is \(value), not above 0")
+        guard value > 0, value <= maximum, let exact = UInt32(exactly: value) else {
+            throw ErrandError.invalidLimit.with(message: "'\(name)' is \(value), not within 1...\(maximum)")
         }
         return exact
     }
@@ -58,9 +62,56 @@ final class ReactorTransport: Transport {
         }
         guard let outcome, outcome.status == .ok else {
             RecordIntake.discard(tag)
-            throw outcome.flatMap { ErrandError($0.status) } ?? .shutDown
+            throw Self.refusal(outcome?.status, description)
         }
         return TransferID(rawValue: outcome.id)
+    }
+
+    func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
+        let reactor: Reactor
+        switch self.reactor {
+        case .success(let running): reactor = running
+        case .failure(let error): return submissions.map { _ in .failure(error) }
+        }
+        var batch = RequestBatch()
+        defer { batch.free() }
+        // What cannot be submitted keeps its error; the others get theirs, or an id, from the core.
+        var results: [Result<TransferID, ErrandError>] = []
+        var submitted: [Int] = []
+        for (index, submission) in submissions.enumerated() {
+            do throws(ErrandError) {
+                let connection = try options.handle(for: submission.description.settings.connection)
+                batch.add(submission.description, options: connection, tag: RecordIntake.tag(for: submission.receiver))
+                submitted.append(index)
+                results.append(.failure(.shutDown))
+            } catch {
+                results.append(.failure(error))
+            }
+        }
+        guard !submitted.isEmpty else { return results }
+        let isTaken: Void? = reactor.withGroup { group in
+            batch.requests.withUnsafeMutableBufferPointer { requests in
+                guard let first = requests.baseAddress else { return }
+                _ = errand_submit(group, first, requests.count)
+            }
+        }
+        for (index, request) in zip(submitted, batch.requests) {
+            if isTaken != nil, request.status == .ok {
+                results[index] = .success(TransferID(rawValue: request.id))
+            } else {
+                RecordIntake.discard(request.tag)
+                let status = isTaken == nil ? nil : request.status
+                results[index] = .failure(Self.refusal(status, submissions[index].description))
+            }
+        }
+        return results
+    }
+
+    /// `nil`: there is no group any more.
+    private static func refusal(_ status: errand_status?, _ description: RequestDescription) -> ErrandError {
+        guard let status, let error = ErrandError(status) else { return .shutDown }
+        guard error == .invalidMethod, description.method == .connect else { return error }
+        return error.with(message: "CONNECT is not supported: tunnels are made by the engine itself, for a proxy")
     }
 
     func cancel(_ id: TransferID) {
