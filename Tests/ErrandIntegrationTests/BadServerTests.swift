@@ -82,6 +82,60 @@ import Testing
         }
     }
 
+    /// A `Location` that cannot be sent is the server's fault, with its response and the reason.
+    @Test func badLocations() async throws {
+        let server = try ScriptedServer()
+        let locations = ["http://127.0.0.1:99999/", "javascript:x", "file:///etc/passwd", "mailto:a@b"]
+        for (index, location) in locations.enumerated() {
+            try server.on(
+                "/\(index)", [.send("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")])
+        }
+        try await Client.with(Client(configuration: .init(baseURL: server.url("/")))) { client in
+            for (index, location) in locations.enumerated() {
+                guard case .failure(let error) = await client.result(of: Get(path: "\(index)")) else {
+                    Issue.record("\(location) was followed")
+                    continue
+                }
+                #expect(error == .redirectRefused, "\(location)")
+                #expect(error.statusCode == 302)
+                #expect(!error.isRefusal)
+                #expect((error.underlyingError as? ErrandError == .invalidURL) == (index == 0))
+            }
+        }
+    }
+
+    /// The message says which setting is out of range, or what is not supported.
+    @Test func refusalsNameTheCulprit() async throws {
+        let changes: [(String, ErrandError, (inout Client.Configuration) -> Void)] = [
+            ("'loops' is 65", .invalidLimit, { $0.loops = 65 }),
+            ("'queueCapacity' is 4294967295", .invalidLimit, { $0.queueCapacity = 4_294_967_295 }),
+            ("'inFlightLimit' is -1", .invalidLimit, { $0.inFlightLimit = -1 }),
+            ("'originInFlightLimit' is 16777217", .invalidLimit, { $0.originInFlightLimit = 16_777_217 }),
+            ("'bodyBytes' is \(Int.max)", .invalidLimit, { $0.limits = Limits(bodyBytes: .max) }),
+            ("'tcpKeepaliveSeconds' is 4294967295", .invalidOption, { $0.connection.tcpKeepaliveSeconds = .max }),
+            ("'idleConnectionSeconds' is 86401", .invalidOption, { $0.connection.idleConnectionSeconds = 86401 }),
+        ]
+        for (culprit, expected, change) in changes {
+            var configuration = Client.Configuration(baseURL: "http://127.0.0.1:1/")
+            change(&configuration)
+            try await Client.with(Client(configuration: configuration)) { client in
+                guard case .failure(let error) = await client.result(of: Get(path: "x")) else {
+                    Issue.record("\(culprit) was taken")
+                    return
+                }
+                #expect(error == expected)
+                #expect(error.message.contains(culprit), "\(error)")
+                #expect(error.isRefusal)
+            }
+        }
+        try await Client.with(Client()) { client in
+            let result = await client.result(of: Get(path: "http://127.0.0.1:1/", method: .connect))
+            guard case .failure(let error) = result else { return #expect(Bool(false)) }
+            #expect(error == .invalidMethod)
+            #expect(error.message.contains("CONNECT is not supported"))
+        }
+    }
+
     /// Refused before any socket is opened.
     @Test func badInput() async throws {
         let server = try ScriptedServer()

@@ -124,6 +124,23 @@ private struct GetText: Command {
         }
     }
 
+    /// The engine's own memory: whoever writes into `Data` of it writes into a copy, and it outlives the response.
+    @Test func dataOfARealBodyIsAValue() async throws {
+        var left = Data()
+        try await Client.with(Nginx.client()) { client in
+            let response = try await client.run(Get(path: "/1k"))
+            let before = response.body.bytes
+            var mine = response.body.data
+            mine[0] ^= 0xFF
+            #expect(response.body.bytes == before)
+            #expect(Array(response.body.data) == before)
+            left = response.body.data
+        }
+        left[1] ^= 0xFF
+        left.append(7)
+        #expect(left.count == 1025)
+    }
+
     @Test func encodingsAreDecoded() async throws {
         try await Client.with(Nginx.client()) { client in
             var options = ConnectionOptions()
