@@ -49,6 +49,8 @@ struct ToolError: Error {
 
     /// Runs a subcommand's work: what it throws is printed once, in one form, and becomes the exit code.
     static func reporting(_ body: () async throws -> Void) async throws {
+        // Standard output may be a pipe whose reader went away: that is an error of write, not the end.
+        signal(SIGPIPE, SIG_IGN)
         do {
             try await body()
         } catch let error as ToolError {

@@ -47,6 +47,22 @@ import Testing
         #expect(requests[3].values(of: "accept") == ["application/json"])
     }
 
+    @Test func sendsWhatIsNoRegularFile() throws {
+        let server = try echo()
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe").path
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let text = String(repeating: "from a pipe ", count: 20_000)
+        // A tool that does not read to the end is a failed test, not the end of all tests.
+        signal(SIGPIPE, SIG_IGN)
+        Thread.detachNewThread { try? Data(text.utf8).write(to: URL(fileURLWithPath: pipe)) }
+        #expect(try ToolRun(["fetch", server.url("/"), "-d", "@" + pipe], seconds: 8).status == 0)
+        #expect(try ToolRun(["fetch", server.url("/"), "-d", "@/dev/stdin"], input: "input").status == 0)
+        #expect(try ToolRun(["fetch", server.url("/"), "-d", "@/proc/sys/kernel/ostype"]).status == 0)
+        let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(bodies == [text, "input", "Linux\n"])
+    }
+
     @Test func sendsHeadersOnce() throws {
         let server = try echo()
         _ = try ToolRun(["fetch", server.url("/"), "-H", "Accept: a/b", "-H", "X-Test: 1", "-H", "User-Agent: me"])

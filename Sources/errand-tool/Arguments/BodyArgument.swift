@@ -7,9 +7,13 @@ enum BodyArgument: Sendable {
     case file(String)
     case standardInput
 
+    /// Bytes that are held in memory at most.
+    static let limit = 1 << 30
+
     init(_ argument: String) {
         switch argument {
-        case "@-": self = .standardInput
+        // Opening /dev/stdin fails where standard input is a socket.
+        case "@-", "@/dev/stdin": self = .standardInput
         case let path where path.hasPrefix("@"): self = .file(String(path.dropFirst()))
         default: self = .text(argument)
         }
@@ -19,14 +23,13 @@ enum BodyArgument: Sendable {
     func load() throws(ToolError) -> Data {
         switch self {
         case .text(let text): return Data(text.utf8)
-        case .standardInput: return FileHandle.standardInput.readDataToEndOfFile()
+        case .standardInput: return try BodyArgument.read(STDIN_FILENO, "standard input")
         case .file(let path):
             try BodyArgument.check(path)
-            do {
-                return try Data(contentsOf: URL(fileURLWithPath: path))
-            } catch {
-                throw ToolError(.inputFile, "cannot read '\(path)': \(ToolError.reason(error))")
-            }
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw BodyArgument.unreadable("'\(path)'") }
+            defer { close(descriptor) }
+            return try BodyArgument.read(descriptor, "'\(path)'")
         }
     }
 
@@ -36,7 +39,24 @@ enum BodyArgument: Sendable {
             return .data(try load(), contentType: contentType)
         }
         try BodyArgument.check(path)
+        guard BodyArgument.hasLength(path) else { return .data(try load(), contentType: contentType) }
         return .file(path, contentType: contentType)
+    }
+
+    /// Pipes and devices have no length to announce, and files of /proc say 0.
+    private static func hasLength(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
+    }
+
+    private static func read(_ descriptor: Int32, _ name: String) throws(ToolError) -> Data {
+        guard let data = Descriptor.read(descriptor, limit: limit) else { throw unreadable(name) }
+        return data
+    }
+
+    private static func unreadable(_ name: String) -> ToolError {
+        let reason = errno == EFBIG ? "more than 1 GiB, which is not held in memory" : String(cString: strerror(errno))
+        return ToolError(.inputFile, "cannot read \(name): \(reason)")
     }
 
     /// The usual mistakes, in words of their own.

@@ -8,7 +8,7 @@ extension Fetch {
         guard output.count <= urls.count else {
             throw ToolError(.usage, "-o is given \(output.count) times for \(urls.count) URLs")
         }
-        let files = output.filter { $0 != "-" }
+        let files = output.filter { $0 != "-" }.map(OutputFile.resolved)
         guard Set(files).count == files.count else {
             throw ToolError(.usage, "-o names the same file twice")
         }

@@ -16,7 +16,7 @@ struct FetchPrinter: Sendable {
             if includesHead, result.status != 0 { write(result.head + [0x0D, 0x0A], &result) }
             if result.failure == nil, job.output == .standardOutput, case .memory(let body) = result.body {
                 body.withBytes { bytes in
-                    if !Self.write(bytes) {
+                    if !Descriptor.write(bytes, to: STDOUT_FILENO) {
                         result.failure = .output("-", String(cString: strerror(errno)))
                     }
                 }
@@ -40,22 +40,9 @@ struct FetchPrinter: Sendable {
     }
 
     private func write(_ bytes: [UInt8], _ result: inout FetchResult) {
-        let written = bytes.withUnsafeBytes { Self.write($0) }
+        let written = bytes.withUnsafeBytes { Descriptor.write($0, to: STDOUT_FILENO) }
         if !written, result.failure == nil {
             result.failure = .output("-", String(cString: strerror(errno)))
         }
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var rest = bytes
-        while let base = rest.baseAddress, !rest.isEmpty {
-            let count = Foundation.write(STDOUT_FILENO, base, rest.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                return false
-            }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-        }
-        return true
     }
 }

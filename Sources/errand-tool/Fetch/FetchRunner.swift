@@ -34,8 +34,6 @@ struct FetchRunner {
 
     /// Throws the exit code of the first URL that failed, after all were printed.
     func run() async throws {
-        // Standard output may be a pipe whose reader went away: that is an error of write, not the end.
-        signal(SIGPIPE, SIG_IGN)
         let all = Task { await fetchAll() }
         let interrupt = Interrupt { all.cancel() }
         let drawing = Task { await progress.draw() }

@@ -1,55 +1,114 @@
 import Foundation
 
-/// The file of `-o`. Bytes go to `FILE.part`, which takes the name when the download is whole, so that nobody finds
-/// half a file under it. Devices and pipes are written in place. One owner at a time; blocks, so not for loop threads.
+/// The file of `-o`. Bytes go to a new file beside it, which takes the name when the download is whole, so that nobody
+/// finds half a file under it. What was there before keeps its mode, and a symbolic link stays one. Devices and pipes
+/// are written in place. One owner at a time; blocks, so not for loop threads.
 struct OutputFile: ~Copyable {
     private let path: String
-    private let partial: String?
+    /// `nil`: written in place, or it has its name.
+    private var partial: String?
     private var descriptor: Int32
     private(set) var written: UInt64 = 0
 
     struct Failure: Error {
         let reason: String
 
-        init() {
-            reason = String(cString: strerror(errno))
+        init(_ number: Int32 = errno) {
+            reason = String(cString: strerror(number))
         }
     }
 
-    init(_ path: String) throws(Failure) {
-        self.path = path
+    init(_ name: String) throws(Failure) {
+        path = OutputFile.resolved(name)
+        (partial, descriptor) = try OutputFile.open(path)
+    }
+
+    private static func open(_ path: String) throws(Failure) -> (partial: String?, descriptor: Int32) {
         var status = stat()
-        let isSpecial = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-        partial = isSpecial ? nil : path + ".part"
-        let flags = O_WRONLY | O_CLOEXEC | (isSpecial ? 0 : O_CREAT | O_TRUNC)
-        descriptor = open(partial ?? path, flags, 0o666)
-        guard descriptor >= 0 else { throw Failure() }
+        let exists = stat(path, &status) == 0
+        guard exists || errno == ENOENT else { throw Failure() }
+        guard !exists || status.st_mode & S_IFMT == S_IFREG else {
+            let descriptor = Foundation.open(path, O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw Failure() }
+            return (nil, descriptor)
+        }
+        // Renaming needs no right to the file itself, but who may not write it must not replace it.
+        guard !exists || access(path, W_OK) == 0 else { throw Failure() }
+        let mode = status.st_mode & 0o777
+        let (partial, descriptor) = try create(beside: path, mode: exists ? mode : 0o666)
+        if exists {
+            // The owner first, because that may clear mode bits. Only root may; for others it stays theirs.
+            _ = fchown(descriptor, status.st_uid, status.st_gid)
+            guard fchmod(descriptor, mode) == 0 else {
+                let failure = Failure()
+                close(descriptor)
+                unlink(partial)
+                throw failure
+            }
+        }
+        return (partial, descriptor)
+    }
+
+    /// A file that was not there, in the same folder, so that it can be renamed.
+    private static func create(beside path: String, mode: mode_t) throws(Failure) -> (String, Int32) {
+        var prefix = path + "."
+        for _ in 0..<100 {
+            let partial = prefix + String(UInt32.random(in: .min ... .max), radix: 36) + ".part"
+            let descriptor = Foundation.open(partial, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, mode)
+            if descriptor >= 0 { return (partial, descriptor) }
+            switch errno {
+            case EEXIST: break
+            // The name itself fits, with more added to it does not.
+            case ENAMETOOLONG: prefix = folder(of: path) + "/errand."
+            default: throw Failure()
+            }
+        }
+        throw Failure(EEXIST)
+    }
+
+    /// Where writing to `path` ends up: no links, no `.` and `..`; also where there is nothing yet. Two names of one
+    /// file have one resolved path.
+    static func resolved(_ path: String) -> String {
+        var path = path
+        // As many as Linux follows; a circle is told by open.
+        for _ in 0..<40 {
+            if let real = real(path) { return real }
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
+            path = target.hasPrefix("/") ? target : folder(of: path) + "/" + target
+        }
+        guard !path.isEmpty, !path.hasSuffix("/"), let folder = real(folder(of: path)) else { return path }
+        let name = path.split(separator: "/").last ?? ""
+        return (folder == "/" ? "" : folder) + "/" + name
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     mutating func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-        var rest = bytes
-        while let base = rest.baseAddress, !rest.isEmpty {
-            let count = Foundation.write(descriptor, base, rest.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw Failure()
-            }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            written += UInt64(count)
-        }
+        guard Descriptor.write(bytes, to: descriptor) else { throw Failure() }
+        written += UInt64(bytes.count)
     }
 
-    /// Gives the file its name.
+    /// Gives the file its name. Where that fails, nothing stays.
     mutating func finish() throws(Failure) {
         let failed = close(descriptor) != 0
         descriptor = -1
         guard !failed else { throw Failure() }
-        if let partial, rename(partial, path) != 0 { throw Failure() }
+        guard let partial else { return }
+        guard rename(partial, path) == 0 else { throw Failure() }
+        self.partial = nil
     }
 
     deinit {
-        guard descriptor >= 0 else { return }
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
         if let partial { unlink(partial) }
     }
 }

@@ -8,7 +8,9 @@ enum StandardError {
         write(line + "\n")
     }
 
+    /// A message that cannot be written is lost: there is no other place to say so, and the work goes on.
     static func write(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+        var text = text
+        _ = text.withUTF8 { Descriptor.write(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
     }
 }
