@@ -82,7 +82,7 @@ import Testing
     @Test func interruptEndsTheRun() throws {
         let nginx = try NginxServer()
         let run = try ToolRun(["bench", nginx.url("/12b"), "-d", "60s", "-c", "4", "--json"], interruptAfter: 1)
-        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.status == 130 && run.errors == "errand: interrupted\n", "\(run.errors)")
         #expect(try run.json()["requests"] as? Int ?? 0 > 0)
     }
 
@@ -96,7 +96,10 @@ import Testing
 
     @Test(arguments: [
         (["-c", "0"], "-c is 1 to 100,000, not 0"), (["-n", "0"], "-n is 1 and above, not 0"),
-        (["--loops", "65"], "--loops is 1 to 64, not 65"), (["--rate", "0"], "--rate is above 0"),
+        (["--loops", "65"], "--loops is 1 to 64, not 65"), (["--rate", "0"], "--rate is 0.001 to"),
+        (["--rate", "1e-300"], "--rate is 0.001 to"), (["--rate", "nan"], "--rate is 0.001 to"),
+        (["-d", "0s"], "'0s' looks like a time"), (["-d", "1000h"], "'1000h' looks like a time"),
+        (["-d", "31d"], "'31d' looks like a time"), (["-d", "10sec"], "'10sec' looks like a time"),
         (["--mode", "fast"], "is invalid for '--mode"), (["-d", "a", "-d", "b"], "a body is given twice"),
         (["-d", "1s", "--duration", "2s"], "a duration is given twice"), (["-X", "A B"], "invalidMethod"),
         (["-H", "a\u{1}: b"], "invalidHeader"), (["--timeout", "0"], "is invalid for '--timeout"),

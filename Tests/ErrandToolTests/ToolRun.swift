@@ -19,8 +19,12 @@ struct ToolRun {
         return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("errand")
     }()
 
-    /// Runs the tool to its end; throws ``Stuck`` after `seconds`. Output goes through files, so that no pipe fills up.
-    init(_ arguments: [String], input: String = "", interruptAfter: Double? = nil, seconds: Double = 30) throws {
+    /// Runs the tool to its end; throws ``Stuck`` after `seconds`. Output goes through files, so that no pipe fills up;
+    /// or to that device, and then it reads as empty here.
+    init(
+        _ arguments: [String], input: String = "", interruptAfter: Double? = nil, seconds: Double = 30,
+        outputTo: String? = nil, errorsTo: String? = nil
+    ) throws {
         let folder = try TemporaryFolder()
         let inputFile = folder.file("input")
         try Data(input.utf8).write(to: inputFile)
@@ -29,8 +33,10 @@ struct ToolRun {
         process.executableURL = ToolRun.executable
         process.arguments = arguments
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        process.standardOutput = try FileHandle(forWritingTo: folder.file("output"))
-        process.standardError = try FileHandle(forWritingTo: folder.file("errors"))
+        process.standardOutput = try FileHandle(
+            forWritingTo: outputTo.map(URL.init(fileURLWithPath:)) ?? folder.file("output"))
+        process.standardError = try FileHandle(
+            forWritingTo: errorsTo.map(URL.init(fileURLWithPath:)) ?? folder.file("errors"))
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
         try process.run()

@@ -41,6 +41,10 @@ final class AsyncEngine: BenchEngine {
         }
     }
 
+    func cancel() {
+        client.shutdown(.cancel) {}
+    }
+
     func shutDown() async {
         await client.shutdown(.cancel)
     }

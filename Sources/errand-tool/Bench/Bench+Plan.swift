@@ -9,8 +9,8 @@ extension Bench {
         try check(requests, 1...Int.max / 4, "-n")
         try check(warmUp, 0...Int.max / 4, "--warm-up")
         try check(loops, 1...64, "--loops")
-        if let rate, !(rate.isFinite && rate > 0 && rate <= 10_000_000) {
-            throw ToolError(.usage, "--rate is above 0 and at most 10,000,000 requests a second, not \(rate)")
+        if let rate, !OpenLoop.rates.contains(rate) {
+            throw ToolError(.usage, "--rate is 0.001 to 10,000,000 requests a second, not \(rate)")
         }
         let (duration, data) = try durationAndData()
         let body = try data.map { text throws(ToolError) in try BodyArgument(text).load() }
@@ -26,11 +26,21 @@ extension Bench {
             throw ErrandError.invalidMethod.with(message: "'\(name)' is not an HTTP method")
         }
         let wanted = requests ?? (duration == nil ? 10_000 : nil)
-        let warmUp = warmUp ?? (wanted.map { $0 / 20 } ?? connections * 10)
+        let (warmUp, warmUpTime) = warmUp(wanted, duration)
         return BenchPlan(
-            requests: wanted.map(UInt64.init), duration: duration, warmUp: UInt64(warmUp), rate: rate,
-            connections: connections, loops: loops ?? 0, mode: mode, method: method, url: url, headers: fields,
+            requests: wanted.map(UInt64.init), duration: duration, warmUp: UInt64(warmUp),
+            warmUpTime: warmUpTime, rate: rate, connections: connections, loops: loops ?? 0, mode: mode, method: method,
+            url: url, headers: fields,
             body: body, timeout: timeout.duration, httpVersion: httpVersion, caFile: cacert, insecure: insecure)
+    }
+
+    /// By default little beside the run itself, however few requests it has and however slow the server is.
+    private func warmUp(_ wanted: Int?, _ duration: Duration?) -> (count: Int, time: Duration?) {
+        if let warmUp { return (warmUp, nil) }
+        var expected = wanted.map(Double.init) ?? .infinity
+        if let rate, let duration { expected = min(expected, rate * Double(duration.nanoseconds) / 1e9) }
+        let count = Int(min(expected / 20, Double(connections) * 10, 5000))
+        return (count, min(.seconds(1), duration.map { $0 / 10 } ?? .seconds(1)))
     }
 
     /// Both are `-d` to the people who write load tests, so `-d 10s` is a time and `-d 'a=1'` a body.
@@ -41,6 +51,9 @@ extension Bench {
             if let time = DurationArgument(argument: text), time.hasUnit {
                 guard duration == nil else { throw ToolError(.usage, "a duration is given twice") }
                 duration = time.duration
+            } else if DurationArgument.isMeant(by: text) {
+                throw ToolError(
+                    .usage, "-d '\(text)' looks like a time, which is \(DurationArgument.rule); --data gives a body")
             } else {
                 guard data == nil else { throw ToolError(.usage, "a body is given twice") }
                 data = text

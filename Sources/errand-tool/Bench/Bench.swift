@@ -11,6 +11,10 @@ struct Bench: AsyncParsableCommand {
             open loop: requests are sent at their times whether or not earlier ones were answered, and latency counts \
             from the intended time, so that a server that stalls cannot hide it.
 
+            Latencies and requests a second are those of answered requests, whatever their status; requests without an \
+            answer are errors. At the end of -d, what is in flight gets twice the time of the slowest answer, 1 s at \
+            least and 30 s at most; what is unanswered then is cancelled, and an error. So it is 1 s after an interrupt.
+
             --json prints one object: requests, errors, seconds, requests_per_second, bytes_received, \
             cpu_user_seconds, cpu_system_seconds, cpu_microseconds_per_request, peak_resident_bytes, \
             latency_microseconds {min, mean, p50, p90, p99, p999, max}, status {code: count}, mode, connections, loops.
@@ -30,7 +34,7 @@ struct Bench: AsyncParsableCommand {
     @Option(
         name: .customShort("d"),
         help: ArgumentHelp(
-            "A time such as 10s, or a body: what reads as a time with its unit is one. See --duration and --data.",
+            "A time such as 10s, or a body: what looks like a time with its unit is one. See --duration and --data.",
             valueName: "duration-or-data"))
     var durationOrData: [String] = []
 
@@ -46,10 +50,16 @@ struct Bench: AsyncParsableCommand {
     @Option(help: "Event loops, 1 to 64. Default: the engine's own, one a core, at most 4.")
     var loops: Int?
 
-    @Option(help: "Open loop: requests a second.")
+    @Option(help: "Open loop: requests a second, 0.001 to 10,000,000.")
     var rate: Double?
 
-    @Option(name: .customLong("warm-up"), help: "Requests before the measured ones. Default: a twentieth, or 10 x -c.")
+    @Option(
+        name: .customLong("warm-up"),
+        help: ArgumentHelp(
+            """
+            Requests before the measured ones. Default: a twentieth of all, at most 10 x -c and 5,000, for at most 1 s \
+            and a tenth of the time.
+            """))
     var warmUp: Int?
 
     @Option(name: [.customShort("X"), .customLong("method")], help: "Method. Default: GET, or POST with a body.")
@@ -81,14 +91,17 @@ struct Bench: AsyncParsableCommand {
             let plan = try plan()
             let load = BenchLoad(plan)
             let engine = try engine(plan, load)
-            let interrupt = Interrupt { load.stop() }
+            let interrupt = Interrupt { load.interrupt() }
             let line = BenchProgress(load, isShown: progress)
+            let clock = Task { await BenchClock.run(load, engine) }
             if let rate = plan.rate {
-                OpenLoop.start(rate: rate, engine: engine, load: load)
+                await OpenLoop.run(rate: rate, engine: engine, load: load)
             } else {
                 engine.run(load, count: plan.connections)
             }
             await load.wait()
+            clock.cancel()
+            await clock.value
             await line.end()
             interrupt.end()
             await engine.shutDown()
@@ -106,12 +119,17 @@ struct Bench: AsyncParsableCommand {
 
     private func finish(_ plan: BenchPlan, _ load: BenchLoad, loops: Int) throws(ToolError) {
         guard let (result, from, to) = load.snapshot() else {
-            throw ToolError(.interrupted, "interrupted in the warm-up")
+            // Without a signal, only a core that takes no more requests ends a run in the warm-up.
+            if let error = load.firstError, !load.isInterrupted {
+                throw ToolError(error.exit, "stopped in the warm-up: \(error.text)")
+            }
+            throw ToolError(.interrupted, "interrupted in the warm-up, so nothing was measured")
         }
         let report = BenchReport(
             result: result, from: from, to: to, mode: plan.mode, connections: plan.connections, loops: loops)
-        print(json ? report.json.text(pretty: true) : report.table)
+        try StandardOutput.write((json ? report.json.text(pretty: true) : report.table) + "\n")
         if json, let error = result.firstError { StandardError.print("errand: first error: \(error.text)") }
+        if load.isInterrupted { throw ToolError(.interrupted, "interrupted") }
         if let error = result.firstError, result.errors == result.requests {
             throw ToolError(error.exit, "no request was answered: \(error.text)")
         }

@@ -6,5 +6,7 @@ protocol BenchEngine: Sendable {
     func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad)
     /// How many event loops there are.
     var loops: Int { get }
+    /// Ends what is in flight, and what is sent from now on, at once, as cancelled. Does not wait.
+    func cancel()
     func shutDown() async
 }

@@ -10,58 +10,40 @@ final class BenchLoad: Sendable {
         let time: UInt64
     }
 
-    struct Outcome: Sendable {
-        /// `nil`: there was no whole response.
-        var status: Int?
-        var bytes: UInt64 = 0
-        var error: ErrorNote?
-    }
-
-    /// Kept for the first failure alone.
-    struct ErrorNote: Sendable {
-        let text: String
-        let exit: ExitStatus
-
-        init(_ error: ToolError) {
-            text = error.message
-            exit = error.status
-        }
-    }
-
-    struct Result: Sendable {
-        var requests: UInt64 = 0
-        var errors: UInt64 = 0
-        var bytes: UInt64 = 0
-        /// By status code; an array, because a dictionary would show up in the figures.
-        var status = [UInt64](repeating: 0, count: 1000)
-        var latency = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
-        var firstError: ErrorNote?
-    }
-
     private enum Phase {
         case warmingUp
         case measuring(from: ProcessUsage)
-        /// No more tickets; what is in flight still ends.
-        case draining(from: ProcessUsage)
-        case done(from: ProcessUsage, to: ProcessUsage)
+        /// No more tickets; what is in flight still ends, or is cut off then. `from` is `nil` where nothing was measured.
+        case draining(from: ProcessUsage?, until: UInt64)
+        case done(from: ProcessUsage?, to: ProcessUsage)
     }
 
     private struct State: Sendable {
-        var phase: Phase
+        var phase = Phase.warmingUp
         var started: UInt64 = 0
         var ended: UInt64 = 0
+        /// Of `ended`, those of the warm-up.
+        var warmed: UInt64 = 0
         var result = Result()
         var waiter: CheckedContinuation<Void, Never>?
+        var isInterrupted = false
+        /// What is in flight is being cancelled.
+        var isCut = false
     }
 
+    private let began = MonotonicTime.now
     private let warmUp: UInt64
+    private let warmUpEnd: UInt64?
     private let wanted: UInt64?
     private let duration: UInt64?
     private let state: Mutex<State>
 
+    private static let second: UInt64 = 1_000_000_000
+
     init(_ plan: BenchPlan) {
         warmUp = plan.warmUp
-        wanted = plan.requests.map { $0 + plan.warmUp }
+        warmUpEnd = plan.warmUpTime.map { [began] in began + $0.nanoseconds }
+        wanted = plan.requests
         duration = plan.duration?.nanoseconds
         state = Mutex(State(phase: plan.warmUp == 0 ? .measuring(from: .read()) : .warmingUp))
     }
@@ -106,16 +88,17 @@ final class BenchLoad: Sendable {
     }
 
     private func begin(_ state: inout State, time: UInt64, now: UInt64) -> Ticket? {
+        var ahead = state.warmed
         switch state.phase {
         case .draining, .done: return nil
         case .measuring(let from):
             if let duration, now >= from.time + duration {
-                state.phase = .draining(from: from)
+                drain(&state, now)
                 return nil
             }
-        case .warmingUp: break
+        case .warmingUp: ahead = warmUp
         }
-        if let wanted, state.started >= wanted { return nil }
+        if let wanted, state.started >= wanted + ahead { return nil }
         state.started += 1
         return Ticket(time: time)
     }
@@ -123,21 +106,40 @@ final class BenchLoad: Sendable {
     private func end(
         _ state: inout State, _ ticket: Ticket, _ outcome: Outcome, _ now: UInt64
     ) -> CheckedContinuation<Void, Never>? {
+        var outcome = outcome
+        if state.isCut, outcome.status == nil, outcome.error?.exit == .interrupted { outcome.error = .unanswered }
         state.ended += 1
-        state.result.count(outcome, nanoseconds: now > ticket.time ? now - ticket.time : 0)
+        // A warm-up that ended by its time may have started more than is wanted; then the first ones count.
+        if state.result.requests < wanted ?? .max {
+            state.result.count(outcome, nanoseconds: now > ticket.time ? now - ticket.time : 0)
+        }
         switch state.phase {
-        case .warmingUp where state.ended == warmUp:
-            state.result = Result(firstError: state.result.firstError)
-            state.phase = .measuring(from: .read())
-        case .measuring(let from) where state.ended == wanted:
-            state.phase = .draining(from: from)
+        case .warmingUp where state.ended == warmUp: measure(&state)
+        case .measuring where state.result.requests == wanted: drain(&state, now)
         default: break
         }
         return finishIfDrained(&state)
     }
 
+    private func measure(_ state: inout State) {
+        state.result = Result()
+        state.warmed = state.ended
+        state.phase = .measuring(from: .read())
+    }
+
+    /// What is in flight gets as long as the slowest answer took, twice, but 1 s at least and 30 s at most.
+    private func drain(_ state: inout State, _ now: UInt64) {
+        let slowest = state.result.latency.totalCount > 0 ? state.result.latency.max : 0
+        let grace = min(max(slowest * 2, BenchLoad.second), 30 * BenchLoad.second)
+        switch state.phase {
+        case .warmingUp: state.phase = .draining(from: nil, until: now + grace)
+        case .measuring(let from): state.phase = .draining(from: from, until: now + grace)
+        case .draining, .done: break
+        }
+    }
+
     private func finishIfDrained(_ state: inout State) -> CheckedContinuation<Void, Never>? {
-        guard case .draining(let from) = state.phase, state.ended == state.started else { return nil }
+        guard case .draining(let from, _) = state.phase, state.ended == state.started else { return nil }
         state.phase = .done(from: from, to: .read())
         let waiter = state.waiter
         state.waiter = nil
@@ -146,17 +148,55 @@ final class BenchLoad: Sendable {
 
     /// Ends the run: hands out no more tickets. The waiter goes on when what is in flight has ended.
     func stop() {
+        let now = MonotonicTime.now
         let waiter = state.withLock { state in
-            switch state.phase {
-            case .warmingUp:
-                state.result = Result(firstError: state.result.firstError)
-                state.phase = .draining(from: .read())
-            case .measuring(let from): state.phase = .draining(from: from)
-            case .draining, .done: break
+            drain(&state, now)
+            return finishIfDrained(&state)
+        }
+        waiter?.resume()
+    }
+
+    /// The same at the user's wish: what is in flight gets 1 s at most.
+    func interrupt() {
+        let now = MonotonicTime.now
+        let waiter = state.withLock { state in
+            state.isInterrupted = true
+            drain(&state, now)
+            if case .draining(let from, let until) = state.phase {
+                state.phase = .draining(from: from, until: min(until, now + BenchLoad.second))
             }
             return finishIfDrained(&state)
         }
         waiter?.resume()
+    }
+
+    enum Tick {
+        /// Nothing is due before; `nil`: as far as is known.
+        case next(UInt64?)
+        /// What is in flight is to be cancelled.
+        case cut
+        case done
+    }
+
+    /// Goes on where time says so, whatever the server does.
+    func tick() -> Tick {
+        let now = MonotonicTime.now
+        let (tick, waiter) = state.withLock { state in
+            if case .warmingUp = state.phase, let warmUpEnd, now >= warmUpEnd { measure(&state) }
+            if case .measuring(let from) = state.phase, let duration, now >= from.time + duration { drain(&state, now) }
+            let waiter = finishIfDrained(&state)
+            switch state.phase {
+            case .warmingUp: return (Tick.next(warmUpEnd), waiter)
+            case .measuring(let from): return (.next(duration.map { from.time + $0 }), waiter)
+            case .draining(_, let until) where now < until: return (.next(until), waiter)
+            case .draining:
+                state.isCut = true
+                return (.cut, waiter)
+            case .done: return (.done, waiter)
+            }
+        }
+        waiter?.resume()
+        return tick
     }
 
     /// Returns when the last request has ended.
@@ -171,28 +211,29 @@ final class BenchLoad: Sendable {
         }
     }
 
+    /// Whether there are tickets no more.
+    var isOver: Bool {
+        state.withLock { state in
+            switch state.phase {
+            case .warmingUp, .measuring: false
+            case .draining, .done: true
+            }
+        }
+    }
+
+    var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
+
+    /// What went wrong first, in the warm-up where that was all.
+    var firstError: ErrorNote? { state.withLock { $0.result.firstError } }
+
     /// What has been counted so far, and since when; `nil` in the warm-up.
     func snapshot() -> (result: Result, from: ProcessUsage, to: ProcessUsage)? {
         state.withLock { state in
             switch state.phase {
-            case .warmingUp: nil
-            case .measuring(let from), .draining(let from): (state.result, from, .read())
-            case .done(let from, let to): (state.result, from, to)
+            case .warmingUp, .draining(nil, _), .done(nil, _): nil
+            case .measuring(let from), .draining(let from?, _): (state.result, from, .read())
+            case .done(let from?, let to): (state.result, from, to)
             }
         }
-    }
-}
-
-extension BenchLoad.Result {
-    mutating func count(_ outcome: BenchLoad.Outcome, nanoseconds: UInt64) {
-        requests += 1
-        bytes += outcome.bytes
-        if let code = outcome.status, status.indices.contains(code) {
-            status[code] += 1
-        } else {
-            errors += 1
-            if firstError == nil { firstError = outcome.error }
-        }
-        latency.record(nanoseconds)
     }
 }

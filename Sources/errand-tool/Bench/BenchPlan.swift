@@ -11,8 +11,9 @@ struct BenchPlan: Sendable {
     /// When the measured part is over: after so many requests, after so long, or at what comes first.
     var requests: UInt64?
     var duration: Duration?
-    /// Requests before the measured part.
+    /// Requests before the measured part, and how long they may take; `nil`: as long as they need.
     var warmUp: UInt64
+    var warmUpTime: Duration?
     /// Requests a second, sent whether or not earlier ones were answered; `nil`: each answer brings the next request.
     var rate: Double?
     var connections: Int
@@ -48,11 +49,16 @@ struct BenchPlan: Sendable {
     }
 
     private var pathStart: String.Index? {
-        // Anything else stays whole, so that the client refuses it as what it is.
-        guard let authority = url.range(of: "://"), ["http", "https"].contains(url[..<authority.lowerBound]),
-            !url[authority.upperBound...].hasPrefix("/")
+        // Anything else stays whole, so that the client takes or refuses it as what it is: a reference that begins with
+        // `//` or `?` would be another host or path below a base URL.
+        guard let scheme = url.range(of: "://"), ["http", "https"].contains(url[..<scheme.lowerBound]) else {
+            return nil
+        }
+        let rest = url[scheme.upperBound...]
+        guard let end = rest.firstIndex(where: { "/?#".contains($0) }), end > rest.startIndex,
+            rest[end...].hasPrefix("/"), !rest[end...].hasPrefix("//")
         else { return nil }
-        return url[authority.upperBound...].firstIndex(of: "/")
+        return end
     }
 
     var connection: ConnectionOptions {

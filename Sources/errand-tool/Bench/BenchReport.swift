@@ -14,7 +14,7 @@ struct BenchReport {
     ]
 
     var seconds: Double { Double(to.time - from.time) / 1e9 }
-    var requestsPerSecond: Double { seconds > 0 ? Double(result.requests) / seconds : 0 }
+    var requestsPerSecond: Double { seconds > 0 ? Double(result.answered) / seconds : 0 }
     var cpuUser: Double { to.user - from.user }
     var cpuSystem: Double { to.system - from.system }
     var cpuMicrosecondsPerRequest: Double { (cpuUser + cpuSystem) * 1e6 / Double(max(1, result.requests)) }
@@ -23,12 +23,13 @@ struct BenchReport {
         result.status.enumerated().filter { $0.element > 0 }.map { ($0.offset, $0.element) }
     }
 
-    private var latencies: [(key: String, microseconds: Double)] {
+    /// `nil`: there was no answer.
+    private var latencies: [(key: String, microseconds: Double?)] {
         let histogram = result.latency
         guard histogram.totalCount > 0 else {
-            return (["min", "mean"] + BenchReport.percentiles.map(\.key) + ["max"]).map { ($0, 0) }
+            return (["min", "mean"] + BenchReport.percentiles.map(\.key) + ["max"]).map { ($0, nil) }
         }
-        var rows = [("min", Double(histogram.min) / 1e3), ("mean", histogram.mean / 1e3)]
+        var rows: [(String, Double?)] = [("min", Double(histogram.min) / 1e3), ("mean", histogram.mean / 1e3)]
         rows += BenchReport.percentiles.map { ($0.key, Double(histogram.valueAtPercentile($0.value)) / 1e3) }
         return rows + [("max", Double(histogram.max) / 1e3)]
     }
@@ -44,7 +45,10 @@ struct BenchReport {
             ("cpu_system_seconds", .number(cpuSystem)),
             ("cpu_microseconds_per_request", .number(cpuMicrosecondsPerRequest)),
             ("peak_resident_bytes", .integer(to.peakResident)),
-            ("latency_microseconds", .object(latencies.map { ($0.key, .number($0.microseconds)) })),
+            (
+                "latency_microseconds",
+                .object(latencies.map { ($0.key, $0.microseconds.map(JSONValue.number) ?? .null) })
+            ),
             (
                 "status",
                 .object(statuses.map { (String($0.code), .integer($0.count)) })
@@ -69,7 +73,7 @@ struct BenchReport {
         ]
         rows += statuses.map { ("status \($0.code)", $0.count.grouped) }
         rows.append(("latency", ""))
-        rows += latencies.map { ("  " + $0.key, "\($0.microseconds.text(1)) us") }
+        rows += latencies.map { ("  " + $0.key, $0.microseconds.map { "\($0.text(1)) us" } ?? "-") }
         let width = rows.map(\.0.count).max() ?? 0
         var text = rows.map { name, value in
             let padding = String(repeating: " ", count: width - name.count)

@@ -35,6 +35,10 @@ final class ClosureEngine: BenchEngine {
         }
     }
 
+    func cancel() {
+        client.shutdown(.cancel) {}
+    }
+
     func shutDown() async {
         await client.shutdown(.cancel)
     }

@@ -5,7 +5,8 @@ import Foundation
 /// thread, a batch at a time.
 ///
 /// `@unchecked Sendable`: `group` is set once, in the initialiser, before the first request is submitted; records, and
-/// so other threads, come only after that. The group's functions are safe on any thread.
+/// so other threads, come only after that. The group's functions are safe on any thread. `shutDown` comes last, when
+/// neither the open loop's thread nor the clock is there any more.
 final class CoreEngine: BenchEngine, @unchecked Sendable {
     private(set) var loops = 0
     private var group: OpaquePointer?
@@ -49,6 +50,11 @@ final class CoreEngine: BenchEngine, @unchecked Sendable {
 
     func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
         submit([ticket.time])
+    }
+
+    func cancel() {
+        guard let group else { return }
+        _ = errand_group_stop(group, .cancel, 0)
     }
 
     func shutDown() async {

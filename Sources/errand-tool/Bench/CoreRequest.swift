@@ -19,7 +19,7 @@ final class CoreRequest: @unchecked Sendable {
             blocks.append(block)
             return errand_bytes(data: UnsafePointer(block.baseAddress), length: bytes.count)
         }
-        let milliseconds = Int64(plan.timeout.nanoseconds / 1_000_000)
+        let milliseconds = CoreTime.milliseconds(plan.timeout)
         var request = errand_request()
         request.method = keep(Array(plan.method.rawValue.utf8))
         request.url = keep(Array(plan.url.utf8))

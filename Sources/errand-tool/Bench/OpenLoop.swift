@@ -2,20 +2,36 @@ import Foundation
 
 /// Sends at a fixed rate, from a thread of its own: a task would be late whenever the tasks it measures are busy.
 enum OpenLoop {
-    static func start(rate: Double, engine: any BenchEngine, load: BenchLoad) {
-        let thread = Thread {
-            let first = MonotonicTime.now
-            var number = 0.0
-            while true {
-                let due = first + UInt64(number * 1e9 / rate)
-                MonotonicTime.sleep(until: due)
-                guard let ticket = load.begin(intendedAt: due) else { break }
-                engine.send(ticket, load)
-                number += 1
+    /// Requests a second; the least one keeps the time of the first requests within a day.
+    static let rates = 0.001...10_000_000
+
+    /// How long after the end of a run its thread may sleep.
+    private static let period: UInt64 = 50_000_000
+
+    /// Returns when the load has no more tickets and the thread touches nothing any more.
+    static func run(rate: Double, engine: any BenchEngine, load: BenchLoad) async {
+        await withCheckedContinuation { continuation in
+            let thread = Thread {
+                send(rate: rate, engine: engine, load: load)
+                continuation.resume()
             }
-            // With a number of requests there is nothing left to stop; with a duration the load stopped itself.
+            thread.name = "errand-rate"
+            thread.start()
         }
-        thread.name = "errand-rate"
-        thread.start()
+    }
+
+    private static func send(rate: Double, engine: any BenchEngine, load: BenchLoad) {
+        let first = MonotonicTime.now
+        var number = 0.0
+        while true {
+            let due = first + UInt64(min(number * 1e9 / rate, 1e18))
+            while MonotonicTime.now < due {
+                guard !load.isOver else { return }
+                MonotonicTime.sleep(until: min(due, MonotonicTime.now + period))
+            }
+            guard let ticket = load.begin(intendedAt: due) else { return }
+            engine.send(ticket, load)
+            number += 1
+        }
     }
 }

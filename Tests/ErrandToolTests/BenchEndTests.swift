@@ -1,0 +1,164 @@
+import ErrandTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import errand
+
+/// When a run ends, and what it says then: servers that stall, signals, the warm-up, outputs that fail.
+@Suite struct BenchEndTests {
+    static let modes = ["core", "closure", "async"]
+    static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+    private func stalled() throws -> ScriptedServer {
+        let server = try ScriptedServer()
+        try server.on(nil, [.stall])
+        return server
+    }
+
+    @Test(arguments: modes, [["-c", "4"], ["-c", "2", "--rate", "100"]])
+    func timeEndsAStalledRun(_ mode: String, _ options: [String]) throws {
+        let server = try stalled()
+        let run = try ToolRun(
+            ["bench", server.url("/"), "-d", "300ms", "--warm-up", "0", "--json", "--mode", mode] + options,
+            seconds: 8)
+        #expect(run.status == 13, "\(run.errors)")
+        let json = try run.json()
+        let requests = try #require(json["requests"] as? Int)
+        #expect(requests >= 4 && json["errors"] as? Int == requests)
+        #expect(json["requests_per_second"] as? Double == 0)
+        #expect((json["latency_microseconds"] as? [String: Any])?["p50"] is NSNull)
+        #expect(run.errors.contains("no answer when the run was over"))
+    }
+
+    @Test(arguments: modes) func aSignalEndsAStalledRun(_ mode: String) throws {
+        let server = try stalled()
+        let arguments = ["bench", server.url("/"), "-n", "1000", "-c", "2", "--mode", mode, "--json"]
+        for options in [["--rate", "100", "--warm-up", "0"], ["--warm-up", "0"]] {
+            let run = try ToolRun(arguments + options, interruptAfter: 0.5, seconds: 8)
+            #expect(run.status == 130, "\(run.errors)")
+            let json = try run.json()
+            #expect(json["errors"] as? Int ?? 0 > 0)
+        }
+        let run = try ToolRun(arguments + ["--warm-up", "10"], interruptAfter: 0.5, seconds: 8)
+        #expect(run.status == 130 && run.output.isEmpty, "\(run.text)")
+        #expect(run.errors.contains("nothing was measured"))
+    }
+
+    @Test func timeEndsASlowRate() throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.send(BenchEndTests.answer)])
+        for rate in ["0.1", "0.001"] {
+            let run = try ToolRun(["bench", server.url("/"), "-d", "500ms", "--rate", rate, "--json"], seconds: 8)
+            #expect(run.status == 0, "\(run.errors)")
+            let json = try run.json()
+            #expect(json["requests"] as? Int == 1)
+            #expect(json["seconds"] as? Double ?? 0 < 2)
+        }
+    }
+
+    @Test(arguments: [
+        ["-d", "1s", "-c", "2"], ["-n", "10", "-c", "2"], ["-d", "1s", "--rate", "10", "-c", "8"],
+    ]) func warmUpIsLittle(_ options: [String]) throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.sleep(milliseconds: 200), .send(BenchEndTests.answer)])
+        let run = try ToolRun(["bench", server.url("/"), "--json", "--mode", "core"] + options)
+        let requests = try #require(try run.json()["requests"] as? Int)
+        #expect(requests >= 8 && server.requests.count - requests <= 4, "\(requests) of \(server.requests.count)")
+    }
+
+    /// The warm-up's time is over with more requests begun than are wanted: the first three count, once.
+    @Test func aTimedWarmUpCountsExactly() {
+        var plan = BenchPlan(
+            requests: 3, warmUp: 10, connections: 5, loops: 1, mode: .core, method: .get, url: "", headers: [:],
+            timeout: .seconds(1), httpVersion: .automatic, insecure: false)
+        plan.warmUpTime = .nanoseconds(1)
+        let load = BenchLoad(plan)
+        let tickets = (0..<5).compactMap { _ in load.begin() }
+        #expect(tickets.count == 5 && load.snapshot() == nil)
+        guard case .next(nil) = load.tick() else {
+            Issue.record("the warm-up is not over")
+            return
+        }
+        #expect(load.begin() == nil && !load.isOver)
+        for ticket in tickets { load.end(ticket, .init(status: 200)) }
+        #expect(load.snapshot()?.result.requests == 3)
+        guard case .done = load.tick() else {
+            Issue.record("the run is not over")
+            return
+        }
+    }
+
+    @Test(arguments: modes) func failuresHaveNoLatency(_ mode: String) throws {
+        let server = try ScriptedServer()
+        try server.on("/", [.close])
+        try server.on("/", [.sleep(milliseconds: 150), .send(BenchEndTests.answer)])
+        let json = try ToolRun(
+            ["bench", server.url("/"), "-n", "2", "-c", "1", "--warm-up", "0", "--mode", mode, "--json"]
+        ).json()
+        #expect(json["requests"] as? Int == 2 && json["errors"] as? Int == 1)
+        let latency = try #require(json["latency_microseconds"] as? [String: Double])
+        #expect(latency["min"] ?? 0 > 140_000)
+        let seconds = try #require(json["seconds"] as? Double)
+        let rate = try #require(json["requests_per_second"] as? Double)
+        #expect(abs(rate * seconds - 1) < 0.01)
+    }
+
+    @Test(arguments: modes) func theWarmUpsErrorIsNotTheRuns(_ mode: String) throws {
+        let server = try ScriptedServer()
+        try server.on("/", [.close])
+        try server.on("/", [.send(BenchEndTests.answer)])
+        for options in [[], ["--json"]] {
+            let run = try ToolRun(
+                ["bench", server.url("/"), "-n", "5", "-c", "1", "--warm-up", "1", "--mode", mode] + options)
+            #expect(run.status == 0 && run.errors.isEmpty && !run.text.contains("first error"), "\(run.errors)")
+        }
+    }
+
+    @Test func shortTimeoutsAreNotNone() throws {
+        let port = try FaultPort(.silent)
+        for mode in BenchEndTests.modes {
+            let run = try ToolRun(
+                ["bench", "http://127.0.0.1:\(port.number)/", "-n", "1", "--timeout", "0.4ms", "--mode", mode],
+                seconds: 8)
+            #expect(run.status == 13, "\(mode) \(run.errors)")
+        }
+    }
+
+    @Test func failedOutputIsToldAndFailedErrorsAreNot() throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.send(BenchEndTests.answer)])
+        let arguments = ["bench", server.url("/"), "-n", "5", "-c", "1"]
+        for options in [[], ["--json"]] {
+            let run = try ToolRun(arguments + options, outputTo: "/dev/full")
+            #expect(run.status == 73 && run.errors.contains("cannot write '-'"), "\(run.errors)")
+        }
+        #expect(try ToolRun(["bench", "nonsense"], errorsTo: "/dev/full").status == 64)
+        let port = try FaultPort(.refused)
+        #expect(try ToolRun(["fetch", "http://127.0.0.1:\(port.number)/"], errorsTo: "/dev/full").status == 11)
+    }
+
+    @Test func textThatLooksLikeATimeIsABodyByName() throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.readBody, .send(BenchEndTests.answer)])
+        for options in [["--data", "31d"], ["-d", "30"], ["-d", "a=1s"]] {
+            let run = try ToolRun(["bench", server.url("/"), "-n", "1", "--warm-up", "0"] + options)
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["31d", "30", "a=1s"])
+    }
+
+    @Test(arguments: [
+        ("/a?b=//c", "/a?b=//c"), ("//a", "//a"), ("?next=/foo", "/?next=/foo"), ("", "/"), ("/", "/"),
+        ("#/x", "/"), ("/a:b", "/a:b"),
+    ]) func everyModeSendsToTheSamePath(_ text: String, _ target: String) throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.send(BenchEndTests.answer)])
+        let host = server.url("/").dropLast()
+        for mode in BenchEndTests.modes {
+            let run = try ToolRun(["bench", host + text, "-n", "1", "--warm-up", "0", "--mode", mode])
+            #expect(run.status == 0, "\(mode) \(run.errors)")
+        }
+        #expect(server.requests.map(\.target) == [target, target, target])
+    }
+}
