@@ -34,6 +34,11 @@ import Testing
         Case("httpStatus", 22, [.send("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno")], "--fail"),
         Case("tooManyRedirects", 17, [.send("HTTP/1.1 302 F\r\nLocation: /\r\nContent-Length: 0\r\n\r\n")], "-L"),
         Case("redirectRefused", 17, [.send("HTTP/1.1 302 F\r\nLocation: ftp://x/\r\nContent-Length: 0\r\n\r\n")], "-L"),
+        Case(
+            "redirectRefused", 17, [.send("HTTP/1.1 302 F\r\nLocation: javascript:a()\r\nContent-Length: 0\r\n\r\n")],
+            "-L"),
+        Case(
+            "redirectRefused", 17, [.send("HTTP/1.1 303 F\r\nLocation: file:///a\r\nContent-Length: 0\r\n\r\n")], "-L"),
     ]
 
     @Test(arguments: cases) func endsOnce(_ example: Case) throws {

@@ -114,6 +114,19 @@ import Testing
         }
     }
 
+    /// In memory and into a file, by the library's rules.
+    @Test(arguments: [("/b#c", "/b"), ("b", "/b"), ("/e?d", "/e?d"), ("/x y", "/x%20y"), ("/./c/../b", "/b")])
+    func followsRedirectsAlike(_ location: String, _ target: String) throws {
+        let server = try echo()
+        try server.on("/a", [.send("HTTP/1.1 302 F\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")])
+        for output in [[], ["-o", "/dev/null"]] {
+            let json = try ToolRun(["fetch", "-L", "--json-output", server.url("/a")] + output).json()
+            #expect(json["final_url"] as? String == server.url(target), "\(output)")
+            #expect(json["redirects"] as? Int == 1)
+        }
+        #expect(server.requests.map(\.target) == ["/a", target, "/a", target])
+    }
+
     @Test func keepsCredentialsFromOtherOrigins() throws {
         let other = try echo()
         let server = try ScriptedServer()
@@ -130,6 +143,23 @@ import Testing
         for request in other.requests {
             #expect(request.values(of: "authorization").isEmpty && request.values(of: "cookie").isEmpty)
             #expect(request.values(of: "x-test") == ["z"])
+        }
+    }
+
+    @Test func keepsTheClientCertificateFromOtherOrigins() throws {
+        let nginx = try NginxServer()
+        let target = nginx.url("/12b", port: .clientCertificate, host: "localhost")
+        let server = try ScriptedServer()
+        try server.on("/", [.send("HTTP/1.1 302 F\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n")])
+        let identity = [
+            "--cacert", nginx.certificateAuthorityPath, "--cert", nginx.certificate("client.pem"), "--key",
+            nginx.certificate("client.key"),
+        ]
+        for output in [[], ["-o", "/dev/null"]] {
+            let arguments = ["fetch", "-L", "--json-output"] + identity + output
+            #expect(try ToolRun(arguments + [target]).json()["status"] as? Int == 200)
+            let led = try ToolRun(arguments + [server.url("/")]).json()
+            #expect(led["final_url"] as? String == target && led["status"] as? Int == 400, "\(output)")
         }
     }
 

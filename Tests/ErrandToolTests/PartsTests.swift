@@ -49,32 +49,6 @@ import Testing
         #expect(!FetchProgress.line(received: 11, expected: 10, ended: 0, count: 1, seconds: 1).contains("["))
     }
 
-    @Test(arguments: [
-        (302, "/x", "http://h/a/b", "http://h/x", false),
-        (301, "x", "http://h/a/b", "http://h/a/x", false),
-        (307, "http://h:80/x", "http://h/", "http://h:80/x", false),
-        (308, "https://h/x", "http://h/", "https://h/x", true),
-        (303, "//other/x", "http://h/", "http://other/x", true),
-        (302, "http://h:81/", "http://h/", "http://h:81/", true),
-    ]) func followsRedirects(_ status: Int, _ location: String, _ from: String, _ to: String, _ drops: Bool) {
-        #expect(
-            Redirection(status: status, location: location, from: from)
-                == .follow(url: to, dropsCredentials: drops))
-    }
-
-    @Test func doesNotFollow() {
-        for status in [200, 300, 304, 306, 404] {
-            #expect(Redirection(status: status, location: "/x", from: "http://h/") == .none)
-        }
-        #expect(Redirection(status: 302, location: nil, from: "http://h/") == .none)
-        for (location, from) in [("http://h/", "https://h/"), ("ftp://h/", "http://h/"), ("file:///x", "http://h/")] {
-            guard case .refused = Redirection(status: 302, location: location, from: from) else {
-                Issue.record("\(from) to \(location) was not refused")
-                continue
-            }
-        }
-    }
-
     @Test func exitCodesAreDocumented() throws {
         let codes = ExitStatus.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)

@@ -16,14 +16,15 @@ final class Download: @unchecked Sendable {
     private static let discardLimit: UInt64 = 65_536
 
     private let queue = DispatchQueue(label: "errand.download")
-    private let url: String
+    private let first: RequestDescription
     private let path: String
     private let settings: FetchSettings
     private let engine: DownloadEngine
     private let progress: FetchProgress
     private var state = State.idle
     private var result: FetchResult
-    private var headers: HTTPFields
+    /// What the hop under way sends.
+    private var sent: RequestDescription
     private var remoteAddress: String?
     private var done: CheckedContinuation<FetchResult, Never>?
     /// The hop that is under way; 0 before the first.
@@ -37,7 +38,7 @@ final class Download: @unchecked Sendable {
         case waiting
         case writing(FileBox)
         /// The body is of no interest; then `next`, or the end.
-        case discarding(bytes: UInt64, next: String?)
+        case discarding(bytes: UInt64, next: RequestDescription?)
         case finished
     }
 
@@ -47,18 +48,19 @@ final class Download: @unchecked Sendable {
         init(_ path: String) throws(OutputFile.Failure) { file = try OutputFile(path) }
     }
 
-    /// `url` is what a client makes of the job's.
+    /// `description` is what a client makes of the job's URL.
     init(
-        _ job: FetchJob, url: String, path: String, _ settings: FetchSettings, engine: DownloadEngine,
+        _ job: FetchJob, _ description: RequestDescription, path: String, _ settings: FetchSettings,
+        engine: DownloadEngine,
         progress: FetchProgress
     ) {
-        self.url = url
+        first = description
+        sent = description
         self.path = path
         self.settings = settings
         self.engine = engine
         self.progress = progress
         result = FetchResult(url: job.url)
-        headers = settings.headers
         deadline = settings.timeouts.total.map { MonotonicTime.now + $0.nanoseconds }
     }
 
@@ -67,7 +69,7 @@ final class Download: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 queue.async { [self] in
                     done = continuation
-                    send(url)
+                    send(first)
                 }
             }
         } onCancel: {
@@ -102,16 +104,15 @@ final class Download: @unchecked Sendable {
         }
     }
 
-    private func send(_ url: String) {
+    private func send(_ description: RequestDescription) {
         if case .finished = state {
             return end(.init(name: "cancelled", message: "cancelled", exit: .interrupted))
         }
         state = .waiting
         let now = MonotonicTime.now
         if let deadline, deadline <= now { return end(FetchResult.Failure(.timeoutTotal, words: nil)) }
-        let block = headers.map { "\($0.name.rawName): \($0.value)\r\n" }.joined()
-        let (status, id) = engine.submit(
-            self, url: url, headers: block, total: deadline.map { .nanoseconds($0 - now) })
+        sent = description
+        let (status, id) = engine.submit(self, description, total: deadline.map { .nanoseconds($0 - now) })
         transfer = id
         if status != .ok { end(FetchResult.Failure(status, words: nil)) }
     }
@@ -131,17 +132,17 @@ final class Download: @unchecked Sendable {
         result.headers = HTTPFields(head: head)
         remoteAddress = record.text(errand_payload_remote_address)
         result.status = Int(record.http_status)
-        if settings.followsRedirects, settings.maxRedirects > 0 {
-            switch Redirection(status: result.status, location: result.headers[.location], from: result.finalURL) {
-            case .none: break
-            case .follow(let url, let dropsCredentials):
-                if dropsCredentials {
-                    for name in Redirection.ofOneOrigin { headers[name] = nil }
-                }
-                state = .discarding(bytes: 0, next: url)
+        if settings.followsRedirects, RedirectRules.isRedirect(result.status) {
+            let decision = RedirectRules.decide(
+                Response(statusCode: result.status, headers: result.headers), to: sent, hops: result.redirects,
+                policy: .follow(limit: settings.maxRedirects), connection: settings.connection)
+            switch decision {
+            case .take: break
+            case .follow(let next):
+                state = .discarding(bytes: 0, next: next)
                 return
-            case .refused(let reason):
-                result.failure = .init(name: "redirectRefused", message: reason, exit: .redirect)
+            case .fail(let error):
+                result.failure = FetchResult.Failure(error)
                 state = .discarding(bytes: 0, next: nil)
                 return
             }
@@ -197,13 +198,7 @@ final class Download: @unchecked Sendable {
         switch state {
         case .discarding(_, let next?) where ended == .ok || ended == .cancelled:
             result.redirects += 1
-            guard result.redirects <= settings.maxRedirects else {
-                return end(
-                    .init(
-                        name: "tooManyRedirects", message: "more than \(settings.maxRedirects) redirects",
-                        exit: .redirect))
-            }
-            result.finalURL = next
+            result.finalURL = next.url
             return send(next)
         case .discarding where result.failure != nil:
             return end(nil)

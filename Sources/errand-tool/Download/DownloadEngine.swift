@@ -29,7 +29,7 @@ final class DownloadEngine: @unchecked Sendable {
     /// Sends one hop of a download. The tag owns the download until the completion record, of which each accepted
     /// request gets exactly one.
     func submit(
-        _ download: Download, url: String, headers: String, total: Duration?
+        _ download: Download, _ description: RequestDescription, total: Duration?
     ) -> (status: errand_status, id: UInt64) {
         var item = errand_request()
         item.flags = UInt32(ERRAND_REQUEST_STREAM_RESPONSE)
@@ -40,12 +40,19 @@ final class DownloadEngine: @unchecked Sendable {
         item.timeout_total = CoreTime.milliseconds(total)
         item.limit_body_bytes = Int64(settings.bodyLimit ?? Download.bodyLimit)
         item.limit_decoded_bytes = item.limit_body_bytes
+        var options: OpaquePointer?
+        if let connection = description.settings.connection {
+            // A hop to another origin, without the client certificate; the rest was accepted by the initialiser.
+            options = try? CoreOptions.make(connection)
+            guard options != nil else { return (.outOfMemory, 0) }
+        }
+        defer { errand_options_release(options) }
+        item.options = options
         let owner = Unmanaged.passRetained(download)
         item.tag = UInt64(UInt(bitPattern: owner.toOpaque()))
-        var url = url
-        var headers = headers
+        var url = description.url
         let accepted = url.withUTF8 { urlBytes in
-            headers.withUTF8 { headerBytes in
+            description.headers.bytes.withUnsafeBufferPointer { headerBytes in
                 item.url = errand_bytes(data: urlBytes.baseAddress, length: urlBytes.count)
                 item.headers = errand_bytes(data: headerBytes.baseAddress, length: headerBytes.count)
                 return errand_submit(group, &item, 1)

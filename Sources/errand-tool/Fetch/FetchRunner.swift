@@ -78,8 +78,8 @@ struct FetchRunner {
         }
         do {
             // The client's own rules for URLs hold for downloads too.
-            let url = try client.describe(settings.command(job.url)).url
-            return await Download(job, url: url, path: path, settings, engine: downloads, progress: progress).run()
+            let description = try client.describe(settings.command(job.url))
+            return await Download(job, description, path: path, settings, engine: downloads, progress: progress).run()
         } catch {
             var result = FetchResult(url: job.url)
             result.failure = FetchResult.Failure(error)
