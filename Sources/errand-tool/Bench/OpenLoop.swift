@@ -2,7 +2,7 @@ import Foundation
 
 /// Sends at a fixed rate, from a thread of its own: a task would be late whenever the tasks it measures are busy.
 enum OpenLoop {
-    /// Requests a second; the least one keeps the time of the first requests within a day.
+    /// Requests a second; below one in 17 minutes there is no load.
     static let rates = 0.001...10_000_000
 
     /// How long after the end of a run its thread may sleep.
