@@ -9,6 +9,7 @@
 #include "transfer/payload.h"
 #include "transfer/result.h"
 #include "transfer/slot.h"
+#include "transfer/source.h"
 
 /* A failure's text, a body's trailers, and a head nobody streamed. */
 static void complete_payload(errand__slot *slot, bool failed,
@@ -56,6 +57,8 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   errand__record_fill(slot, code, record);
   complete_payload(slot, record->status != ERRAND_OK, record);
   curl_multi_remove_handle(shard->multi, slot->easy);
+  if (t->fresh_retry)
+    curl_easy_setopt(slot->easy, CURLOPT_FRESH_CONNECT, (long) slot->fresh);
   errand__shard_touch(shard);
   shard->in_flight--;
   shard->used_ms = realm->used_ms = loop->now_ms;
@@ -162,6 +165,26 @@ static void fail_shard(errand__loop *loop, errand__shard *shard) {
   errand__shard_discard(shard);
 }
 
+/*
+ * libcurl before 8.0 takes a kept connection that dies while it sends up to
+ * five times in a row, and then gives up (9fd2d5aa72). Where the request may
+ * be sent again and no byte of a response came, it gets a new connection.
+ */
+static bool retry_fresh(errand__transfer *t, CURLcode code) {
+  errand__slot *slot = t->slot;
+  if (code != CURLE_SEND_ERROR || !t->replayed || t->fresh_retry ||
+      t->header_bytes > 0 || t->reason != ERRAND_OK ||
+      (t->source && !errand__source_rewind(t->source)))
+    return false;
+  t->fresh_retry = true;
+  t->paused_bits = 0;
+  t->starved = false;
+  slot->error[0] = '\0';
+  curl_multi_remove_handle(slot->shard->multi, slot->easy);
+  return curl_easy_setopt(slot->easy, CURLOPT_FRESH_CONNECT, 1L) == CURLE_OK &&
+         curl_multi_add_handle(slot->shard->multi, slot->easy) == CURLM_OK;
+}
+
 bool errand__collect(errand__loop *loop) {
   bool any = false;
   errand__list now;
@@ -175,8 +198,9 @@ bool errand__collect(errand__loop *loop) {
       errand__slot *slot = NULL;
       curl_easy_getinfo(loop->messages[i].easy_handle, CURLINFO_PRIVATE,
                         (char **) &slot);
-      errand__finish(loop, slot->transfer, ERRAND_OK,
-                     loop->messages[i].data.result);
+      CURLcode result = loop->messages[i].data.result;
+      if (!retry_fresh(slot->transfer, result))
+        errand__finish(loop, slot->transfer, ERRAND_OK, result);
     }
     any |= count > 0;
     if (shard->broken) {

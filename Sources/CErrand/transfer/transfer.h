@@ -121,6 +121,7 @@ typedef struct errand__transfer {
   bool peer_gone; /* hung up while the upload was starved */
   bool address_refused;
   bool replayed;
+  bool fresh_retry; /* was given to libcurl again, for a new connection */
   bool counted_connecting; /* in its origin's `connecting` */
   bool counted_http2;      /* in its origin's `http2_active` */
   uint8_t connects;        /* times it became ready to send */
