@@ -3,34 +3,57 @@ import Synchronization
 extension Request {
     /// Runs the request on the caller's own task, which decodes by itself. For requests that nobody watches: no user
     /// code runs on a queue, no accessories.
+    ///
+    /// Its frame lives as long as the request waits, and a task's stack grows by slabs of 1 KB: a few words more here
+    /// are 1 KB more for each request in flight. So it holds nothing but the number of the transfer.
     func runDirectly() async throws -> C.Response {
-        guard case .submit(let first) = begin(installing: {}) else { throw ErrandError.internalFailure }
-        var transfer = first
-        var next: RequestDescription
+        var transfer = firstTransfer()
+        while let number = transfer {
+            transfer = nextTransfer(
+                after: await withTaskCancellationHandler {
+                    await withUnsafeContinuation { submitStored(transfer: number, resuming: $0) }
+                } onCancel: {
+                    stop()
+                })
+        }
+        return try outcome()
+    }
+
+    /// Begins the run and stores what its first transfer sends; `nil` where it is over already.
+    private func firstTransfer() -> Int? {
+        guard case .submit(let transfer) = begin(installing: {}) else { return nil }
         do throws(ErrandError) {
-            next = try prepare()
+            store(try prepare())
+            return transfer
         } catch {
-            _ = advance(.failure(error.refused))
-            return try outcome()
+            return nextTransfer(after: .failure(error.refused))
         }
-        while true {
-            let (description, number) = (next, transfer)
-            let result = await withTaskCancellationHandler {
-                await withUnsafeContinuation { continuation in
-                    core.withLock { $0.continuation = continuation }
-                    submit(description, transfer: number)
-                }
-            } onCancel: {
-                stop()
-            }
-            switch advance(result) {
-            case .submit(let description, let number):
-                next = description
-                transfer = number
-            case .finished, .ignored:
-                return try outcome()
-            }
+    }
+
+    private func submitStored(transfer: Int, resuming continuation: UnsafeContinuation<TransferResult, Never>) {
+        let description = core.withLock { core in
+            core.continuation = continuation
+            return core.description
         }
+        guard let description else { return receive(.ended(.failure(.internalFailure))) }
+        submit(description, transfer: transfer)
+    }
+
+    /// Takes a result as far as it goes; `nil` where the run is over.
+    private func nextTransfer(after result: TransferResult) -> Int? {
+        guard case .submit(let description, let transfer) = advance(result) else { return nil }
+        store(description)
+        return transfer
+    }
+
+    private func store(_ description: RequestDescription) {
+        let replaced = core.withLock { core in
+            let replaced = core.description.take()
+            core.description = description
+            return replaced
+        }
+        // Dies here, not under the lock: see `Remains`.
+        _ = replaced
     }
 
     /// Runs the request by way of the callback queue, as its watchers need.
