@@ -21,6 +21,8 @@ public protocol Command: Sendable {
     /// ``NoContent`` and ``Errand/Response`` (the default: no decoding) are taken as they come.
     associatedtype Response: Sendable = Errand.Response
 
+    // MARK: What to send
+
     /// Default: GET (YTKNetwork `requestMethod`).
     var method: HTTPRequest.Method { get }
 
@@ -43,6 +45,8 @@ public protocol Command: Sendable {
     /// Default: none (YTKNetwork `requestArgument`).
     var body: RequestBody { get }
 
+    // MARK: How to send it
+
     /// `nil`, the default: ``Client/Configuration/timeouts`` (YTKNetwork `requestTimeoutInterval`).
     var timeouts: Timeouts? { get }
 
@@ -61,6 +65,8 @@ public protocol Command: Sendable {
     /// Rarely used switches. Default: none.
     var options: CommandOptions { get }
 
+    // MARK: What comes back
+
     /// Whether a response with this status counts as success; if not, the request fails with
     /// ``ErrandError/statusNotAccepted``, which carries the response. Default: 200...299 (YTKNetwork
     /// `statusCodeValidator`).
@@ -72,6 +78,8 @@ public protocol Command: Sendable {
 
     /// Reads `Decodable` values. Default: one shared decoder with Foundation's own settings.
     var jsonDecoder: JSONDecoder { get }
+
+    // MARK: Hooks
 }
 
 extension Command {

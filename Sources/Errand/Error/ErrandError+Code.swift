@@ -10,6 +10,7 @@ extension ErrandError {
         case receiveFailed, partialBody, malformedResponse, contentDecodingFailed, protocolError, uploadFailed
         case uploadNotReplayable, uploadOverrun, limitHeaderBytes, limitHeaderCount, limitBodyBytes, limitDecodedBytes
         case tooManyRedirects, redirectRefused, statusNotAccepted, responseDecodingFailed
+        case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed
 
         /// One lower-case sentence without a full stop.
         var text: String {
@@ -65,6 +66,11 @@ extension ErrandError {
             case .redirectRefused: "the redirect leads where it must not"
             case .statusNotAccepted: "the status was not accepted"
             case .responseDecodingFailed: "the response cannot be decoded"
+            case .contentTypeNotAccepted: "the content type was not accepted"
+            case .shapeMismatch: "the JSON does not have the shape asked for"
+            case .validationFailed: "the response was not accepted by its validator"
+            case .interceptionFailed: "an interceptor or filter failed or refused"
+            case .authenticationFailed: "no credential could be had"
             }
         }
     }

@@ -103,4 +103,14 @@ extension ErrandError {
     public static let statusNotAccepted = ErrandError(.statusNotAccepted)
     /// ``Command/decode(_:)`` failed; see ``underlyingError`` and ``response``.
     public static let responseDecodingFailed = ErrandError(.responseDecodingFailed)
+    /// The response's content type is none of those that the command takes; ``response`` is the whole response.
+    public static let contentTypeNotAccepted = ErrandError(.contentTypeNotAccepted)
+    /// The JSON body does not have the shape that the command asks for; ``message`` names the path.
+    public static let shapeMismatch = ErrandError(.shapeMismatch)
+    /// The command's business validator threw; see ``underlyingError`` and ``response``.
+    public static let validationFailed = ErrandError(.validationFailed)
+    /// A URL filter, an interceptor or a preprocessor threw; see ``underlyingError``.
+    public static let interceptionFailed = ErrandError(.interceptionFailed)
+    /// An authenticator could not get or refresh a credential; see ``underlyingError``.
+    public static let authenticationFailed = ErrandError(.authenticationFailed)
 }
