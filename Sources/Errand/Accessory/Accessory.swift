@@ -20,6 +20,13 @@ extension Accessory {
     public func requestDidStop(_ request: AnyRequest) {}
 }
 
+/// An accessory that is also told what happens in between. Requests that no such accessory watches pay nothing for it.
+public protocol EventAccessory: Accessory {
+    /// On the callback queue, between `requestWillStart` and `requestWillStop`, in the order of events. What is thrown
+    /// here is dropped: an accessory watches, it does not decide.
+    func request(_ request: AnyRequest, did event: RequestEvent) throws
+}
+
 /// Told how a request ended, before its closures are. On the callback queue; not told of a request that was stopped
 /// (YTKNetwork `YTKRequestDelegate`).
 public protocol RequestDelegate: AnyObject, Sendable {

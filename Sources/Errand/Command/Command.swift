@@ -80,6 +80,29 @@ public protocol Command: Sendable {
     var jsonDecoder: JSONDecoder { get }
 
     // MARK: Hooks
+
+    /// Stand between this command and the network, after the client's. Default: none.
+    var interceptors: [any Interceptor] { get }
+
+    /// The business rules of a decoded value: throws where a response that came well is none all the same, as an error
+    /// code within a 200. In a task of the request's own. An ``ErrandError`` ends the request as it is, any other error
+    /// as the `underlyingError` of ``ErrandError/validationFailed``. `nil`, the default: there are none.
+    var validator: (@Sendable (Response, Errand.Response) async throws -> Void)? { get }
+
+    /// Runs after a success, off the callback queue and before anybody is told (YTKNetwork
+    /// `requestCompletePreprocessor`). Default: `nil`.
+    var successPreprocessor: (@Sendable (Response, Errand.Response) async -> Void)? { get }
+
+    /// Runs after a failure, off the callback queue and before anybody is told (YTKNetwork
+    /// `requestFailedPreprocessor`). Default: `nil`.
+    var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { get }
+
+    /// Runs on the callback queue after accessories heard `requestWillStop`, before delegate and closures (YTKNetwork
+    /// `requestCompleteFilter`). Default: `nil`.
+    var successFilter: (@Sendable (Request<Self>) -> Void)? { get }
+
+    /// The same after a failure; not after a stop (YTKNetwork `requestFailedFilter`). Default: `nil`.
+    var failureFilter: (@Sendable (Request<Self>) -> Void)? { get }
 }
 
 extension Command {

@@ -1,0 +1,19 @@
+/// What happens to a request between its start and its end, for an ``EventAccessory``.
+public enum RequestEvent: Sendable {
+    /// A transfer is handed to the transport, where it may wait for admission.
+    case queued
+    /// It was admitted.
+    case started
+    /// A connection is ready, and the request is about to go out.
+    case sent
+    /// Status and header fields of the response are known; the body is empty here.
+    case head(Response)
+    /// Bytes have moved.
+    case progress(TransferProgress)
+    /// A transfer ended by leading elsewhere, and that is asked next.
+    case redirected(Attempt)
+    /// A transfer ended, and the request is sent again.
+    case replaying(Attempt)
+    /// The response comes from a cache.
+    case cacheHit
+}

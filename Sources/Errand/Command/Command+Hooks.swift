@@ -1,0 +1,14 @@
+extension Command {
+    /// None.
+    public var interceptors: [any Interceptor] { [] }
+    /// None.
+    public var validator: (@Sendable (Response, Errand.Response) async throws -> Void)? { nil }
+    /// None.
+    public var successPreprocessor: (@Sendable (Response, Errand.Response) async -> Void)? { nil }
+    /// None.
+    public var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { nil }
+    /// None.
+    public var successFilter: (@Sendable (Request<Self>) -> Void)? { nil }
+    /// None.
+    public var failureFilter: (@Sendable (Request<Self>) -> Void)? { nil }
+}

@@ -1,0 +1,35 @@
+import Synchronization
+
+/// What interceptors know about the run that they stand in.
+public struct InterceptionContext: Sendable {
+    /// After so many replays of one run the last result stands.
+    public static let replayLimit = 8
+
+    /// ``AnyRequest/id``.
+    public let requestID: UInt64
+    /// What the request is for.
+    public let command: any Command
+    /// How often the request was sent again before.
+    public let replays: Int
+    /// Where interceptors keep what belongs to this run; the same through all of its replays.
+    public let storage: Storage
+
+    /// Values by type. Any thread.
+    public final class Storage: Sendable {
+        private let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
+
+        /// The value of that type, if one was set.
+        public subscript<Value: Sendable>(type: Value.Type) -> Value? {
+            get { values.withLock { $0[ObjectIdentifier(type)] } as? Value }
+            set {
+                let replaced = values.withLock { values in
+                    let replaced = values.removeValue(forKey: ObjectIdentifier(type))
+                    values[ObjectIdentifier(type)] = newValue
+                    return replaced
+                }
+                // Dies here, not under the lock: its `deinit` may be the user's.
+                _ = replaced
+            }
+        }
+    }
+}
