@@ -5,15 +5,18 @@ import Testing
 private typealias Machine = RequestStateMachine
 private typealias State = RequestStateMachine.State
 
-private let run = Machine.Run(transfer: 3)
-private let paused = Machine.Run(transfer: 3, isPaused: true)
-private let next = Machine.Run(transfer: 4)
+private let run = Machine.Run(transfer: 3, work: 7)
+private let paused = Machine.Run(transfer: 3, isPaused: true, work: 7)
+private let next = Machine.Run(transfer: 4, work: 7)
+/// At its next asynchronous step.
+private let stepped = Machine.Run(transfer: 3, work: 8)
 private let id = TransferID(rawValue: 9)
 
 /// Every state; a run that counts transfers from 3.
 private let states: [State] = [
-    .idle, .submitting(run), .stoppedWhileSubmitting(run), .inFlight(run, id), .stopping(run), .processing(run),
-    .stoppedWhileProcessing(run), .ending(run), .endingStopped(run), telling(), .finished(run, .succeeded),
+    .idle, .preparing(run), .submitting(run), .stoppedWhileSubmitting(run), .inFlight(run, id), .stopping(run),
+    .processing(run), .working(run), .stoppedWhileProcessing(run), .ending(run), .endingStopped(run), telling(),
+    .finished(run, .succeeded),
 ]
 
 private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State {
@@ -78,6 +81,8 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
                 (.submitting(run), .none, .stoppedWhileSubmitting(run)),
                 (.inFlight(run, id), .cancel(id), .stopping(run)),
                 (.processing(run), .none, .stoppedWhileProcessing(run)),
+                (.preparing(run), .abandon, .stoppedWhileProcessing(run)),
+                (.working(run), .abandon, .stoppedWhileProcessing(run)),
                 (.ending(run), .none, .endingStopped(run)), (telling(), .none, telling(silenced: true)),
             ], otherwise: Machine.ControlAction.none
         ) { $0.stopRequested() }
@@ -99,7 +104,7 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
             (telling(next: .init()), .submit(transfer: 4), .submitting(next)),
             (
                 telling(next: .init(isPaused: true)), .submit(transfer: 4),
-                .submitting(.init(transfer: 4, isPaused: true))
+                .submitting(.init(transfer: 4, isPaused: true, work: 7))
             ),
             (telling(next: .init(isStopped: true)), .submit(transfer: 4), .stoppedWhileSubmitting(next)),
         ]
@@ -143,19 +148,22 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
                 (.submitting(run), .none, .submitting(paused)),
                 (.inFlight(run, id), .pause(id), .inFlight(paused, id)),
                 (.processing(run), .none, .processing(paused)),
+                (.preparing(run), .none, .preparing(paused)), (.working(run), .none, .working(paused)),
             ], otherwise: Machine.ControlAction.none
         ) { $0.pauseRequested() }
     }
 
     @Test func resume() {
         let tested: [State] = [
-            .submitting(paused), .inFlight(paused, id), .processing(paused), .inFlight(run, id), .idle,
+            .submitting(paused), .inFlight(paused, id), .processing(paused), .preparing(paused), .working(paused),
+            .inFlight(run, id), .idle,
         ]
         check(
             [
                 (.submitting(paused), .none, .submitting(run)),
                 (.inFlight(paused, id), .resume(id), .inFlight(run, id)),
-                (.processing(paused), .none, .processing(run)),
+                (.processing(paused), .none, .processing(run)), (.preparing(paused), .none, .preparing(run)),
+                (.working(paused), .none, .working(run)),
             ], otherwise: Machine.ControlAction.none, in: tested
         ) { $0.resumeRequested() }
     }
@@ -169,6 +177,32 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
                 (.stopping(run), .conclude, .stoppedWhileProcessing(run)),
             ], otherwise: .ignore
         ) { $0.transferEnded() }
+    }
+
+    @Test func workBegan() {
+        let tested: [(State, Int?, State)] = [
+            (.submitting(run), 8, .preparing(stepped)), (.processing(run), 8, .working(stepped)),
+            (.stoppedWhileSubmitting(run), nil, .stoppedWhileSubmitting(run)),
+            (.stoppedWhileProcessing(run), nil, .stoppedWhileProcessing(run)),
+        ]
+        check(tested, otherwise: nil, in: tested.map(\.0)) { $0.workBegan() }
+    }
+
+    @Test func abandonRequested() {
+        check(
+            [(.preparing(run), true, .processing(run)), (.working(run), true, .processing(run))], otherwise: false
+        ) { $0.abandonRequested() }
+    }
+
+    @Test func workEnded() {
+        check(
+            [(.preparing(run), .goOn, .submitting(run)), (.working(run), .goOn, .processing(run))], otherwise: .ignore
+        ) { $0.workEnded(7) }
+        check([], otherwise: .ignore) { $0.workEnded(6) }
+        for state in states {
+            let isWorking = Machine(state).isWorking(7)
+            #expect(isWorking == (state == .preparing(run) || state == .working(run)), "in \(state)")
+        }
     }
 
     @Test func hopDecided() {
@@ -214,15 +248,20 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
             var machine = RequestStateMachine(.idle)
             _ = machine.told()
         }
+        await #expect(processExitsWith: .failure) {
+            var machine = RequestStateMachine(.idle)
+            _ = machine.workBegan()
+        }
     }
 
-    /// A transport and a user who act at random, 2,000 walks: each run ends once, a stop is never answered by success,
-    /// and no cancel names a transfer that is not the present one.
+    /// A transport, interceptors and a user who act at random, a million events in 10,000 walks: each run ends once, a
+    /// stop is never answered by success, no cancel names a transfer that is not the present one, and a step that was
+    /// given up leads nowhere.
     @Test func randomWalks() {
-        for seed in 0..<2000 {
+        for seed in 0..<10_000 {
             var random = SeededGenerator(seed: UInt64(seed))
             var walk = Walk()
-            for _ in 0..<60 { walk.step(&random) }
+            for _ in 0..<100 { walk.step(&random) }
             walk.finish()
             #expect(walk.violations == [], "seed \(seed)")
             #expect(walk.starts == walk.ends, "seed \(seed)")
@@ -240,6 +279,15 @@ private struct Walk {
     private var carried: Int?
     private var unreturned: Int?
     private var stopped = false
+    /// The asynchronous step that runs, and what it stands before.
+    private var step: (work: Int, phase: Phase)?
+    /// Steps that were given up, and may still tell their end.
+    private var abandoned: [Int] = []
+
+    private enum Phase {
+        case preparing(Int)
+        case processing
+    }
 
     private mutating func feed<Result>(_ event: (inout RequestStateMachine) -> Result) -> Result {
         var machine = RequestStateMachine(machine)
@@ -254,6 +302,47 @@ private struct Walk {
             break
         case .cancel(let id), .pause(let id), .resume(let id):
             if let carried, Int(id.rawValue) != carried { violations.append("\(action) while \(carried) runs") }
+        case .abandon:
+            guard let step else {
+                violations.append("abandon without a step")
+                return
+            }
+            abandoned.append(step.work)
+            self.step = nil
+            // Told on the callback queue, at once here.
+            stopped = true
+            conclude(stopLate: false, restart: 2)
+        }
+    }
+
+    /// With or without interceptors.
+    private mutating func send(_ transfer: Int, _ random: inout SeededGenerator) {
+        if Bool.random(using: &random), let work = feed({ $0.workBegan() }) {
+            step = (work, .preparing(transfer))
+        } else {
+            submit(transfer)
+        }
+    }
+
+    /// `replay`: an interceptor wants the request sent again.
+    private mutating func endStep(replay: Bool, _ random: inout SeededGenerator) {
+        if let late = abandoned.popLast(), feed({ $0.workEnded(late) }) != .ignore {
+            violations.append("the end of an abandoned step was taken")
+        }
+        guard let ended = step else { return }
+        step = nil
+        guard feed({ $0.workEnded(ended.work) }) == .goOn else {
+            violations.append("the end of a step was ignored")
+            return
+        }
+        switch ended.phase {
+        case .preparing(let transfer):
+            submit(transfer)
+        case .processing where replay:
+            if case .submit(let transfer) = feed({ $0.hopDecided() }) { send(transfer, &random) }
+        case .processing:
+            conclude(
+                stopLate: Int.random(in: 0..<8, using: &random) == 0, restart: Int.random(in: 0..<4, using: &random))
         }
     }
 
@@ -264,12 +353,12 @@ private struct Walk {
     }
 
     mutating func step(_ random: inout SeededGenerator) {
-        switch Int.random(in: 0..<7, using: &random) {
+        switch Int.random(in: 0..<9, using: &random) {
         case 0:
             if case .submit(let transfer) = feed({ $0.startRequested() }) {
                 starts += 1
                 stopped = false
-                submit(transfer)
+                send(transfer, &random)
             }
         case 1:
             returnFromSubmit()
@@ -281,9 +370,12 @@ private struct Walk {
             control(feed { $0.pauseRequested() })
         case 4:
             control(feed { $0.resumeRequested() })
+        case 5, 6:
+            endStep(replay: Bool.random(using: &random), &random)
         default:
             endTransfer(
-                hop: Bool.random(using: &random), stopLate: Int.random(in: 0..<8, using: &random) == 0,
+                hop: Bool.random(using: &random), waits: Bool.random(using: &random),
+                stopLate: Int.random(in: 0..<8, using: &random) == 0,
                 restart: Int.random(in: 0..<4, using: &random))
         }
     }
@@ -295,7 +387,7 @@ private struct Walk {
     }
 
     /// `restart`: 0, started again while it is told; 1, and stopped then; else not.
-    private mutating func endTransfer(hop: Bool, stopLate: Bool, restart: Int) {
+    private mutating func endTransfer(hop: Bool, waits: Bool, stopLate: Bool, restart: Int) {
         guard carried != nil else {
             if feed({ $0.transferEnded() }) != .ignore { violations.append("an end that nobody caused was taken") }
             return
@@ -308,9 +400,19 @@ private struct Walk {
         case .evaluate where hop:
             if case .submit(let transfer) = feed({ $0.hopDecided() }) { return submit(transfer) }
             violations.append("a hop was refused though nobody stopped it")
+        case .evaluate where waits:
+            if let work = feed({ $0.workBegan() }) {
+                step = (work, .processing)
+                return
+            }
+            violations.append("a step was refused though nobody stopped it")
         case .evaluate, .conclude:
             break
         }
+        conclude(stopLate: stopLate, restart: restart)
+    }
+
+    private mutating func conclude(stopLate: Bool, restart: Int) {
         feed { $0.processed() }
         if stopLate {
             control(feed { $0.stopRequested() })
@@ -328,7 +430,11 @@ private struct Walk {
     }
 
     mutating func finish() {
-        returnFromSubmit()
-        while carried != nil { endTransfer(hop: false, stopLate: false, restart: 2) }
+        var random = SeededGenerator(seed: 0)
+        while step != nil || carried != nil {
+            endStep(replay: false, &random)
+            returnFromSubmit()
+            if carried != nil { endTransfer(hop: false, waits: false, stopLate: false, restart: 2) }
+        }
     }
 }

@@ -23,6 +23,8 @@ extension Client {
         public var callbackQueue: CallbackQueue?
         /// Told of every request of the client (YTKNetwork accessories, for all).
         public var accessories: [any Accessory] = []
+        /// Stand between every request of the client and the network; see ``Interceptor``.
+        public var interceptors: [any Interceptor] = []
         /// Whether closures of a stopped request are told, with ``ErrandError/cancelled``. Default: no; `stop()` is
         /// silent.
         public var reportsStops = false

@@ -2,10 +2,12 @@ extension Client {
     /// Runs a command and returns its value. Cancelling the task stops the request.
     ///
     /// Throws ``ErrandError``; `CancellationError` where the task was cancelled or the request stopped. Decoding runs in
-    /// the caller's task; on the callback queue where the client has accessories, as they are told there.
+    /// the caller's task; by way of the callback queue where accessories, interceptors or hooks of the command are to be called.
     public func run<C: Command>(_ command: C) async throws -> C.Response {
         try Task.checkCancellation()
-        guard accessories.isEmpty else { return try await request(command).runWatched() }
+        guard accessories.isEmpty, interceptors.isEmpty, !command.hasHooks else {
+            return try await request(command).runWatched()
+        }
         return try await Request(client: self, command: command, callbacks: resumptions).runDirectly()
     }
 

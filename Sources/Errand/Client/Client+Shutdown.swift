@@ -44,11 +44,23 @@ extension Client {
         life.withLock { $0.machine.state != .running }
     }
 
+    /// Whether what runs is being ended.
+    var isStopping: Bool {
+        life.withLock { life in
+            switch life.machine.state {
+            case .running, .draining: false
+            case .stopping, .transportStopped, .stopped: true
+            }
+        }
+    }
+
     func perform(_ action: ClientStateMachine.Action) {
         switch action {
         case .none, .startDrainTimer:
             break
         case .stopTransport:
+            // What interceptors and validators are busy with is not the transport's to end.
+            for request in requests { request.clientStops() }
             transport.shutdown { [self] in
                 perform(life.withLock { $0.machine.transportStopped() })
             }

@@ -24,12 +24,16 @@ public final class Client: Sendable {
     /// What requests without options of their own go by.
     let connection: ConnectionOptions
     let accessories: [any Accessory]
+    /// Those of `accessories` that want to know what happens in between.
+    let observers: [any EventAccessory]
+    let interceptors: [any Interceptor]
     let reportsStops: Bool
     let clock: any Clock<Duration>
     let life = Mutex(Life())
 
     struct Life: ~Copyable {
         var machine = ClientStateMachine()
+        var requests = RequestList()
         /// Who waits for the shutdown.
         var waiters: [@Sendable () -> Void] = []
     }
@@ -49,6 +53,8 @@ public final class Client: Sendable {
         redirects = configuration.redirects
         connection = configuration.connection
         accessories = configuration.accessories
+        observers = configuration.accessories.compactMap { $0 as? any EventAccessory }
+        interceptors = configuration.interceptors
         reportsStops = configuration.reportsStops
         clock = configuration.clock
     }
@@ -67,13 +73,29 @@ public final class Client: Sendable {
         }
     }
 
-    // MARK: Requests report here
-
-    func requestStarted() -> Bool {
-        life.withLock { $0.machine.requestStarted() }
+    /// The requests that run, newest first.
+    public var requests: [AnyRequest] {
+        life.withLock { $0.requests.all }
     }
 
-    func requestEnded() {
-        perform(life.withLock { $0.machine.requestEnded() })
+    /// Stops every request that runs; see ``AnyRequest/stop()``. Later ones may be started all the same (YTKNetwork
+    /// `cancelAllRequests`).
+    public func cancelAll() {
+        for request in requests { request.stop() }
+    }
+
+    // MARK: Requests report here
+
+    func requestStarted(_ request: AnyRequest) -> Bool {
+        life.withLock { life in
+            life.requests.add(request)
+            return life.machine.requestStarted()
+        }
+    }
+
+    func requestEnded(_ request: AnyRequest) {
+        let (action, reference) = life.withLock { ($0.machine.requestEnded(), $0.requests.remove(request)) }
+        reference?.release()
+        perform(action)
     }
 }

@@ -11,4 +11,10 @@ extension Command {
     public var successFilter: (@Sendable (Request<Self>) -> Void)? { nil }
     /// None.
     public var failureFilter: (@Sendable (Request<Self>) -> Void)? { nil }
+
+    /// Whether anything but judging and decoding is to be done, so that the request cannot take the short way.
+    var hasHooks: Bool {
+        !interceptors.isEmpty || validator != nil || successPreprocessor != nil || failurePreprocessor != nil
+            || successFilter != nil || failureFilter != nil
+    }
 }

@@ -59,9 +59,35 @@ extension AnyRequest {
     /// again needs it added again.
     public final func addAccessory(_ accessory: any Accessory) {
         core.withLock { core in
-            core.hooks = core.hooks ?? Hooks()
-            core.hooks?.accessories.append(accessory)
+            core.madeHooks().accessories.append(accessory)
         }
+    }
+
+    /// A number of the user's own, to tell requests apart. Default: 0. Kept over restarts.
+    public final var tag: Int {
+        get { core.withLock { $0.hooks?.tag ?? 0 } }
+        set { core.withLock { $0.madeHooks().tag = newValue } }
+    }
+
+    /// Whatever the user wants to keep with the request. Kept over restarts.
+    public final var userInfo: [String: any Sendable] {
+        get { core.withLock { $0.hooks?.userInfo ?? [:] } }
+        set {
+            let replaced = core.withLock { core in
+                let hooks = core.madeHooks()
+                let replaced = hooks.userInfo
+                hooks.userInfo = newValue
+                return replaced
+            }
+            // Dies here, not under the lock: its values' `deinit` may be the user's.
+            _ = replaced
+        }
+    }
+
+    /// Calls `observe` with the progress of this request's next run, on the callback queue: at most ten times a second
+    /// and once more at the end of each transfer (AFNetworking's upload and download progress blocks).
+    public final func onProgress(_ observe: @escaping @Sendable (TransferProgress) -> Void) {
+        addAccessory(ProgressObserver(observe))
     }
 
     /// Told how the request ended, before closures are. Kept weakly.
@@ -71,8 +97,7 @@ extension AnyRequest {
         }
         set {
             core.withLock { core in
-                core.hooks = core.hooks ?? Hooks()
-                core.hooks?.delegate = newValue
+                core.madeHooks().delegate = newValue
             }
         }
     }

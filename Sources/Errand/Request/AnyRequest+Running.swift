@@ -38,12 +38,15 @@ extension AnyRequest {
 
     /// What a run has left. It is taken under the lock and let go after it: with the last reference to a value or an
     /// error of the user's their `deinit` runs, which may well ask this request something.
-    private struct Remains: Sendable {
+    ///
+    /// `@unchecked Sendable`: it is only carried out of a lock and dropped; the hooks in it are never used again.
+    private struct Remains: @unchecked Sendable {
         let outcome: RequestStateMachine.Outcome
         let response: Response?
         let description: RequestDescription?
         let earlier: [Attempt]
         let value: (any Sendable)?
+        let hooks: RunHooks?
     }
 
     private struct Begun: Sendable {
@@ -82,14 +85,22 @@ extension AnyRequest {
     ) -> Begun {
         guard case .submit = action else { return Begun(action: action, told: [], remains: nil) }
         core.told = client.accessories
-        if let hooks = core.hooks, !hooks.accessories.isEmpty {
-            core.told += hooks.accessories
-            hooks.accessories = []
+        let left = core.hooks?.run
+        if let hooks = core.hooks {
+            hooks.run = RunHooks()
+            hooks.run.observers = client.observers
+            if !hooks.accessories.isEmpty {
+                core.told += hooks.accessories
+                hooks.run.observers += hooks.accessories.compactMap { $0 as? any EventAccessory }
+                hooks.accessories = []
+            }
+        } else if !client.observers.isEmpty {
+            core.madeHooks().run.observers = client.observers
         }
         let remains = outcome.map { outcome in
             Remains(
                 outcome: outcome, response: core.response.take(), description: core.description.take(),
-                earlier: core.earlier, value: takeValue())
+                earlier: core.earlier, value: takeValue(), hooks: left)
         }
         if remains != nil {
             core.earlier = []
@@ -101,7 +112,7 @@ extension AnyRequest {
     /// The second half of a start.
     final func proceed(_ transfer: Int) {
         do throws(ErrandError) {
-            submit(try prepare(), transfer: transfer)
+            send(try prepare(), transfer: transfer)
         } catch {
             deliver(.failure(error.refused))
         }
@@ -109,13 +120,41 @@ extension AnyRequest {
 
     /// Registers with the client, then builds.
     final func prepare() throws(ErrandError) -> RequestDescription {
-        guard client.requestStarted() else { throw .shutDown }
-        let description = try describe()
+        guard client.requestStarted(self) else { throw .shutDown }
+        var description = try describe()
         if let total = description.settings.timeouts.total {
             let deadline = ContinuousClock.now + total
             core.withLock { $0.deadline = deadline }
         }
+        let (isObserved, own) = (core.withLock { $0.hooks?.run.observers.isEmpty == false }, commandInterceptors)
+        if isObserved { description.reports = [.events, .progress] }
+        if !own.isEmpty || !client.interceptors.isEmpty {
+            let interceptors = client.interceptors + own
+            let built = description
+            core.withLock { core in
+                let hooks = core.madeHooks()
+                hooks.run.interceptors = interceptors
+                hooks.run.storage = .init()
+                hooks.run.built = built
+            }
+        }
         return description
+    }
+
+    /// Hands a transfer to interceptors where there are any, then to the transport.
+    final func send(_ description: RequestDescription, transfer: Int) {
+        guard let chain = core.withLock({ $0.interception(of: self) }) else {
+            return submit(description, transfer: transfer)
+        }
+        work(.preparing, otherwise: { submit(description, transfer: transfer) }) { [self] in
+            let result: Result<RequestDescription, ErrandError> = await chain.prepare(description)
+            return { [self] in
+                switch result {
+                case .success(let prepared): submit(prepared, transfer: transfer)
+                case .failure(let error): deliver(.failure(error))
+                }
+            }
+        }
     }
 
     /// Hands a transfer to the transport, which keeps the request alive until its end; not one that was stopped before.
@@ -128,6 +167,7 @@ extension AnyRequest {
         // Dies here, not under the lock: see `Remains`.
         _ = replaced
         guard isWanted else { return deliver(.failure(.cancelled)) }
+        if description.reports.contains(.events) { callbacks.async { self.tell(.queued) } }
         let id: TransferID
         do {
             id = try client.transport.submit(description, for: self)
@@ -139,7 +179,7 @@ extension AnyRequest {
     }
 
     /// What the transport never heard of takes the way of any other end, so that callbacks never run inside `start`.
-    private func deliver(_ result: TransferResult) {
+    final func deliver(_ result: TransferResult) {
         TransferReceiver.deliver(CollectionOfOne(TransferEvent(self, .ended(result))))
     }
 
@@ -151,6 +191,7 @@ extension AnyRequest {
             case .cancel(let id): return client.transport.cancel(id)
             case .pause(let id): client.transport.pause(id)
             case .resume(let id): client.transport.resume(id)
+            case .abandon: return abandonWork()
             }
             let performed = action
             action = core.withLock { $0.machine.controlPerformed(performed) }
@@ -172,62 +213,5 @@ extension AnyRequest {
     /// Undoes ``pause()``, however often that was called.
     public final func resume() {
         perform(core.withLock { $0.machine.resumeRequested() })
-    }
-
-    /// Takes the result of a transfer as far as it goes: to the next transfer, or to the end.
-    final func advance(_ result: TransferResult) -> Step {
-        switch core.withLock({ $0.machine.transferEnded() }) {
-        case .ignore:
-            return .ignored
-        case .conclude:
-            conclude(.failure(.cancelled))
-        case .evaluate:
-            switch result {
-            case .response(let response) where RedirectRules.isRedirect(response.statusCode):
-                return follow(response)
-            case .failure(.cancelled):
-                // Not by the request's own stop: the transport was shut down beneath it.
-                conclude(.failure(.shutDown))
-            case .response, .failure:
-                conclude(result)
-            }
-        }
-        return .finished
-    }
-
-    private func follow(_ response: Response) -> Step {
-        let (sent, hops, deadline) = core.withLock { ($0.description, $0.earlier.count, $0.deadline) }
-        guard let sent else {
-            conclude(.response(response))
-            return .finished
-        }
-        let decision = RedirectRules.decide(
-            response, to: sent, hops: hops, policy: redirectPolicy, connection: client.connection)
-        switch decision {
-        case .take:
-            conclude(.response(response))
-            return .finished
-        case .fail(let error):
-            conclude(.failure(error))
-            return .finished
-        case .follow(var next):
-            if let deadline {
-                let left = deadline - ContinuousClock.now
-                guard left > .zero, let settings = try? next.settings.with(total: left) else {
-                    conclude(.failure(.timeoutTotal.with(response: response)))
-                    return .finished
-                }
-                next.settings = settings
-            }
-            let action = core.withLock { core in
-                core.earlier.append(Attempt(number: hops + 1, url: sent.url, response: response, error: nil))
-                return core.machine.hopDecided()
-            }
-            guard case .submit(let transfer) = action else {
-                conclude(.failure(.cancelled))
-                return .finished
-            }
-            return .submit(next, transfer: transfer)
-        }
     }
 }

@@ -13,28 +13,70 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     let client: Client
     let core = Mutex(Core())
 
+    /// The client's list of what runs; guarded by the client's lock.
+    nonisolated(unsafe) var inList = RequestList.Links()
+
     struct Core: ~Copyable {
         var machine = RequestStateMachine()
         /// The present transfer's.
         var description: RequestDescription?
         /// The last result, whole or partial.
         var response: Response?
-        /// Transfers before the present one; filled by redirects alone.
+        /// Transfers before the present one: redirects and replays.
         var earlier: [Attempt] = []
         /// When `Timeouts.total` is up; counts over all transfers of a run.
         var deadline: ContinuousClock.Instant?
-        /// Added by the user.
+        /// Made where it is needed.
         var hooks: Hooks?
         /// Those who were told of the start and must be told of the end.
         var told: [any Accessory] = []
         /// An `async` caller who goes on by himself.
         var continuation: UnsafeContinuation<TransferResult, Never>?
+
+        mutating func madeHooks() -> Hooks {
+            if let hooks { return hooks }
+            let made = Hooks()
+            hooks = made
+            return made
+        }
     }
 
-    /// Apart because most requests have none.
+    /// Apart because most requests have none of it. Guarded by `core`.
     final class Hooks {
+        /// For the next run.
         var accessories: [any Accessory] = []
         weak var delegate: (any RequestDelegate)?
+        var tag = 0
+        var userInfo: [String: any Sendable] = [:]
+        /// Of this run.
+        var run = RunHooks()
+    }
+
+    /// What a run with interceptors or observers has besides; let go with the run.
+    struct RunHooks {
+        /// Who is told what happens in between.
+        var observers: [any EventAccessory] = []
+        var interceptors: [any Interceptor] = []
+        var storage: InterceptionContext.Storage?
+        /// What was built, before interceptors changed it: where a replay begins.
+        var built: RequestDescription?
+        var replays = 0
+        /// So many of `earlier` were before the last replay.
+        var attemptsBeforeReplay = 0
+        /// What runs asynchronously now.
+        var work: Work?
+    }
+
+    /// An asynchronous step.
+    struct Work {
+        let task: Task<Void, Never>
+        /// Ends it when `Timeouts.total` is up.
+        let timer: Task<Void, Never>?
+
+        func cancel() {
+            task.cancel()
+            timer?.cancel()
+        }
     }
 
     private static let lastID = Atomic<UInt64>(0)
@@ -53,8 +95,18 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     /// The command's redirect policy, or the client's.
     var redirectPolicy: RedirectPolicy { client.redirects }
 
-    /// Turns the result of the last transfer into the outcome and tells everybody.
-    func conclude(_ result: TransferResult) {}
+    /// The command's own.
+    var commandInterceptors: [any Interceptor] { [] }
+
+    /// For interceptors.
+    var erasedCommand: any Command { RawCommand(url: "") }
+
+    /// Judges the result of the last transfer, and tells everybody. `inPlace`: nothing of the command's waits, and it is
+    /// the caller's own task that runs this.
+    func finish(_ result: TransferResult, inPlace: Bool) {}
+
+    /// Tells everybody of a failure that nothing needs to look at.
+    func conclude(_ error: ErrandError) {}
 
     /// Takes the value that the last run left. Called while `core` is locked.
     func takeValue() -> (any Sendable)? { nil }
@@ -62,12 +114,17 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     // MARK: News from the transport
 
     override final func receive(_ event: TransferEvent.Kind) {
-        // Streams have receivers of their own; a buffered transfer has one event.
-        guard case .ended(let result) = event else { return }
-        if let continuation = core.withLock({ $0.continuation.take() }) {
-            continuation.resume(returning: result)
-        } else if case .submit(let description, let transfer) = advance(result) {
-            submit(description, transfer: transfer)
+        switch event {
+        case .ended(let result):
+            if let continuation = core.withLock({ $0.continuation.take() }) {
+                continuation.resume(returning: result)
+            } else if case .submit(let description, let transfer) = advance(result, inPlace: false) {
+                submit(description, transfer: transfer)
+            }
+        default:
+            // Streams have receivers of their own; a buffered transfer has nothing else to tell but what observers
+            // asked for.
+            if let event = RequestEvent(event) { tell(event) }
         }
     }
 }

@@ -41,7 +41,7 @@ extension Request {
 
     /// Takes a result as far as it goes; `nil` where the run is over.
     private func nextTransfer(after result: TransferResult) -> Int? {
-        guard case .submit(let description, let transfer) = advance(result) else { return nil }
+        guard case .submit(let description, let transfer) = advance(result, inPlace: true) else { return nil }
         store(description)
         return transfer
     }

@@ -76,49 +76,77 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         storedValue.take()
     }
 
-    override func conclude(_ transferResult: TransferResult) {
-        let result = evaluate(transferResult)
+    override var commandInterceptors: [any Interceptor] { command.interceptors }
+
+    override var erasedCommand: any Command { command }
+
+    override func finish(_ result: TransferResult, inPlace: Bool) {
+        guard !inPlace, mayWait(result) else { return conclude(judge(result)) }
+        let chain = core.withLock { $0.interception(of: self) }
+        work(.processing(result.response), otherwise: { conclude(.cancelled) }) { [self] in
+            switch await process(result, by: chain) {
+            case .replay: return { [self] in replay(after: result) }
+            case .verdict(let verdict): return { [self] in conclude(verdict) }
+            }
+        }
+    }
+
+    override func conclude(_ error: ErrandError) {
+        conclude(.failure(error))
+    }
+
+    private func conclude(_ verdict: Verdict) {
         let told = core.withLock { core in
             core.machine.processed()
             return core.told
         }
         for accessory in told { accessory.requestWillStop(self) }
 
-        let (outcome, ending, delegate) = core.withLock { core in
+        let (outcome, ending, delegate, run) = core.withLock { core in
             let outcome: RequestStateMachine.Outcome
-            switch (result, transferResult) {
-            case (.success(let value), .response(let response)):
+            switch verdict {
+            case .success(let value, let response):
                 outcome = core.machine.concluded(.succeeded)
                 core.response = response
                 if outcome == .succeeded { storedValue = value }
-            case (.failure(let error), _):
+            case .failure(let error):
                 outcome = core.machine.concluded(.failed(error))
                 core.response = error.response
-            case (.success, .failure):
-                outcome = core.machine.concluded(.failed(.internalFailure))
             }
             defer { self.ending = .none }
             core.told = []
-            return (outcome, self.ending, core.hooks?.delegate)
+            let run = core.hooks?.run
+            core.hooks?.run = RunHooks()
+            return (outcome, self.ending, core.hooks?.delegate, run)
         }
+        // Dies here, not under the lock: see `Remains`.
+        _ = run
         tell(outcome, ending, delegate)
         for accessory in told { accessory.requestDidStop(self) }
         // A run that begins here is counted before this one is let go: a drain waits for it.
         endTelling()
-        client.requestEnded()
+        client.requestEnded(self)
     }
 
     private func tell(_ outcome: RequestStateMachine.Outcome, _ ending: Ending, _ delegate: (any RequestDelegate)?) {
+        // What was called before may have stopped the request, on this queue, since the outcome was decided.
+        var isSilenced: Bool { !client.reportsStops && core.withLock { $0.machine.isSilenced } }
         switch outcome {
         case .succeeded:
+            if let filter = command.successFilter {
+                filter(self)
+                if isSilenced { break }
+            }
             delegate?.requestFinished(self)
         case .failed:
+            if let filter = command.failureFilter {
+                filter(self)
+                if isSilenced { break }
+            }
             delegate?.requestFailed(self)
         case .cancelled:
             if client.reportsStops { delegate?.requestFailed(self) }
         }
-        // Only a delegate can have stopped the request on this queue since the outcome was decided.
-        let isSilenced = delegate != nil && !client.reportsStops && core.withLock { $0.machine.isSilenced }
         switch ending {
         case .none:
             break
@@ -130,29 +158,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             case .cancelled: if client.reportsStops { failure?(self) }
             }
         case .completion(let completion, let evenStopped):
-            let isSilent = isSilenced || (outcome == .cancelled && !client.reportsStops)
+            let isSilent = (outcome == .cancelled && !client.reportsStops) || isSilenced
             if !isSilent || evenStopped { completion(self) }
-        }
-    }
-
-    private func evaluate(_ result: TransferResult) -> Result<C.Response, ErrandError> {
-        switch result {
-        case .failure(let error):
-            return .failure(error)
-        case .response(let response):
-            guard command.accepts(statusCode: response.statusCode) else {
-                let message = "the status \(response.statusCode) was not accepted"
-                return .failure(.statusNotAccepted.with(message: message, response: response))
-            }
-            do {
-                return .success(try command.decode(response))
-            } catch let error as ErrandError {
-                return .failure(error.with(response: error.response ?? response, isRefusal: false))
-            } catch {
-                let message = "the response cannot be decoded: \(error)"
-                return .failure(
-                    .responseDecodingFailed.with(message: message, response: response, underlying: error))
-            }
         }
     }
 }

@@ -27,7 +27,7 @@ public enum RequestState: Sendable, Hashable {
         switch state {
         case .idle:
             self = .idle
-        case .submitting(let run), .inFlight(let run, _), .processing(let run):
+        case .preparing(let run), .submitting(let run), .inFlight(let run, _), .processing(let run), .working(let run):
             self = run.isPaused ? .paused : .running
         case .ending:
             self = .running

@@ -8,11 +8,16 @@ struct RequestStateMachine: ~Copyable {
         var transfer: Int
         /// Paused by the user; a transfer that is submitted meanwhile is paused at once.
         var isPaused = false
+        /// Number of the present or last asynchronous step, counted over the object's life: tells the end of a step that
+        /// was given up from that of the present one.
+        var work = 0
     }
 
     enum State: Equatable {
         /// Never started.
         case idle
+        /// Interceptors look at what is to be sent.
+        case preparing(Run)
         /// Handed to the transport, whose `submit` has not returned yet, so the id is not known here.
         case submitting(Run)
         /// Stopped before the id was known.
@@ -23,6 +28,8 @@ struct RequestStateMachine: ~Copyable {
         case stopping(Run)
         /// A transfer ended; redirects, status and decoding are being looked at.
         case processing(Run)
+        /// The same, by code that may wait: interceptors, validators, a large body's decoder.
+        case working(Run)
         /// Stopped meanwhile, or before.
         case stoppedWhileProcessing(Run)
         /// The outcome is known and accessories are being told.
@@ -75,6 +82,14 @@ struct RequestStateMachine: ~Copyable {
         case cancel(TransferID)
         case pause(TransferID)
         case resume(TransferID)
+        /// Cancel the asynchronous step, do not wait for it, and conclude.
+        case abandon
+    }
+
+    enum WorkAction: Equatable {
+        case goOn
+        /// The step was given up, or is of an earlier run.
+        case ignore
     }
 
     enum EndAction: Equatable {
@@ -104,16 +119,72 @@ struct RequestStateMachine: ~Copyable {
             return .submit(transfer: 1)
         case .finished(let run, _):
             let next = run.transfer + 1
-            state = .submitting(Run(transfer: next))
+            state = .submitting(Run(transfer: next, work: run.work))
             return .submit(transfer: next)
         case .telling(let run, let outcome, var telling):
             guard telling.next == nil else { return .refuse }
             telling.next = Next()
             state = .telling(run, outcome, telling)
             return .postpone
-        case .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing, .ending,
-            .endingStopped:
+        case .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .ending, .endingStopped:
             return .refuse
+        }
+    }
+
+    /// Something that may wait is about to run: before the submission, or after the transfer. Answers the step's number;
+    /// `nil` where the request was stopped, and nothing is to run.
+    mutating func workBegan() -> Int? {
+        switch state {
+        case .submitting(var run):
+            run.work += 1
+            state = .preparing(run)
+            return run.work
+        case .processing(var run):
+            run.work += 1
+            state = .working(run)
+            return run.work
+        case .stoppedWhileSubmitting, .stoppedWhileProcessing:
+            return nil
+        case .idle, .preparing, .inFlight, .stopping, .working, .ending, .endingStopped, .telling, .finished:
+            // Only our own bug leads here, no caller and no server.
+            preconditionFailure("workBegan in \(state): it follows a start, a hop or the end of a transfer")
+        }
+    }
+
+    /// The step has ended, or its time is up, whichever is told first.
+    mutating func workEnded(_ work: Int) -> WorkAction {
+        switch state {
+        case .preparing(let run) where run.work == work:
+            state = .submitting(run)
+            return .goOn
+        case .working(let run) where run.work == work:
+            state = .processing(run)
+            return .goOn
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .ending, .endingStopped, .telling, .finished:
+            return .ignore
+        }
+    }
+
+    /// The client stops beneath the step: answers whether there is one to be given up.
+    mutating func abandonRequested() -> Bool {
+        switch state {
+        case .preparing(let run), .working(let run):
+            state = .processing(run)
+            return true
+        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
+            .ending, .endingStopped, .telling, .finished:
+            // The transport ends it, or it is about to end by itself.
+            return false
+        }
+    }
+
+    /// Whether that step runs and nobody gave it up.
+    func isWorking(_ work: Int) -> Bool {
+        switch state {
+        case .preparing(let run), .working(let run): run.work == work
+        default: false
         }
     }
 
@@ -131,8 +202,8 @@ struct RequestStateMachine: ~Copyable {
         case .stoppedWhileSubmitting(let run) where run.transfer == transfer:
             state = .stopping(run)
             return .cancel(id)
-        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
-            .ending, .endingStopped, .telling, .finished:
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .ending, .endingStopped, .telling, .finished:
             // The transfer ended before `submit` had returned, and another one may be under way by now.
             return .none
         }
@@ -149,6 +220,9 @@ struct RequestStateMachine: ~Copyable {
         case .processing(let run):
             state = .stoppedWhileProcessing(run)
             return .none
+        case .preparing(let run), .working(let run):
+            state = .stoppedWhileProcessing(run)
+            return .abandon
         case .ending(let run):
             state = .endingStopped(run)
             return .none
@@ -186,6 +260,14 @@ struct RequestStateMachine: ~Copyable {
             run.isPaused = isPaused
             state = .processing(run)
             return .none
+        case .preparing(var run):
+            run.isPaused = isPaused
+            state = .preparing(run)
+            return .none
+        case .working(var run):
+            run.isPaused = isPaused
+            state = .working(run)
+            return .none
         case .telling(let run, let outcome, var telling):
             telling.next?.isPaused = isPaused
             state = .telling(run, outcome, telling)
@@ -203,7 +285,7 @@ struct RequestStateMachine: ~Copyable {
         switch action {
         case .pause(id): return run.isPaused ? .none : .resume(id)
         case .resume(id): return run.isPaused ? .pause(id) : .none
-        case .none, .cancel, .pause, .resume: return .none
+        case .none, .cancel, .pause, .resume, .abandon: return .none
         }
     }
 
@@ -216,7 +298,8 @@ struct RequestStateMachine: ~Copyable {
         case .stoppedWhileSubmitting(let run), .stopping(let run):
             state = .stoppedWhileProcessing(run)
             return .conclude
-        case .idle, .processing, .stoppedWhileProcessing, .ending, .endingStopped, .telling, .finished:
+        case .idle, .preparing, .processing, .working, .stoppedWhileProcessing, .ending, .endingStopped, .telling,
+            .finished:
             return .ignore
         }
     }
@@ -230,8 +313,8 @@ struct RequestStateMachine: ~Copyable {
             return .submit(transfer: run.transfer)
         case .stoppedWhileProcessing:
             return .conclude
-        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .ending, .endingStopped, .telling,
-            .finished:
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .working, .ending,
+            .endingStopped, .telling, .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure(
                 "hopDecided in \(state): only `transferEnded` leads here, and it says so once a transfer")
@@ -245,8 +328,8 @@ struct RequestStateMachine: ~Copyable {
             state = .ending(run)
         case .stoppedWhileProcessing(let run):
             state = .endingStopped(run)
-        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .ending, .endingStopped, .telling,
-            .finished:
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .working, .ending,
+            .endingStopped, .telling, .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure(
                 "processed in \(state): only `transferEnded` leads here, and it says so once a transfer")
@@ -263,8 +346,8 @@ struct RequestStateMachine: ~Copyable {
         case .endingStopped(let run):
             state = .telling(run, .cancelled, Telling())
             return .cancelled
-        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
-            .telling, .finished:
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .telling, .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure("concluded in \(state): it follows `processed`")
         }
@@ -278,11 +361,11 @@ struct RequestStateMachine: ~Copyable {
                 state = .finished(run, outcome)
                 return .rest
             }
-            let begun = Run(transfer: run.transfer + 1, isPaused: next.isPaused)
+            let begun = Run(transfer: run.transfer + 1, isPaused: next.isPaused, work: run.work)
             state = next.isStopped ? .stoppedWhileSubmitting(begun) : .submitting(begun)
             return .submit(transfer: begun.transfer)
-        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
-            .ending, .endingStopped, .finished:
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .ending, .endingStopped, .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure("told in \(state): it follows `concluded`")
         }

@@ -16,6 +16,18 @@ public struct RequestDescription: Sendable {
         case file(path: String, offset: UInt64, length: Int64?)
     }
 
+    /// What a transport is to tell besides the end.
+    public struct Reports: OptionSet, Sendable, Hashable {
+        /// The bits.
+        public let rawValue: UInt8
+        /// Makes a set from its bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// ``TransferEvent/Kind/started``, ``TransferEvent/Kind/sent`` and ``TransferEvent/Kind/head(_:)``.
+        public static let events = Reports(rawValue: 1)
+        /// ``TransferEvent/Kind/progress(_:)``.
+        public static let progress = Reports(rawValue: 2)
+    }
+
     /// The method.
     public var method: HTTPRequest.Method
     /// Absolute, `http` or `https`, percent-encoded.
@@ -26,6 +38,8 @@ public struct RequestDescription: Sendable {
     public var body: Body
     /// Rarely used switches.
     public var options: CommandOptions
+    /// What is to be told while it runs.
+    public var reports: Reports = []
     /// Timeouts, limits, priority and how to connect.
     public internal(set) var settings: TransferSettings
 
@@ -40,6 +54,9 @@ public struct RequestDescription: Sendable {
         self.options = options
         self.settings = settings
     }
+
+    /// Whether the body can be sent a second time.
+    public var isReplayable: Bool { body.isReplayable }
 
     /// The body's bytes where they are in memory; empty otherwise.
     public var bodyBytes: [UInt8] {
@@ -120,4 +137,9 @@ extension TransferSettings {
         connection.tls.clientKeyPassword = nil
         return TransferSettings(self, connection: connection)
     }
+}
+
+extension RequestDescription.Body {
+    /// Whether it can be read a second time.
+    public var isReplayable: Bool { true }
 }

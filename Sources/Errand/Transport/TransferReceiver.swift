@@ -38,7 +38,13 @@ public struct TransferEvent: Sendable {
     public enum Kind: Sendable {
         /// The transfer ended; the last event of it.
         case ended(TransferResult)
-        /// Streamed responses: status and header fields are known.
+        /// It has left the queue. Where ``RequestDescription/Reports/events`` were asked for.
+        case started
+        /// A connection is ready and the request is about to go out. Where events were asked for.
+        case sent
+        /// Bytes have moved. Where ``RequestDescription/Reports/progress`` was asked for.
+        case progress(TransferProgress)
+        /// Status and header fields are known. Where the response is streamed, or events were asked for.
         case head(Response)
         /// Streamed responses: bytes of the body, in the response's body.
         case chunk(Response)
@@ -62,4 +68,14 @@ public enum TransferResult: Sendable {
     case response(Response)
     /// None, or only a part of one, which is then in the error.
     case failure(ErrandError)
+}
+
+extension TransferResult {
+    /// What came, whole or not.
+    public var response: Response? {
+        switch self {
+        case .response(let response): response
+        case .failure(let error): error.response
+        }
+    }
 }

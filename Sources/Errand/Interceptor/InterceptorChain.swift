@@ -1,0 +1,72 @@
+import Synchronization
+
+/// The interceptors of one run, called one after the other.
+struct InterceptorChain: Sendable {
+    let interceptors: [any Interceptor]
+    let context: InterceptionContext
+
+    /// Fails with what keeps the request from being sent.
+    func prepare(_ description: RequestDescription) async -> Result<RequestDescription, ErrandError> {
+        var description = description
+        do {
+            for interceptor in interceptors {
+                description = try await interceptor.prepare(description, in: context)
+            }
+            return .success(description)
+        } catch {
+            return .failure(Self.failure(error, response: nil).refused)
+        }
+    }
+
+    /// Whether one of them wants the request to be sent again.
+    func replays(after result: TransferResult) async -> Result<Bool, ErrandError> {
+        var response: Response?
+        switch result {
+        case .response(let whole):
+            response = whole
+        case .failure(let error):
+            // Nothing was sent, and nothing would be.
+            if error.isRefusal { return .success(false) }
+            response = error.response
+        }
+        guard context.replays < InterceptionContext.replayLimit else { return .success(false) }
+        do {
+            for interceptor in interceptors.reversed() {
+                if try await interceptor.replays(after: result, in: context) { return .success(true) }
+            }
+            return .success(false)
+        } catch {
+            return .failure(Self.failure(error, response: response))
+        }
+    }
+
+    func transform(_ result: TransferResult) async -> TransferResult {
+        guard case .response(let received) = result else { return result }
+        var response = received
+        do {
+            for interceptor in interceptors.reversed() {
+                response = try await interceptor.transform(response, in: context)
+            }
+            return .response(response)
+        } catch {
+            return .failure(Self.failure(error, response: received))
+        }
+    }
+
+    private static func failure(_ error: any Error, response: Response?) -> ErrandError {
+        if let error = error as? ErrandError { return error.with(response: error.response ?? response) }
+        return .interceptionFailed.with(
+            message: "an interceptor failed: \(error)", response: response, underlying: error)
+    }
+}
+
+extension AnyRequest.Core {
+    /// `nil` where there are no interceptors.
+    func interception(of request: AnyRequest) -> InterceptorChain? {
+        guard let run = hooks?.run, !run.interceptors.isEmpty, let storage = run.storage else { return nil }
+        return InterceptorChain(
+            interceptors: run.interceptors,
+            context: InterceptionContext(
+                requestID: request.id, command: request.erasedCommand, replays: run.replays, storage: storage))
+    }
+}

@@ -1,0 +1,94 @@
+import Synchronization
+
+extension AnyRequest {
+    /// Takes the result of a transfer as far as it goes: to the next transfer, or to the end.
+    final func advance(_ result: TransferResult, inPlace: Bool) -> Step {
+        switch core.withLock({ $0.machine.transferEnded() }) {
+        case .ignore:
+            return .ignored
+        case .conclude:
+            conclude(.cancelled)
+        case .evaluate:
+            switch result {
+            case .response(let response) where RedirectRules.isRedirect(response.statusCode):
+                return follow(response, inPlace: inPlace)
+            case .failure(.cancelled):
+                // Not by the request's own stop: the transport was shut down beneath it.
+                conclude(.shutDown)
+            case .response, .failure:
+                finish(result, inPlace: inPlace)
+            }
+        }
+        return .finished
+    }
+
+    private func follow(_ response: Response, inPlace: Bool) -> Step {
+        let (sent, attempts, replayed) = core.withLock { core in
+            (core.description, core.earlier.count, core.hooks?.run.attemptsBeforeReplay ?? 0)
+        }
+        guard let sent else {
+            finish(.response(response), inPlace: inPlace)
+            return .finished
+        }
+        let decision = RedirectRules.decide(
+            response, to: sent, hops: attempts - replayed, policy: redirectPolicy, connection: client.connection)
+        switch decision {
+        case .take:
+            finish(.response(response), inPlace: inPlace)
+            return .finished
+        case .fail(let error):
+            finish(.failure(error), inPlace: inPlace)
+            return .finished
+        case .follow(let next):
+            guard let next = withTimeLeft(next) else {
+                finish(.failure(.timeoutTotal.with(response: response)), inPlace: inPlace)
+                return .finished
+            }
+            let attempt = Attempt(number: attempts + 1, url: sent.url, response: response, error: nil)
+            let action = core.withLock { core in
+                core.earlier.append(attempt)
+                return core.machine.hopDecided()
+            }
+            tell(.redirected(attempt))
+            guard case .submit(let transfer) = action else {
+                conclude(.cancelled)
+                return .finished
+            }
+            return .submit(next, transfer: transfer)
+        }
+    }
+
+    /// The same description with what is left of `Timeouts.total`; `nil` where nothing is.
+    private func withTimeLeft(_ description: RequestDescription) -> RequestDescription? {
+        guard let deadline = core.withLock({ $0.deadline }) else { return description }
+        let left = deadline - ContinuousClock.now
+        guard left > .zero, let settings = try? description.settings.with(total: left) else { return nil }
+        var description = description
+        description.settings = settings
+        return description
+    }
+
+    /// Sends the request again, from what was built, as an interceptor wants. On the callback queue.
+    final func replay(after result: TransferResult) {
+        let (built, sent, attempts) = core.withLock { ($0.hooks?.run.built, $0.description, $0.earlier.count) }
+        let (response, error): (Response?, ErrandError?) =
+            switch result {
+            case .response(let response): (response, nil)
+            case .failure(let error): (error.response, error)
+            }
+        guard let built, built.body.isReplayable else {
+            return conclude(.uploadNotReplayable.with(response: response, underlying: error))
+        }
+        guard let next = withTimeLeft(built) else { return conclude(.timeoutTotal.with(response: response)) }
+        let attempt = Attempt(number: attempts + 1, url: sent?.url ?? built.url, response: response, error: error)
+        let action = core.withLock { core in
+            core.earlier.append(attempt)
+            core.hooks?.run.replays += 1
+            core.hooks?.run.attemptsBeforeReplay = core.earlier.count
+            return core.machine.hopDecided()
+        }
+        tell(.replaying(attempt))
+        guard case .submit(let transfer) = action else { return conclude(.cancelled) }
+        send(next, transfer: transfer)
+    }
+}

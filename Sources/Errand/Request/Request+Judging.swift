@@ -1,0 +1,84 @@
+import Synchronization
+
+extension Request {
+    /// What was made of a response.
+    enum Verdict {
+        case success(C.Response, Response)
+        case failure(ErrandError)
+    }
+
+    enum Processed {
+        case verdict(Verdict)
+        case replay
+    }
+
+    /// A body of so many bytes is not decoded on the callback queue, where others wait: 64 KiB of JSON take the time of
+    /// a hundred small responses.
+    private static var largeBody: Int { 65536 }
+
+    /// Whether judging takes code that may wait, or long.
+    func mayWait(_ result: TransferResult) -> Bool {
+        if core.withLock({ $0.hooks?.run.interceptors.isEmpty == false }) || command.failurePreprocessor != nil {
+            return true
+        }
+        guard case .response(let response) = result else { return false }
+        if command.validator != nil || command.successPreprocessor != nil { return true }
+        return response.body.count >= Self.largeBody && C.Response.self != Errand.Response.self
+    }
+
+    /// Status, content type, decoding, shape: the first that fails decides. RFC 9110 has a status tell what the body
+    /// is about, so a 404 with a page in HTML is a 404 and no wrong content type.
+    func judge(_ result: TransferResult) -> Verdict {
+        switch result {
+        case .failure(let error):
+            return .failure(error)
+        case .response(let response):
+            guard command.accepts(statusCode: response.statusCode) else {
+                let message = "the status \(response.statusCode) was not accepted"
+                return .failure(.statusNotAccepted.with(message: message, response: response))
+            }
+            do {
+                return .success(try command.decode(response), response)
+            } catch let error as ErrandError {
+                return .failure(error.with(response: error.response ?? response, isRefusal: false))
+            } catch {
+                let message = "the response cannot be decoded: \(error)"
+                return .failure(
+                    .responseDecodingFailed.with(message: message, response: response, underlying: error))
+            }
+        }
+    }
+
+    /// The whole way from the end of the last transfer to the verdict, in a task of the request's own.
+    func process(_ result: TransferResult, by chain: InterceptorChain?) async -> Processed {
+        var result = result
+        if let chain {
+            switch await chain.replays(after: result) {
+            case .success(true): return .replay
+            case .success(false): result = await chain.transform(result)
+            case .failure(let error): result = .failure(error)
+            }
+        }
+        let verdict = await validate(judge(result))
+        switch verdict {
+        case .success(let value, let response): await command.successPreprocessor?(value, response)
+        case .failure(let error): await command.failurePreprocessor?(error)
+        }
+        return .verdict(verdict)
+    }
+
+    private func validate(_ verdict: Verdict) async -> Verdict {
+        guard case .success(let value, let response) = verdict, let validator = command.validator else {
+            return verdict
+        }
+        do {
+            try await validator(value, response)
+            return verdict
+        } catch let error as ErrandError {
+            return .failure(error.with(response: error.response ?? response, isRefusal: false))
+        } catch {
+            let message = "the response was not accepted by its validator: \(error)"
+            return .failure(.validationFailed.with(message: message, response: response, underlying: error))
+        }
+    }
+}
