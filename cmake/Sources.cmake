@@ -15,6 +15,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/loop/loop.c
   Sources/CErrand/loop/loop_poll.c
   Sources/CErrand/loop/loop_turn.c
+  Sources/CErrand/loop/progress.c
   Sources/CErrand/loop/report.c
   Sources/CErrand/loop/shard.c
   Sources/CErrand/loop/start.c

@@ -15,12 +15,22 @@ typedef struct errand_payload errand_payload;
 typedef enum ERRAND_CLOSED_ENUM errand_record_kind {
   /* The request has ended; the last record with its id. */
   ERRAND_RECORD_COMPLETION ERRAND_SWIFT_NAME("completion") = 0,
-  /* Streamed responses: status and header block are known. */
+  /* Streamed responses, and those with REPORT_EVENTS: status and header block
+     are known. Not of interim responses (1xx). */
   ERRAND_RECORD_HEAD ERRAND_SWIFT_NAME("head") = 1,
   /* Streamed responses: body bytes, `bytes_received` of them. */
   ERRAND_RECORD_CHUNK ERRAND_SWIFT_NAME("chunk") = 2,
   /* Streamed uploads: `bytes_sent` more bytes may be written. */
-  ERRAND_RECORD_UPLOAD_CREDIT ERRAND_SWIFT_NAME("uploadCredit") = 3
+  ERRAND_RECORD_UPLOAD_CREDIT ERRAND_SWIFT_NAME("uploadCredit") = 3,
+  /* REPORT_EVENTS: left the queue; `timings.queue` says how long it waited. */
+  ERRAND_RECORD_STARTED ERRAND_SWIFT_NAME("started") = 4,
+  /* REPORT_EVENTS: the connection is ready, sending begins. Once, also where
+     libcurl sends again. */
+  ERRAND_RECORD_SENT ERRAND_SWIFT_NAME("sent") = 5,
+  /* REPORT_PROGRESS: `bytes_sent` and `bytes_received` so far, and `totals`.
+     They never fall; at most one each 100 ms, and one more right before the
+     completion of a request that was started, with what was reached. */
+  ERRAND_RECORD_PROGRESS ERRAND_SWIFT_NAME("progress") = 6
 } errand_record_kind;
 
 enum {
@@ -45,6 +55,12 @@ typedef struct errand_timings {
   uint64_t total; /* start to end, without the queue */
 } errand_timings;
 
+/* Body bytes on the wire, ERRAND_LENGTH_UNKNOWN where nobody has said. */
+typedef struct errand_totals {
+  int64_t to_send;
+  int64_t to_receive;
+} errand_totals;
+
 typedef struct errand_record {
   uint64_t id;
   uint64_t tag;                            /* the request's own, echoed */
@@ -59,7 +75,10 @@ typedef struct errand_record {
   uint32_t flags;          /* ERRAND_RECORD_* */
   uint64_t bytes_received; /* body bytes on the wire */
   uint64_t bytes_sent;     /* body bytes on the wire */
-  errand_timings timings;  /* completions only */
+  union {
+    errand_timings timings; /* completions */
+    errand_totals totals;   /* progress */
+  };
 } errand_record;
 
 /*

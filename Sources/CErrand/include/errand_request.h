@@ -40,7 +40,11 @@ enum {
   /* libcurl sends a request again when a kept connection turns out dead
      before any response byte. For methods that are not idempotent (RFC 9110
      9.2.2) that is an error, CONNECTION_LOST, unless this is set. */
-  ERRAND_REQUEST_ALLOW_REPLAY = 4
+  ERRAND_REQUEST_ALLOW_REPLAY = 4,
+  /* Also deliver STARTED, SENT and, where the response is buffered, HEAD. */
+  ERRAND_REQUEST_REPORT_EVENTS = 8,
+  /* Also deliver PROGRESS. */
+  ERRAND_REQUEST_REPORT_PROGRESS = 16
 };
 
 /* body_length for "not known" and "to the end of the file". */

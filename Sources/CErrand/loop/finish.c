@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "group/group.h"
 #include "loop/admission.h"
+#include "loop/progress.h"
 #include "loop/report.h"
 #include "loop/shard.h"
 #include "loop/transfers.h"
@@ -73,6 +74,8 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
 void errand__finish(errand__loop *loop, errand__transfer *t,
                     errand_status status, CURLcode code) {
   bool reported = errand__report(loop, t); /* chunks come before the end */
+  if (t->progress && t->slot)
+    reported &= errand__progress_ended(loop, t);
   errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
   record->kind = ERRAND_RECORD_COMPLETION;
   if (status == ERRAND_OK && t->slot)

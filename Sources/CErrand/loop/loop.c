@@ -125,9 +125,9 @@ static void *run(void *context) {
 }
 
 static void init_lists(errand__loop *loop) {
-  errand__list *lists[] = {&loop->realms, &loop->dirty,   &loop->kicked,
-                           &loop->ready,  &loop->started, &loop->review,
-                           &loop->flush};
+  errand__list *lists[] = {&loop->realms, &loop->dirty,      &loop->kicked,
+                           &loop->ready,  &loop->started,    &loop->review,
+                           &loop->flush,  &loop->progressing};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     errand__list_init(lists[i]);
 }

@@ -71,6 +71,7 @@ typedef struct errand__loop {
   errand__wheel wheel;
   errand__wheel_node tick; /* once a second while there is anything to tend */
   errand__wheel_node drain_end;
+  errand__wheel_node progress_tick; /* while `progressing` is not empty */
   uint64_t drain_until_ms;
 
   errand__list realms;           /* errand__realm.link */
@@ -81,10 +82,11 @@ typedef struct errand__loop {
   struct errand__origin **origins; /* hash table */
   size_t origin_buckets;
   size_t origin_count;
-  errand__list ready;   /* origins that may start a request */
-  errand__list started; /* transfers in libcurl */
-  errand__list review;  /* transfers whose pause may have to change */
-  errand__list flush;   /* transfers with a chunk or credit to report */
+  errand__list ready;       /* origins that may start a request */
+  errand__list started;     /* transfers in libcurl */
+  errand__list review;      /* transfers whose pause may have to change */
+  errand__list flush;       /* transfers with a chunk or credit to report */
+  errand__list progressing; /* errand__progress.link: started transfers */
 
   struct errand__transfer **by_id;
   size_t id_buckets;

@@ -5,6 +5,7 @@
 #include "loop/deadline.h"
 #include "loop/finish.h"
 #include "loop/loop.h"
+#include "loop/progress.h"
 #include "loop/report.h"
 #include "loop/shard.h"
 
@@ -23,6 +24,10 @@ static void on_deadline(void *context, errand__wheel_node *node) {
   }
   if (node == &loop->drain_end)
     return; /* follow_group reads the clock itself */
+  if (node == &loop->progress_tick) {
+    errand__progress_run(loop);
+    return;
+  }
   errand__transfer *t = ERRAND__CONTAINER(node, errand__transfer, deadline);
   uint64_t next;
   errand__deadline_look(t, loop->now_ms);

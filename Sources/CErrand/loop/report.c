@@ -63,6 +63,17 @@ bool errand__report(errand__loop *loop, errand__transfer *t) {
   return true;
 }
 
+bool errand__report_event(errand__loop *loop, const errand__transfer *t,
+                          errand_record_kind kind) {
+  if (!errand__loop_reserve_records(loop, 1))
+    return false;
+  errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+  record->kind = (int32_t) kind;
+  if (kind == ERRAND_RECORD_STARTED)
+    record->timings.queue = (t->started_ns - t->submitted_ns) / 1000;
+  return true;
+}
+
 void errand__report_all(errand__loop *loop) {
   errand__list *l;
   while ((l = errand__list_pop(&loop->flush)) != NULL) {

@@ -9,6 +9,11 @@
    Returns: false when out of memory; nothing was lost yet. */
 bool errand__report(errand__loop *loop, errand__transfer *transfer);
 
+/* A record of that kind, without a payload, for a transfer in libcurl.
+   Returns: false when out of memory. */
+bool errand__report_event(errand__loop *loop, const errand__transfer *transfer,
+                          errand_record_kind kind);
+
 /* Reports everything on the flush list. */
 void errand__report_all(errand__loop *loop);
 

@@ -3,6 +3,8 @@
 #include "loop/admission.h"
 #include "loop/deadline.h"
 #include "loop/finish.h"
+#include "loop/progress.h"
+#include "loop/report.h"
 #include "loop/shard.h"
 #include "transfer/slot.h"
 #include "transfer/source.h"
@@ -50,5 +52,12 @@ void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
     return;
   }
   errand__counter_bump(&loop->counters.in_flight, 1);
+  if (t->progress)
+    errand__progress_started(loop, t);
+  if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) &&
+      !errand__report_event(loop, t, ERRAND_RECORD_STARTED)) {
+    errand__finish(loop, t, ERRAND_OUT_OF_MEMORY, CURLE_OK);
+    return;
+  }
   errand__deadline_set(loop, t);
 }

@@ -105,17 +105,31 @@ static bool same_length(errand__transfer *t, const char *line, size_t n) {
 static bool report_head(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
-  if (!errand__loop_reserve_records(loop, 1) || !errand__payload_begin(slot, 0))
+  errand__scratch *head = &slot->scratch;
+  char address[ERRAND__ADDRESS_MAX];
+  if (!errand__loop_reserve_records(loop, 1))
+    return false;
+  errand__remote_address(slot->easy, address);
+  errand_payload *payload =
+      errand__payload_create(head->bytes, head->length, address, 0);
+  if (!payload)
     return false;
   errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
   record->kind = ERRAND_RECORD_HEAD;
-  record->payload = t->payload;
+  record->payload = payload;
   record->http_status = t->http_status;
   record->http_major = t->http_major;
   record->http_minor = t->http_minor;
-  t->payload = NULL;
-  t->head_sent = true;
+  if (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) {
+    head->length = 0; /* a buffered response needs it again */
+    t->head_sent = true;
+  }
   return true;
+}
+
+bool errand__head_release(errand__slot *slot) {
+  slot->transfer->head_held = false;
+  return report_head(slot);
 }
 
 static bool end_of_head(errand__slot *slot) {
@@ -131,7 +145,8 @@ static bool end_of_head(errand__slot *slot) {
   t->head_done = true;
   if (t->starved)
     errand__loop_review(slot->realm->loop, t);
-  if (!(t->flags & ERRAND_REQUEST_STREAM_RESPONSE))
+  if (!(t->flags &
+        (ERRAND_REQUEST_STREAM_RESPONSE | ERRAND_REQUEST_REPORT_EVENTS)))
     return true;
   return report_head(slot);
 }
@@ -140,7 +155,7 @@ static bool begin_head(errand__slot *slot, const char *line, size_t n) {
   errand__transfer *t = slot->transfer;
   /* Also a second head after a final one, whose body libcurl kept to itself
      because it answers a challenge. */
-  t->head_done = t->encoded = false;
+  t->head_done = t->head_held = t->encoded = false;
   t->content_length = -1;
   t->in_head = true;
   slot->scratch.length = 0;

@@ -61,6 +61,9 @@ errand_status errand__slot_apply_options(errand__slot *slot);
 size_t errand__on_header(char *bytes, size_t size, size_t count, void *context);
 size_t errand__on_body(char *bytes, size_t size, size_t count, void *context);
 size_t errand__on_read(char *bytes, size_t size, size_t count, void *context);
+/* The head that was held back is the response's own after all.
+   Returns: false when out of memory. */
+bool errand__head_release(errand__slot *slot);
 int errand__on_seek(void *context, curl_off_t offset, int origin);
 int errand__on_ready(void *context, char *remote, char *local, int remote_port,
                      int local_port);

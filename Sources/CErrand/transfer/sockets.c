@@ -8,6 +8,7 @@
 #include "group/group.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"
+#include "loop/report.h"
 #include "transfer/slot.h"
 
 static void describe(const struct curl_sockaddr *from, errand_address *out) {
@@ -73,6 +74,11 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
     /* libcurl found the kept connection dead after sending on it and is
        about to send once more (Curl_retry_request). */
     t->reason = ERRAND_CONNECTION_LOST;
+    return CURL_PREREQFUNC_ABORT;
+  }
+  if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) && t->connects == 0 &&
+      !errand__report_event(loop, t, ERRAND_RECORD_SENT)) {
+    t->reason = ERRAND_OUT_OF_MEMORY;
     return CURL_PREREQFUNC_ABORT;
   }
   t->replayed |= again;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "loop/progress.h"
 #include "transfer/options.h"
 #include "transfer/source.h"
 #include "transfer/validate.h"
@@ -166,10 +167,11 @@ errand_status errand__transfer_create(const errand_request *r,
 
   bool copy_body = r->body_kind == ERRAND_BODY_MEMORY && !r->body_release;
   size_t node_count = facts.count + EXTRA_HEADERS;
-  size_t size = sizeof(errand__transfer) +
-                node_count * sizeof(struct curl_slist) + facts.bytes +
-                url.length + 1 + r->method.length + 1 +
-                (copy_body ? r->body.length + 1 : 0);
+  bool progress = (r->flags & ERRAND_REQUEST_REPORT_PROGRESS) != 0;
+  size_t size =
+      sizeof(errand__transfer) + (progress ? sizeof(errand__progress) : 0) +
+      node_count * sizeof(struct curl_slist) + facts.bytes + url.length + 1 +
+      r->method.length + 1 + (copy_body ? r->body.length + 1 : 0);
   errand__transfer *t = errand__malloc(size);
   if (!t) {
     errand__source_close(source);
@@ -181,7 +183,13 @@ errand_status errand__transfer_create(const errand_request *r,
   errand__list_init(&t->link);
   copy_numbers(t, r);
 
-  struct curl_slist *nodes = (struct curl_slist *) (void *) (t + 1);
+  void *tail = t + 1;
+  if (progress) {
+    t->progress = tail;
+    errand__progress_init(t->progress, t);
+    tail = t->progress + 1;
+  }
+  struct curl_slist *nodes = tail;
   char *cursor = (char *) (nodes + node_count);
   const char *given = (const char *) r->url.data;
   t->url = place(&cursor, given, url.length);

@@ -15,6 +15,7 @@
 #include "transfer/url.h"
 
 struct errand__origin;
+struct errand__progress;
 struct errand__slot;
 struct errand__source;
 
@@ -48,6 +49,7 @@ typedef struct errand__transfer {
   struct errand__origin *origin;
   struct errand__slot *slot; /* while started */
   struct errand__source *source;
+  struct errand__progress *progress; /* in this block; NULL: not reported */
 
   errand__phase phase;
   errand__send send;
@@ -111,7 +113,8 @@ typedef struct errand__transfer {
   uint8_t http_major;
   uint8_t http_minor;
   bool head_done;
-  bool head_sent;   /* the HEAD record was written */
+  bool head_sent;   /* streamed: the HEAD record was written */
+  bool head_held;   /* of a challenge that libcurl may answer by itself */
   bool upload_done; /* the request is sent: first-byte time runs */
   bool in_head;     /* between a status line and its empty line */
   bool trailers_begun;

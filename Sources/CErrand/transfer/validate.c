@@ -190,7 +190,7 @@ errand_status errand__request_check(const errand_request *r,
   if (status != ERRAND_OK)
     return status;
   if ((int) r->priority < ERRAND_PRIORITY_DEFAULT ||
-      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~7u))
+      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~31u))
     return ERRAND_INVALID_OPTION;
   /* TRACE must not have a body (RFC 9110 9.3.8); one of HEAD means nothing
      and libcurl cannot send it. */

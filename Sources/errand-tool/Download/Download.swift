@@ -122,7 +122,7 @@ final class Download: @unchecked Sendable {
         case .head: headCame(record)
         case .chunk: chunkCame(record)
         case .completion: hopEnded(record)
-        case .uploadCredit, nil: break
+        case .uploadCredit, .started, .sent, .progress, nil: break
         }
     }
 

@@ -87,13 +87,36 @@ static void take_chunk(test_collector *collector, test_result *to,
   errand_payload_free(record->payload);
 }
 
+static void note_kind(test_result *to, int32_t kind) {
+  static const char letters[] = "ehcuSsp";
+  size_t length = strlen(to->kinds);
+  char letter = letters[kind];
+  if (letter != 'u' && length + 1 < sizeof to->kinds &&
+      (length == 0 || to->kinds[length - 1] != letter))
+    to->kinds[length] = letter;
+}
+
 static void take(test_collector *collector, errand_record *record) {
   test_result *to = entry(collector, record->id);
   if (record->id == 0)
     violated(collector, "a record without an id");
   if (to->order != 0)
     violated(collector, "a record after the completion");
+  note_kind(to, record->kind);
   switch ((errand_record_kind) record->kind) {
+  case ERRAND_RECORD_STARTED:
+    to->started += 1;
+    break;
+  case ERRAND_RECORD_SENT:
+    to->sent += 1;
+    break;
+  case ERRAND_RECORD_PROGRESS:
+    if (record->bytes_sent < to->progress.bytes_sent ||
+        record->bytes_received < to->progress.bytes_received)
+      violated(collector, "progress went back");
+    to->progress = *record;
+    to->progresses += 1;
+    break;
   case ERRAND_RECORD_COMPLETION:
     if (to->order != 0) { /* keep the first; its payload may be in use */
       errand_payload_free(record->payload);

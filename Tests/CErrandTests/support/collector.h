@@ -19,6 +19,12 @@ typedef struct test_result {
   uint64_t chunk_bytes;
   uint64_t chunk_hash; /* FNV-1a of the chunks */
   uint64_t credit;     /* upload credit granted, in all */
+  unsigned started;
+  unsigned sent;
+  unsigned progresses;
+  errand_record progress; /* the last one */
+  char kinds[32]; /* records in order: S started, s sent, h head, p progress,
+                     c chunk, e end; the same twice in a row counts once */
 } test_result;
 
 typedef struct test_collector {

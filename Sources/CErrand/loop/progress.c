@@ -1,0 +1,82 @@
+#include "loop/progress.h"
+
+#include "transfer/slot.h"
+
+/* The least time between two reports of one transfer. */
+#define INTERVAL_MS 100
+
+void errand__progress_init(errand__progress *progress, errand__transfer *t) {
+  *progress = (errand__progress){.transfer = t};
+  errand__list_init(&progress->link);
+}
+
+static uint64_t counter(const errand__transfer *t, CURLINFO info) {
+  curl_off_t value = 0;
+  curl_easy_getinfo(t->slot->easy, info, &value);
+  return value > 0 ? (uint64_t) value : 0;
+}
+
+static int64_t to_receive(const errand__transfer *t) {
+  curl_off_t length = -1;
+  if (!t->head_done || t->head_held)
+    return ERRAND_LENGTH_UNKNOWN;
+  if (t->send == ERRAND__SEND_HEAD) /* its Content-Length is of no body */
+    return 0;
+  curl_easy_getinfo(t->slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  return length < 0 ? ERRAND_LENGTH_UNKNOWN : (int64_t) length;
+}
+
+/* libcurl counts from zero when it sends again, and counts the body of a
+   challenge that it keeps to itself: neither is told. */
+static bool moved(errand__progress *p) {
+  const errand__transfer *t = p->transfer;
+  uint64_t sent = counter(t, CURLINFO_SIZE_UPLOAD_T);
+  uint64_t received = t->body_begun ? counter(t, CURLINFO_SIZE_DOWNLOAD_T) : 0;
+  bool more = sent > p->sent || received > p->received;
+  if (sent > p->sent)
+    p->sent = sent;
+  if (received > p->received)
+    p->received = received;
+  return more;
+}
+
+static bool report(errand__loop *loop, const errand__progress *p) {
+  const errand__transfer *t = p->transfer;
+  if (!errand__loop_reserve_records(loop, 1))
+    return false;
+  errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+  record->kind = ERRAND_RECORD_PROGRESS;
+  record->bytes_sent = p->sent;
+  record->bytes_received = p->received;
+  record->totals.to_send = errand__transfer_upload_length(t);
+  record->totals.to_receive = to_receive(t);
+  return true;
+}
+
+static void arm(errand__loop *loop) {
+  if (!loop->progress_tick.armed)
+    errand__wheel_add(&loop->wheel, &loop->progress_tick,
+                      loop->now_ms + INTERVAL_MS);
+}
+
+void errand__progress_started(errand__loop *loop, errand__transfer *t) {
+  errand__list_append(&loop->progressing, &t->progress->link);
+  arm(loop);
+}
+
+void errand__progress_run(errand__loop *loop) {
+  errand__list *l = loop->progressing.next;
+  for (; l != &loop->progressing; l = l->next) {
+    errand__progress *p = ERRAND__CONTAINER(l, errand__progress, link);
+    if (moved(p) && !report(loop, p))
+      break; /* the numbers come with the next one */
+  }
+  if (!errand__list_is_empty(&loop->progressing))
+    arm(loop);
+}
+
+bool errand__progress_ended(errand__loop *loop, errand__transfer *t) {
+  errand__list_remove(&t->progress->link);
+  moved(t->progress);
+  return report(loop, t->progress);
+}
