@@ -35,6 +35,30 @@ public final class StubTransport: Transport {
         case immediate
     }
 
+    /// What a receiver has written to a streamed upload.
+    public struct Upload: Sendable, Equatable {
+        /// Whether more may come.
+        public enum Ending: Sendable {
+            /// It may.
+            case open
+            /// ``Transport/finishUpload(_:)`` was called.
+            case finished
+            /// ``Transport/failUpload(_:)`` was called.
+            case failed
+        }
+
+        /// Everything that was written, in order.
+        public var bytes: [UInt8] = []
+        /// Whether more may come.
+        public var ending = Ending.open
+
+        /// Made to compare with.
+        public init(bytes: [UInt8] = [], ending: Ending = .open) {
+            self.bytes = bytes
+            self.ending = ending
+        }
+    }
+
     private struct Held: Sendable {
         let receiver: TransferReceiver
         let description: RequestDescription
@@ -53,6 +77,8 @@ public final class StubTransport: Transport {
         var submitted: [RequestDescription] = []
         var ready: [TransferEvent] = []
         var cancelled: [TransferID] = []
+        var granted: [TransferID: Int] = [:]
+        var uploads: [TransferID: Upload] = [:]
     }
 
     private let state = Mutex(State())
@@ -90,6 +116,22 @@ public final class StubTransport: Transport {
         deliver([TransferEvent(held.receiver, .ended(result))])
         return true
     }
+
+    /// Tells the receiver of a held transfer of something before its end: a head, a chunk, upload credit, progress.
+    /// Returns false where it is not held, or where the event is an end, which is ``complete(_:with:)``'s.
+    @discardableResult
+    public func send(_ event: TransferEvent.Kind, to id: TransferID) -> Bool {
+        if case .ended = event { return false }
+        guard let held = state.withLock({ $0.held[id] }) else { return false }
+        deliver([TransferEvent(held.receiver, event)])
+        return true
+    }
+
+    /// The bytes of a response's body that a receiver has given back, in all.
+    public func granted(to id: TransferID) -> Int { state.withLock { $0.granted[id] ?? 0 } }
+
+    /// What was written to a streamed upload so far.
+    public func upload(of id: TransferID) -> Upload { state.withLock { $0.uploads[id] ?? Upload() } }
 
     /// Ends all held transfers with one batch.
     public func completeAll(_ result: (RequestDescription) -> TransferResult) {
@@ -143,6 +185,27 @@ public final class StubTransport: Transport {
         state.withLock { $0.phase = .shutDown }
         completeAll { _ in .failure(.cancelled) }
         queue.async { stopped() }
+    }
+
+    /// Notes it.
+    public func grant(_ id: TransferID, bytes: Int) { state.withLock { $0.granted[id, default: 0] += bytes } }
+
+    /// Keeps the bytes of a transfer that is open.
+    public func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {
+        state.withLock { state in
+            if state.held[id] != nil { state.uploads[id, default: Upload()].bytes += bytes }
+        }
+    }
+
+    /// Notes it.
+    public func finishUpload(_ id: TransferID) {
+        state.withLock { $0.uploads[id, default: Upload()].ending = .finished }
+    }
+
+    /// Ends a held transfer with ``ErrandError/uploadFailed``.
+    public func failUpload(_ id: TransferID) {
+        state.withLock { $0.uploads[id, default: Upload()].ending = .failed }
+        complete(id, with: .failure(.uploadFailed))
     }
 
     private func deliver(_ events: [TransferEvent]) {

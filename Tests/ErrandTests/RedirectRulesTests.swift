@@ -48,6 +48,25 @@ import Testing
         #expect(next.url == "http://a/z")
     }
 
+    @Test func aStreamedBodyIsNotSentAgain() throws {
+        var sent = try description(.post)
+        sent.body = .stream(length: 4)
+        guard case .fail(let error) = decide(307, "/z", from: sent) else { return #expect(Bool(false)) }
+        #expect(error == .uploadNotReplayable)
+        #expect(error.response?.statusCode == 307)
+        // A 303, and a 302 of POST, ask for no body; a closure may bring another one, or stop.
+        for status in [302, 303] { #expect(try followed(decide(status, "/z", from: sent)).method == .get) }
+        var policy = RedirectPolicy.follow
+        policy.decide = { redirect in
+            var next = redirect.proposal
+            next.body = .bytes([1])
+            return .follow(next)
+        }
+        #expect(try followed(decide(307, "/z", from: sent, policy: policy)).bodyBytes == [1])
+        policy.decide = { _ in .stop }
+        guard case .take = decide(307, "/z", from: sent, policy: policy) else { return #expect(Bool(false)) }
+    }
+
     @Test(arguments: [200, 300, 304, 305, 306, 309, 400])
     func otherStatusesAreNoRedirects(status: Int) {
         #expect(!RedirectRules.isRedirect(status))

@@ -54,6 +54,11 @@ package enum RedirectRules {
             case .stop: return .take
             }
         }
+        // After the closure, which may give another body. What was written to a stream is gone.
+        if case .stream = next.body {
+            let message = "the redirect asks for the body once more, but it was streamed"
+            return .fail(.uploadNotReplayable.with(message: message, response: response))
+        }
         // After the closure, which may lead to yet another origin but cannot alter the options.
         if source.origin != URLReference(next.url).origin {
             next.settings = next.settings.withoutClientIdentity(connection)

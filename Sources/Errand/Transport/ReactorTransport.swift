@@ -126,6 +126,29 @@ final class ReactorTransport: Transport {
         withGroup { errand_resume($0, id.rawValue) }
     }
 
+    func grant(_ id: TransferID, bytes: Int) {
+        guard bytes > 0 else { return }
+        withGroup { errand_grant($0, id.rawValue, UInt64(bytes)) }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {
+        let view = errand_bytes(data: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), length: bytes.count)
+        withGroup { group in
+            let status = errand_upload_write(group, id.rawValue, view)
+            // A body with a hole in it must not be sent.
+            if status == .outOfMemory { _ = errand_upload_fail(group, id.rawValue) }
+            return status
+        }
+    }
+
+    func finishUpload(_ id: TransferID) {
+        withGroup { errand_upload_finish($0, id.rawValue) }
+    }
+
+    func failUpload(_ id: TransferID) {
+        withGroup { errand_upload_fail($0, id.rawValue) }
+    }
+
     func shutdown(_ stopped: @escaping @Sendable () -> Void) {
         guard case .success(let reactor) = reactor else { return stopped() }
         reactor.stop(stopped)

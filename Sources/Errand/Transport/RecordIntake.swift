@@ -19,6 +19,12 @@ enum RecordIntake {
             return TransferEvent(reference.takeUnretainedValue(), .chunk(response(storage)))
         case errand_record_kind.uploadCredit.rawValue:
             return TransferEvent(reference.takeUnretainedValue(), .uploadCredit(record.bytes_sent))
+        case errand_record_kind.started.rawValue:
+            return TransferEvent(reference.takeUnretainedValue(), .started)
+        case errand_record_kind.sent.rawValue:
+            return TransferEvent(reference.takeUnretainedValue(), .sent)
+        case errand_record_kind.progress.rawValue:
+            return TransferEvent(reference.takeUnretainedValue(), .progress(TransferProgress(record)))
         default:
             let receiver = reference.takeRetainedValue()
             guard record.status == 0 else {
@@ -50,5 +56,15 @@ enum RecordIntake {
     /// For a tag that the core did not accept.
     static func discard(_ tag: UInt64) {
         receiver(tag).release()
+    }
+}
+
+extension TransferProgress {
+    fileprivate init(_ record: errand_record) {
+        // Negative where it is not known, which no unsigned number holds.
+        self.init(
+            bytesSent: record.bytes_sent, bytesReceived: record.bytes_received,
+            bytesToSend: UInt64(exactly: record.totals.to_send),
+            bytesToReceive: UInt64(exactly: record.totals.to_receive))
     }
 }

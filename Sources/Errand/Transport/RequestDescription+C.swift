@@ -11,6 +11,8 @@ extension RequestDescription {
         request.priority = settings.priority.cValue
         if options.contains(.freshConnection) { request.flags |= UInt32(ERRAND_REQUEST_FRESH_CONNECTION) }
         if options.contains(.allowReplay) { request.flags |= UInt32(ERRAND_REQUEST_ALLOW_REPLAY) }
+        if delivery == .streamed { request.flags |= UInt32(ERRAND_REQUEST_STREAM_RESPONSE) }
+        if !reports.isEmpty { request.flags |= reports.cFlags }
         var url = url
         return url.withUTF8 { url in
             request.url = errand_bytes(url)
@@ -51,7 +53,20 @@ extension RequestDescription {
                 request.body_length = length ?? -1
                 return body(&request)
             }
+        case .stream(let length):
+            request.body_kind = .stream
+            request.body_length = length ?? -1
+            return body(&request)
         }
+    }
+}
+
+extension RequestDescription.Reports {
+    fileprivate var cFlags: UInt32 {
+        var flags = 0
+        if contains(.events) { flags |= ERRAND_REQUEST_REPORT_EVENTS }
+        if contains(.progress) { flags |= ERRAND_REQUEST_REPORT_PROGRESS }
+        return UInt32(flags)
     }
 }
 

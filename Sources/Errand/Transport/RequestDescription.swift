@@ -14,15 +14,26 @@ public struct RequestDescription: Sendable {
         case data(Data)
         /// `length` bytes (`nil`: all that follow) of a regular file from `offset`.
         case file(path: String, offset: UInt64, length: Int64?)
+        /// What the receiver writes (``Transport/write(_:to:)``): `length` bytes, `nil` where it is not known. It cannot
+        /// be sent again.
+        case stream(length: Int64?)
     }
 
-    /// What a transport is to tell besides the end.
+    /// How the response's body is handed over.
+    public enum Delivery: Sendable {
+        /// Whole, with the end of the transfer.
+        case buffered
+        /// As ``TransferEvent/Kind/head(_:)`` and chunks, as far as ``Transport/grant(_:bytes:)`` allows.
+        case streamed
+    }
+
+    /// What is told on the way; nothing is the default, and costs nothing.
     public struct Reports: OptionSet, Sendable, Hashable {
         /// The bits.
         public let rawValue: UInt8
         /// Makes a set from its bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
-        /// ``TransferEvent/Kind/started``, ``TransferEvent/Kind/sent`` and ``TransferEvent/Kind/head(_:)``.
+        /// ``TransferEvent/Kind/started``, ``TransferEvent/Kind/sent`` and the head of a buffered response.
         public static let events = Reports(rawValue: 1)
         /// ``TransferEvent/Kind/progress(_:)``.
         public static let progress = Reports(rawValue: 2)
@@ -38,7 +49,9 @@ public struct RequestDescription: Sendable {
     public var body: Body
     /// Rarely used switches.
     public var options: CommandOptions
-    /// What is to be told while it runs.
+    /// Default: buffered.
+    public var delivery = Delivery.buffered
+    /// Default: none.
     public var reports: Reports = []
     /// Timeouts, limits, priority and how to connect.
     public internal(set) var settings: TransferSettings
@@ -55,13 +68,10 @@ public struct RequestDescription: Sendable {
         self.settings = settings
     }
 
-    /// Whether the body can be sent a second time.
-    public var isReplayable: Bool { body.isReplayable }
-
     /// The body's bytes where they are in memory; empty otherwise.
     public var bodyBytes: [UInt8] {
         switch body {
-        case .none, .file: []
+        case .none, .file, .stream: []
         case .bytes(let bytes): bytes
         case .data(let data): Array(data)
         }
@@ -141,5 +151,7 @@ extension TransferSettings {
 
 extension RequestDescription.Body {
     /// Whether it can be read a second time.
-    public var isReplayable: Bool { true }
+    public var isReplayable: Bool {
+        if case .stream = self { false } else { true }
+    }
 }

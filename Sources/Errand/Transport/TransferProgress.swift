@@ -1,16 +1,15 @@
-/// How far a transfer is. Told at most ten times a second, and once more at the end; neither number ever shrinks within
-/// one transfer.
+/// How far a transfer is: bytes of the bodies as they cross the wire, compressed where they are.
 public struct TransferProgress: Sendable, Hashable {
-    /// Bytes of the request's body that were sent.
+    /// Bytes of the request's body sent.
     public var bytesSent: UInt64
-    /// Bytes of the response's body that came, as they came: compressed ones count compressed.
+    /// Bytes of the response's body received.
     public var bytesReceived: UInt64
-    /// How many there are to send; `nil` where that is not known.
+    /// The length of the request's body; `nil`: not known.
     public var bytesToSend: UInt64?
-    /// How many there are to come; `nil` where that is not known.
+    /// The length of the response's body as its `Content-Length` says; `nil`: not known, or not yet.
     public var bytesToReceive: UInt64?
 
-    /// Made by transports.
+    /// Makes a value; nothing has moved where nothing is given.
     public init(
         bytesSent: UInt64 = 0, bytesReceived: UInt64 = 0, bytesToSend: UInt64? = nil, bytesToReceive: UInt64? = nil
     ) {

@@ -38,18 +38,20 @@ public struct TransferEvent: Sendable {
     public enum Kind: Sendable {
         /// The transfer ended; the last event of it.
         case ended(TransferResult)
-        /// It has left the queue. Where ``RequestDescription/Reports/events`` were asked for.
-        case started
-        /// A connection is ready and the request is about to go out. Where events were asked for.
-        case sent
-        /// Bytes have moved. Where ``RequestDescription/Reports/progress`` was asked for.
-        case progress(TransferProgress)
-        /// Status and header fields are known. Where the response is streamed, or events were asked for.
+        /// Streamed responses, and those of a description that ``RequestDescription/Reports/events`` are asked for:
+        /// status and header fields are known. Interim responses (1xx) are not told.
         case head(Response)
         /// Streamed responses: bytes of the body, in the response's body.
         case chunk(Response)
         /// Streamed uploads: so many more bytes may be written.
         case uploadCredit(UInt64)
+        /// ``RequestDescription/Reports/events``: the transfer left the engine's queue.
+        case started
+        /// ``RequestDescription/Reports/events``: the connection is ready and sending begins.
+        case sent
+        /// ``RequestDescription/Reports/progress``: at most one each 100 ms, and one right before the end. The numbers
+        /// never fall.
+        case progress(TransferProgress)
     }
 
     let receiver: TransferReceiver

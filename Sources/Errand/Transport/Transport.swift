@@ -19,12 +19,35 @@ public protocol Transport: AnyObject, Sendable {
     /// Undoes ``pause(_:)``. Any thread.
     func resume(_ id: TransferID)
 
+    /// Streamed responses: so many bytes of the body have been consumed, as many more may come. Any thread.
+    func grant(_ id: TransferID, bytes: Int)
+
+    /// Streamed uploads: copies bytes to send. More than the credit that was told (``TransferEvent/Kind/uploadCredit(_:)``
+    /// after the first 256 KiB) ends the transfer with ``ErrandError/uploadOverrun``; of two threads the caller keeps
+    /// the order. Unknown and ended transfers are ignored. Any thread.
+    func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID)
+
+    /// Streamed uploads: no more bytes will come. Any thread.
+    func finishUpload(_ id: TransferID)
+
+    /// Streamed uploads: the source failed; ends the transfer with ``ErrandError/uploadFailed``. Any thread.
+    func failUpload(_ id: TransferID)
+
     /// Takes nothing more, ends everything that is open, then calls `stopped` once, on any thread, after the last
     /// event was delivered. May be called again, to be called back again.
     func shutdown(_ stopped: @escaping @Sendable () -> Void)
 }
 
 extension Transport {
+    /// Nothing, for transports that know no streams.
+    public func grant(_ id: TransferID, bytes: Int) {}
+    /// Nothing, for transports that know no streams.
+    public func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
+    /// Nothing, for transports that know no streams.
+    public func finishUpload(_ id: TransferID) {}
+    /// Nothing, for transports that know no streams.
+    public func failUpload(_ id: TransferID) {}
+
     /// Submits one after the other.
     public func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
         submissions.map { submission in
