@@ -1,3 +1,10 @@
+extension Command {
+    /// Any.
+    public var acceptedContentTypes: ContentTypes { .any }
+    /// None.
+    public var shape: JSONShape? { nil }
+}
+
 // None of these says a concrete type: a command that names no `Response` has to fall to the default.
 
 extension Command where Response: Decodable {

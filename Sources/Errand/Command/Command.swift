@@ -72,6 +72,14 @@ public protocol Command: Sendable {
     /// `statusCodeValidator`).
     func accepts(statusCode: Int) -> Bool
 
+    /// The content types taken; a response with another one fails with ``ErrandError/contentTypeNotAccepted``. Judged
+    /// after the status. Default: any (AFNetworking `acceptableContentTypes`).
+    var acceptedContentTypes: ContentTypes { get }
+
+    /// What the body, read as JSON, must look like; if it does not, the request fails with
+    /// ``ErrandError/shapeMismatch``. `nil`, the default: no check (YTKNetwork `jsonValidator`).
+    var shape: JSONShape? { get }
+
     /// Turns an accepted response into the command's value. An error thrown here that is no ``ErrandError`` becomes
     /// the `underlyingError` of ``ErrandError/responseDecodingFailed``.
     func decode(_ response: Errand.Response) throws -> Response

@@ -1,4 +1,3 @@
-public import FoundationEssentials
 public import HTTPTypes
 
 /// A response: status, header fields, body. A value of one reference; the memory behind it is the engine's own, never
@@ -62,18 +61,6 @@ extension Response {
                 message: "the body is not text in charset '\(charset)'", response: self)
         }
         return text
-    }
-
-    /// The body read as JSON. Throws ``ErrandError/responseDecodingFailed`` with Foundation's error beneath it.
-    public func decode<Value: Decodable>(
-        _ type: Value.Type, using decoder: JSONDecoder? = nil
-    ) throws(ErrandError) -> Value {
-        do {
-            return try (decoder ?? SharedCoders.jsonDecoder).decode(type, from: body.data)
-        } catch {
-            throw ErrandError.responseDecodingFailed.with(
-                message: "the body is not a JSON \(type): \(error)", response: self, underlying: error)
-        }
     }
 
     private static func charset(_ contentType: String) -> String? {

@@ -1,0 +1,126 @@
+/// Any JSON value: what ``Response/json()`` gives, what ``JSONShape`` checks, and what a command's `Response` may be
+/// where no type fits.
+///
+/// ```swift
+/// let value = try response.json()
+/// let name = value["users"]?[0]?["name"]?.string
+/// ```
+///
+/// Whole numbers that an `Int64` holds are exact; others are a `Double`. `1`, `1.0` and `1e0` are the same number, and
+/// equal. Foundation's decoder bears a comma after the last element, which RFC 8259 does not know. Where an object has a name twice, the decoder decides which value stays (RFC 8259 4 leaves it open).
+public enum JSONValue: Sendable {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A whole number.
+    case integer(Int64)
+    /// Another number.
+    case number(Double)
+    /// Text.
+    case string(String)
+    /// A list.
+    case array([JSONValue])
+    /// Names and values, in no order.
+    case object([String: JSONValue])
+}
+
+extension JSONValue {
+    /// The member of that name; `nil` where it is missing or this is no object.
+    public subscript(name: String) -> JSONValue? {
+        if case .object(let members) = self { members[name] } else { nil }
+    }
+
+    /// The element there; `nil` where there is none or this is no array.
+    public subscript(index: Int) -> JSONValue? {
+        if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
+    }
+
+    /// Whether this is `null`.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// The truth value; `nil` for anything else.
+    public var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    /// The number where it is whole and fits; `nil` for anything else.
+    public var integer: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .number(let value): Int64(exactly: value)
+        default: nil
+        }
+    }
+
+    /// The number, rounded to a `Double` where it must be; `nil` for anything else.
+    public var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
+    /// The text; `nil` for anything else.
+    public var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    /// The elements; `nil` for anything else.
+    public var array: [JSONValue]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    /// The members; `nil` for anything else.
+    public var object: [String: JSONValue]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    /// The same value without the members that are `null`, however deep; elements of arrays stay (AFNetworking
+    /// `removesKeysWithNullValues`).
+    public var removingNulls: JSONValue {
+        switch self {
+        case .array(let elements):
+            .array(elements.map(\.removingNulls))
+        case .object(let members):
+            .object(members.compactMapValues { $0.isNull ? nil : $0.removingNulls })
+        default:
+            self
+        }
+    }
+}
+
+extension JSONValue: Hashable {
+    /// Numbers are equal by value, whichever case holds them.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.integer(let left), .number(let right)), (.number(let right), .integer(let left)):
+            Int64(exactly: right) == left
+        case (.string(let left), .string(let right)): left == right
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Equal numbers hash alike.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .number(let value):
+            if let integer = Int64(exactly: value) { hasher.combine(integer) } else { hasher.combine(value) }
+        case .string(let value): hasher.combine(value)
+        case .array(let elements): hasher.combine(elements)
+        case .object(let members): hasher.combine(members)
+        }
+    }
+}
