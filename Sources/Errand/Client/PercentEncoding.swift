@@ -11,7 +11,7 @@ enum PercentEncoding {
     }
 
     /// RFC 3986 2.3.
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
+    static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
         default: false
@@ -44,7 +44,20 @@ enum PercentEncoding {
         return result
     }
 
-    private static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+    /// `query`, encoded already, behind the query that `url` has, before its fragment.
+    static func appending(_ query: String, to url: String) -> String {
+        guard !query.isEmpty else { return url }
+        // By bytes: "#" before a combining mark is a delimiter all the same.
+        let end = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
+        let head = url[..<end]
+        var separator = "?"
+        if head.utf8.contains(UInt8(ascii: "?")) {
+            separator = head.utf8.last == UInt8(ascii: "?") || head.utf8.last == UInt8(ascii: "&") ? "" : "&"
+        }
+        return head + separator + query + url[end...]
+    }
+
+    static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 16)
         for byte in text.utf8 {

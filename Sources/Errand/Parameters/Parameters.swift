@@ -1,0 +1,58 @@
+/// Names and values of a request, in order: from a dictionary literal in the order of the literal, from a dictionary
+/// sorted by name.
+///
+/// ```swift
+/// var parameters: Parameters? { ["user": ["name": "Ada", "tags": ["a", "b"]], "page": 1] }
+/// ```
+///
+/// Queries and forms sort them unless their ``QueryStyle`` says otherwise; JSON keeps the order. Equal values have the
+/// same order.
+public struct Parameters: Sendable, Hashable {
+    /// A name and its value.
+    public struct Pair: Sendable, Hashable {
+        /// Not encoded.
+        public var name: String
+        /// Not encoded.
+        public var value: ParameterValue
+
+        /// Makes a pair.
+        public init(_ name: String, _ value: ParameterValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// In order. A name may occur more than once, but not in JSON.
+    public var pairs: [Pair]
+
+    /// These pairs, in this order.
+    public init(_ pairs: [Pair] = []) {
+        self.pairs = pairs
+    }
+
+    /// These values, sorted by name as a dictionary has no order.
+    public init(_ values: [String: ParameterValue]) {
+        pairs = values.sorted { $0.key < $1.key }.map { Pair($0.key, $0.value) }
+    }
+
+    /// Whether there is nothing in it.
+    public var isEmpty: Bool { pairs.isEmpty }
+
+    /// The first value of that name. Setting replaces it and drops the others of that name, or appends; `nil` removes all
+    /// of that name (``ParameterValue/null`` is a value).
+    public subscript(name: String) -> ParameterValue? {
+        get { pairs.first { $0.name == name }?.value }
+        set {
+            let index = pairs.firstIndex { $0.name == name } ?? pairs.count
+            pairs.removeAll { $0.name == name }
+            if let newValue { pairs.insert(Pair(name, newValue), at: min(index, pairs.count)) }
+        }
+    }
+}
+
+extension Parameters: ExpressibleByDictionaryLiteral {
+    /// In the literal's order.
+    public init(dictionaryLiteral elements: (String, ParameterValue)...) {
+        self.init(elements.map { Pair($0.0, $0.1) })
+    }
+}
