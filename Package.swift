@@ -28,6 +28,9 @@ let package = Package(
         .systemLibrary(
             name: "CLibuv", pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(
+            name: "CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]),
         // The C core. CMakeLists.txt builds the same files alone.
         .target(
             name: "CErrand",
@@ -36,7 +39,7 @@ let package = Package(
         .target(
             name: "Errand",
             dependencies: [
-                "CErrand",
+                "CErrand", "CZlib",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],

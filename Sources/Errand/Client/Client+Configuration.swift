@@ -1,24 +1,12 @@
 public import HTTPTypes
 
 extension Client {
-    /// What a client's requests have in common. Read once, when the client is made.
+    /// What a client's requests have in common: ``settings``, whose members are the configuration's too, and what is
+    /// fixed once the client is made.
+    @dynamicMemberLookup
     public struct Configuration: Sendable {
-        /// What relative paths are joined to. `nil`: every path must be absolute (YTKNetwork `baseUrl`).
-        public var baseURL: String?
-        /// Default: by RFC 3986.
-        public var pathJoining = PathJoining.resolve
-        /// Fields of every request, unless the command has one of that name.
-        public var headers: HTTPFields
-        /// `User-Agent`; `nil`: none is sent.
-        public var userAgent: String? = "errand/0.1"
-        /// For commands that bring none.
-        public var timeouts: Timeouts
-        /// For commands that bring none.
-        public var limits: Limits
-        /// For commands that bring none.
-        public var connection: ConnectionOptions
-        /// For commands that bring none.
-        public var redirects: RedirectPolicy
+        /// What may be changed later, by ``Client/reconfigure(_:)``.
+        public var settings = Settings()
         /// Where callbacks run. `nil`: a serial queue of the client's own.
         public var callbackQueue: CallbackQueue?
         /// Told of every request of the client (YTKNetwork accessories, for all).
@@ -39,20 +27,26 @@ extension Client {
         /// Counts ``Client/shutdown(_:)``'s drain time. Default: the continuous clock.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Makes a configuration; what is left out has the default above.
+        /// Makes a configuration; what is left out has the default of its member.
         public init(
             baseURL: String? = nil, headers: HTTPFields = HTTPFields(), timeouts: Timeouts = Timeouts(),
             limits: Limits = Limits(), connection: ConnectionOptions = ConnectionOptions(),
             redirects: RedirectPolicy = .follow, callbackQueue: CallbackQueue? = nil, loops: Int? = nil
         ) {
-            self.baseURL = baseURL
-            self.headers = headers
-            self.timeouts = timeouts
-            self.limits = limits
-            self.connection = connection
-            self.redirects = redirects
+            settings.baseURL = baseURL
+            settings.headers = headers
+            settings.timeouts = timeouts
+            settings.limits = limits
+            settings.connection = connection
+            settings.redirects = redirects
             self.callbackQueue = callbackQueue
             self.loops = loops
+        }
+
+        /// The members of ``settings``.
+        public subscript<Value>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
+            get { settings[keyPath: member] }
+            set { settings[keyPath: member] = newValue }
         }
     }
 }

@@ -14,15 +14,15 @@ import Synchronization
 /// with a word about what runs, and returns when everything is over.
 public final class Client: Sendable {
     let transport: any Transport
-    let builder: RequestBuilder
+    /// The present one; it is exchanged by ``reconfigure(_:)``.
+    let building: Mutex<RequestBuilder>
+    /// Makes changes of the settings one after the other.
+    let reconfiguring = Mutex(())
     let callbacks: CallbackQueue
     /// Where `async` callers are resumed: a batch at a time, from a thread of the pool that runs them. Resumed by the
     /// loop thread itself, each would wake a pool thread, which on a busy machine takes the loop's CPU at once: one
     /// context switch per request, 4 to 8 us of it.
     let resumptions = CallbackQueue.dispatchQueue(.global())
-    let redirects: RedirectPolicy
-    /// What requests without options of their own go by.
-    let connection: ConnectionOptions
     let accessories: [any Accessory]
     /// Those of `accessories` that want to know what happens in between.
     let observers: [any EventAccessory]
@@ -48,16 +48,22 @@ public final class Client: Sendable {
     /// configuration are of no effect then.
     public init(configuration: Configuration = Configuration(), transport: any Transport) {
         self.transport = transport
-        builder = RequestBuilder(configuration)
+        building = Mutex(RequestBuilder(configuration))
         callbacks = configuration.callbackQueue ?? .serial()
-        redirects = configuration.redirects
-        connection = configuration.connection
         accessories = configuration.accessories
         observers = configuration.accessories.compactMap { $0 as? any EventAccessory }
         interceptors = configuration.interceptors
         reportsStops = configuration.reportsStops
         clock = configuration.clock
     }
+
+    /// What requests are built by from now on.
+    var builder: RequestBuilder { building.withLock { $0 } }
+
+    var redirects: RedirectPolicy { builder.settings.redirects }
+
+    /// What requests without options of their own go by.
+    var connection: ConnectionOptions { builder.engine }
 
     /// A request for `command`, not started yet: for accessories and a delegate of its own.
     public func request<C: Command>(_ command: C) -> Request<C> {

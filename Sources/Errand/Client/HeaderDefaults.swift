@@ -3,30 +3,56 @@ import HTTPTypes
 /// A client's default header fields as ready-made blocks, so that a command without fields of its own costs none.
 struct HeaderDefaults: Sendable {
     private let fields: HTTPFields
+    /// Whether the default `Authorization` field comes from ``Client/Settings/authorization`` and so may be replaced.
+    private let hasAuthorization: Bool
     /// The block of `fields`.
     private let plain: HeaderBlock
     /// The same with the `Content-Type` of the commonest bodies.
     private let json: HeaderBlock
     private let form: HeaderBlock
 
-    init(_ given: HTTPFields, userAgent: String?) {
-        var fields = given
-        if let userAgent, fields[.userAgent] == nil { fields[.userAgent] = userAgent }
+    /// Throws ``ErrandError/invalidHeader``.
+    init(_ settings: Client.Settings) throws(ErrandError) {
+        var fields = settings.headers
+        if let userAgent = settings.userAgent, fields[.userAgent] == nil { fields[.userAgent] = userAgent }
+        if let languages = try PreferredLanguages.header(settings.languages), fields[.acceptLanguage] == nil {
+            fields[.acceptLanguage] = languages
+        }
+        hasAuthorization = fields[.authorization] == nil && settings.authorization != nil
+        if hasAuthorization, let value = try settings.authorization?.header() { fields.append(.authorization(value)) }
         self.fields = fields
         plain = HeaderBlock(fields)
         json = Self.block(fields, HTTPFields(), "application/json")
         form = Self.block(fields, HTTPFields(), "application/x-www-form-urlencoded")
     }
 
-    /// Defaults, then `own`, which replaces defaults of the same name, then `contentType` where neither has one.
-    func block(_ own: HTTPFields, contentType: String?) -> HeaderBlock {
-        guard own.isEmpty else { return Self.block(fields, own, contentType) }
-        switch contentType {
-        case nil: return plain
-        case "application/json": return json
-        case "application/x-www-form-urlencoded": return form
-        default: return Self.block(fields, own, contentType)
+    /// What the command says of who asks; `nil`: nothing.
+    typealias Own = (fields: HTTPFields, authorization: Authorization?)
+
+    /// Defaults, then the command's own fields, which replace defaults of the same name, then what the body says of itself
+    /// where neither has such a field. Throws ``ErrandError/invalidHeader``.
+    func block(_ own: Own, _ wire: WireBody) throws(ErrandError) -> HeaderBlock {
+        if own.fields.isEmpty, own.authorization == nil, wire.contentEncoding == nil {
+            switch wire.contentType {
+            case nil: return plain
+            case "application/json": return json
+            case "application/x-www-form-urlencoded": return form
+            default: return Self.block(fields, own.fields, wire.contentType)
+            }
         }
+        var defaults = fields
+        var ownFields = own.fields
+        if let authorization = own.authorization, !ownFields.contains(.authorization) {
+            // The command's, whatever it is, takes the place of the client's, but not of a field given by name.
+            if hasAuthorization { defaults[.authorization] = nil }
+            if !defaults.contains(.authorization), let value = try authorization.header() {
+                ownFields.append(.authorization(value))
+            }
+        }
+        if let encoding = wire.contentEncoding, !ownFields.contains(.contentEncoding) {
+            ownFields[.contentEncoding] = encoding
+        }
+        return Self.block(defaults, ownFields, wire.contentType)
     }
 
     private static func block(_ defaults: HTTPFields, _ own: HTTPFields, _ contentType: String?) -> HeaderBlock {
@@ -37,5 +63,21 @@ struct HeaderDefaults: Sendable {
             bytes.appendLine(HTTPField(name: .contentType, value: contentType))
         }
         return HeaderBlock(bytes: bytes)
+    }
+
+    /// The block of a request that takes no defaults.
+    static func block(of fields: HTTPFields, _ wire: WireBody) -> HeaderBlock {
+        var fields = fields
+        if let encoding = wire.contentEncoding, !fields.contains(.contentEncoding) {
+            fields[.contentEncoding] = encoding
+        }
+        return block(HTTPFields(), fields, wire.contentType)
+    }
+}
+
+extension HTTPField {
+    /// Lenient, as a token or name in UTF-8 stays as it is; the value was checked.
+    fileprivate static func authorization(_ value: String) -> HTTPField {
+        HTTPField(name: .authorization, lenientValue: Array(value.utf8))
     }
 }

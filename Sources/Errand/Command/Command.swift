@@ -32,34 +32,56 @@ public protocol Command: Sendable {
     /// A relative path whose first segment has a colon is written `./a:b` (YTKNetwork `requestUrl`).
     var path: String { get }
 
-    /// `nil`, the default: ``Client/Configuration/baseURL`` (YTKNetwork `baseUrl`).
+    /// `nil`, the default, or empty: ``Client/Settings/baseURL`` (YTKNetwork `baseUrl`).
     var baseURL: String? { get }
+
+    /// `nil`, the default, or empty: ``Client/Settings/cdnURL`` (YTKNetwork `cdnUrl`).
+    var cdnURL: String? { get }
+
+    /// Whether a relative path is joined to the CDN's URL and not to the base URL. Where there is none the request fails
+    /// with ``ErrandError/invalidURL``: it never falls back to the base URL, which may be another host altogether.
+    /// Default: no (YTKNetwork `useCDN`).
+    var usesCDN: Bool { get }
 
     /// Appended to the URL's own query, percent-encoded. Default: none.
     var query: [QueryItem] { get }
+
+    /// Values that go where ``parameterEncoding`` says. Default: none (YTKNetwork `requestArgument`).
+    var parameters: Parameters? { get }
+
+    /// Where and how ``parameters`` are sent. Default: in the query for GET, HEAD and DELETE, as a form otherwise
+    /// (YTKNetwork `requestSerializerType`).
+    var parameterEncoding: ParameterEncoding { get }
 
     /// Fields of this request; a name given here replaces the client's default of that name. Default: none
     /// (YTKNetwork `requestHeaderFieldValueDictionary`).
     var headers: HTTPFields { get }
 
-    /// Default: none (YTKNetwork `requestArgument`).
+    /// Default: none (YTKNetwork `constructingBodyBlock`, and what `requestArgument` could not say).
     var body: RequestBody { get }
+
+    /// `nil`, the default: ``Client/Settings/authorization``. An `Authorization` field in ``headers`` wins over it
+    /// (YTKNetwork `requestAuthorizationHeaderFieldArray`).
+    var authorization: Authorization? { get }
+
+    /// Sent in place of what the members above say. Default: none (YTKNetwork `buildCustomUrlRequest`).
+    var customRequest: CustomRequest? { get }
 
     // MARK: How to send it
 
-    /// `nil`, the default: ``Client/Configuration/timeouts`` (YTKNetwork `requestTimeoutInterval`).
+    /// `nil`, the default: ``Client/Settings/timeouts`` (YTKNetwork `requestTimeoutInterval`).
     var timeouts: Timeouts? { get }
 
-    /// `nil`, the default: ``Client/Configuration/limits``.
+    /// `nil`, the default: ``Client/Settings/limits``.
     var limits: Limits? { get }
 
     /// Default: normal (YTKNetwork `requestPriority`).
     var priority: Priority { get }
 
-    /// How to reach the server. `nil`, the default: ``Client/Configuration/connection``.
+    /// How to reach the server. `nil`, the default: ``Client/Settings/connection``.
     var connection: ConnectionOptions? { get }
 
-    /// `nil`, the default: ``Client/Configuration/redirects``.
+    /// `nil`, the default: ``Client/Settings/redirects``.
     var redirects: RedirectPolicy? { get }
 
     /// Rarely used switches. Default: none.

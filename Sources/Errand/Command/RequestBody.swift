@@ -2,19 +2,23 @@ public import FoundationEssentials
 
 /// What a request carries. Every kind sets `Content-Type` unless the command or the client gives one.
 public struct RequestBody: Sendable {
-    enum Storage: Sendable {
+    indirect enum Storage: Sendable {
         case none
         case bytes([UInt8])
         case data(Data)
         case encodable(@Sendable () throws -> Data)
+        case custom(@Sendable () throws -> [UInt8])
         case form([QueryItem])
         case file(path: String, offset: UInt64, length: Int64?)
+        case source(any RequestBodySource)
+        case multipart([MultipartPart], boundary: String?)
+        case gzip(RequestBody, level: Int)
     }
 
     let storage: Storage
     let contentType: String?
 
-    private init(_ storage: Storage, contentType: String?) {
+    init(_ storage: Storage, contentType: String?) {
         self.storage = storage
         self.contentType = contentType
     }
@@ -44,6 +48,28 @@ public struct RequestBody: Sendable {
             .encodable { try (encoder ?? SharedCoders.jsonEncoder).encode(value) }, contentType: "application/json")
     }
 
+    /// This value as an XML property list, encoded as ``json(_:encoder:)`` is. `encoder` `nil`: one with Foundation's own
+    /// settings, but XML (AFNetworking `AFPropertyListRequestSerializer`).
+    public static func propertyList(
+        _ value: some Encodable & Sendable, encoder: PropertyListEncoder? = nil
+    ) -> RequestBody {
+        RequestBody(
+            .encodable {
+                if let encoder { return try encoder.encode(value) }
+                let encoder = PropertyListEncoder()
+                encoder.outputFormat = .xml
+                return try encoder.encode(value)
+            }, contentType: "application/x-plist")
+    }
+
+    /// What `encode` makes, in a format of one's own. It runs when the request is built, on the thread that starts it; what
+    /// it throws is the `underlyingError` of ``ErrandError/requestEncodingFailed``.
+    public static func custom(
+        contentType: String?, encode: @escaping @Sendable () throws -> [UInt8]
+    ) -> RequestBody {
+        RequestBody(.custom(encode), contentType: contentType)
+    }
+
     /// `application/x-www-form-urlencoded`, in this order: RFC 3986 percent-encoding, a space as `%20`.
     public static func form(_ items: [QueryItem]) -> RequestBody {
         RequestBody(.form(items), contentType: "application/x-www-form-urlencoded")
@@ -60,33 +86,5 @@ public struct RequestBody: Sendable {
         _ path: String, offset: UInt64 = 0, length: Int64? = nil, contentType: String? = "application/octet-stream"
     ) -> RequestBody {
         RequestBody(.file(path: path, offset: offset, length: length), contentType: contentType)
-    }
-}
-
-extension RequestBody {
-    /// The body in the form in which a transport takes it.
-    func wire() throws(ErrandError) -> RequestDescription.Body {
-        switch storage {
-        case .none:
-            return .none
-        case .bytes(let bytes):
-            return .bytes(bytes)
-        case .data(let data):
-            return .data(data)
-        case .encodable(let encode):
-            do {
-                return .data(try encode())
-            } catch {
-                throw ErrandError.requestEncodingFailed.with(
-                    message: "the body cannot be encoded: \(error)", underlying: error)
-            }
-        case .form(let items):
-            return .bytes(Array(PercentEncoding.query(items).utf8))
-        case .file(let path, let offset, let length):
-            guard !path.utf8.contains(0), length ?? 0 >= 0 else {
-                throw ErrandError.invalidBody.with(message: "the file's path or length is not valid")
-            }
-            return .file(path: path, offset: offset, length: length)
-        }
     }
 }

@@ -57,6 +57,10 @@ extension RequestDescription {
             request.body_kind = .stream
             request.body_length = length ?? -1
             return body(&request)
+        case .source(let source):
+            request.body_kind = .stream
+            request.body_length = source.length ?? -1
+            return body(&request)
         }
     }
 }

@@ -17,6 +17,8 @@ public struct RequestDescription: Sendable {
         /// What the receiver writes (``Transport/write(_:to:)``): `length` bytes, `nil` where it is not known. It cannot
         /// be sent again.
         case stream(length: Int64?)
+        /// What a source gives while the request is sent.
+        case source(any RequestBodySource)
     }
 
     /// How the response's body is handed over.
@@ -71,7 +73,7 @@ public struct RequestDescription: Sendable {
     /// The body's bytes where they are in memory; empty otherwise.
     public var bodyBytes: [UInt8] {
         switch body {
-        case .none, .file, .stream: []
+        case .none, .file, .stream, .source: []
         case .bytes(let bytes): bytes
         case .data(let data): Array(data)
         }
@@ -89,6 +91,18 @@ public final class TransferSettings: Sendable {
     /// `nil`: the client's default.
     public let connection: ConnectionOptions?
 
+    /// Where the TLS settings come from if no ``TLSPolicies`` say them.
+    enum TLSBasis: Sendable {
+        /// The request brought its own; policies do not apply.
+        case request
+        /// The client's default.
+        case client
+        /// The request brought options that say nothing of TLS.
+        case standard
+    }
+
+    let tlsBasis: TLSBasis
+
     /// In milliseconds, 0 for none.
     let queueTimeout, connectTimeout, firstByteTimeout, idleTimeout, totalTimeout: Int64
     /// 0 for the engine's default.
@@ -96,8 +110,10 @@ public final class TransferSettings: Sendable {
 
     /// Throws ``ErrandError/invalidLimit``.
     init(
-        timeouts: Timeouts, limits: Limits, priority: Priority, connection: ConnectionOptions?
+        timeouts: Timeouts, limits: Limits, priority: Priority, connection: ConnectionOptions?,
+        tlsBasis: TLSBasis = .client
     ) throws(ErrandError) {
+        self.tlsBasis = tlsBasis
         self.timeouts = timeouts
         self.limits = limits
         self.priority = priority
@@ -113,11 +129,12 @@ public final class TransferSettings: Sendable {
         decodedBytes = try Limits.count(limits.decodedBytes, "decodedBytes")
     }
 
-    private init(_ other: TransferSettings, connection: ConnectionOptions) {
+    private init(_ other: TransferSettings, connection: ConnectionOptions?) {
         timeouts = other.timeouts
         limits = other.limits
         priority = other.priority
         self.connection = connection
+        tlsBasis = other.tlsBasis
         queueTimeout = other.queueTimeout
         connectTimeout = other.connectTimeout
         firstByteTimeout = other.firstByteTimeout
@@ -135,7 +152,13 @@ extension TransferSettings {
     func with(total: Duration) throws(ErrandError) -> TransferSettings {
         var timeouts = timeouts
         timeouts.total = total
-        return try TransferSettings(timeouts: timeouts, limits: limits, priority: priority, connection: connection)
+        return try TransferSettings(
+            timeouts: timeouts, limits: limits, priority: priority, connection: connection, tlsBasis: tlsBasis)
+    }
+
+    /// The same with other options.
+    func with(connection: ConnectionOptions?) -> TransferSettings {
+        TransferSettings(self, connection: connection)
     }
 
     /// The same without a TLS client certificate, which tells who asks; `clientDefault` is what no options stand for.

@@ -1,0 +1,114 @@
+public import FoundationEssentials
+public import HTTPTypes
+
+/// One part of a multipart body (RFC 7578). Quotation marks, CR and LF in names and file names are percent-encoded, as
+/// WHATWG's form submission does; all else is sent in UTF-8 as it is.
+public struct MultipartPart: Sendable {
+    enum Content: Sendable {
+        case bytes([UInt8])
+        case data(Data)
+        case file(path: String)
+        case source(any RequestBodySource)
+    }
+
+    let headers: HTTPFields
+    let content: Content
+
+    /// Any fields, without `Content-Disposition` unless it is among them (AFNetworking `appendPartWithHeaders:body:`).
+    public static func raw(headers: HTTPFields, body: [UInt8]) -> MultipartPart {
+        MultipartPart(headers: headers, content: .bytes(body))
+    }
+
+    /// Bytes, as a file where there is a file name. `contentType` `nil`: by the file name's extension; none without one.
+    public static func bytes(
+        _ bytes: [UInt8], name: String, fileName: String? = nil, contentType: String? = nil
+    ) -> MultipartPart {
+        MultipartPart(name: name, fileName: fileName, contentType: contentType, content: .bytes(bytes))
+    }
+
+    /// Bytes, as a file where there is a file name. `contentType` `nil`: by the file name's extension; none without one.
+    public static func data(
+        _ data: Data, name: String, fileName: String? = nil, contentType: String? = nil
+    ) -> MultipartPart {
+        MultipartPart(name: name, fileName: fileName, contentType: contentType, content: .data(data))
+    }
+
+    /// A form field's text.
+    public static func string(_ text: String, name: String, contentType: String? = nil) -> MultipartPart {
+        MultipartPart(name: name, fileName: nil, contentType: contentType, content: .bytes(Array(text.utf8)))
+    }
+
+    /// A whole regular file, read while it is sent; it must not change meanwhile. One that cannot be opened is
+    /// ``ErrandError/fileUnreadable`` before any socket. `fileName` `nil`: the path's last component; `contentType` `nil`:
+    /// by the file name's extension.
+    public static func file(
+        _ path: String, name: String, fileName: String? = nil, contentType: String? = nil
+    ) -> MultipartPart {
+        let last = path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
+        return MultipartPart(
+            name: name, fileName: fileName ?? last ?? "file", contentType: contentType, content: .file(path: path))
+    }
+
+    /// What a source gives. With a length in every part the whole body has one. `contentType` `nil`: by the file name's
+    /// extension; none without one.
+    public static func source(
+        _ source: any RequestBodySource, name: String, fileName: String? = nil, contentType: String? = nil
+    ) -> MultipartPart {
+        MultipartPart(name: name, fileName: fileName, contentType: contentType, content: .source(source))
+    }
+
+    /// The chunks of an asynchronous sequence, `length` bytes in all (`nil`: not known). `make` is called for each
+    /// transfer, so that the body can be sent again.
+    public static func stream<S: AsyncSequence>(
+        length: Int64?, name: String, fileName: String? = nil, contentType: String? = nil,
+        _ make: @escaping @Sendable () throws -> S
+    ) -> MultipartPart where S.Element: Collection<UInt8> {
+        source(
+            SequenceBodySource(length: length, isReplayable: true, make), name: name, fileName: fileName,
+            contentType: contentType)
+    }
+
+    init(headers: HTTPFields, content: Content) {
+        self.headers = headers
+        self.content = content
+    }
+
+    init(name: String, fileName: String?, contentType: String?, content: Content) {
+        var disposition = "form-data; name=\"\(Self.escaped(name))\""
+        if let fileName { disposition += "; filename=\"\(Self.escaped(fileName))\"" }
+        var headers = HTTPFields()
+        headers.append(Self.field(.contentDisposition, disposition))
+        if let type = contentType ?? fileName.map({ MediaType.ofFile(named: $0) }) {
+            headers.append(Self.field(.contentType, type))
+        }
+        self.init(headers: headers, content: content)
+    }
+
+    /// Lenient, so that UTF-8 stays as it is; what would end the field is found when the body is encoded.
+    private static func field(_ name: HTTPField.Name, _ value: String) -> HTTPField {
+        HTTPField(name: name, lenientValue: Array(value.utf8))
+    }
+
+    private static func escaped(_ text: String) -> String {
+        PercentEncoding.encode(text) { $0 != UInt8(ascii: "\"") && $0 != 0x0D && $0 != 0x0A }
+    }
+}
+
+/// Lists the parts of ``RequestBody/multipart(boundary:_:)``.
+@resultBuilder
+public enum MultipartBuilder {
+    /// One part.
+    public static func buildExpression(_ part: MultipartPart) -> [MultipartPart] { [part] }
+    /// Many parts.
+    public static func buildExpression(_ parts: [MultipartPart]) -> [MultipartPart] { parts }
+    /// All of them.
+    public static func buildBlock(_ parts: [MultipartPart]...) -> [MultipartPart] { parts.flatMap { $0 } }
+    /// `if` without `else`.
+    public static func buildOptional(_ parts: [MultipartPart]?) -> [MultipartPart] { parts ?? [] }
+    /// `if`
+    public static func buildEither(first parts: [MultipartPart]) -> [MultipartPart] { parts }
+    /// `else`
+    public static func buildEither(second parts: [MultipartPart]) -> [MultipartPart] { parts }
+    /// `for`
+    public static func buildArray(_ parts: [[MultipartPart]]) -> [MultipartPart] { parts.flatMap { $0 } }
+}

@@ -1,0 +1,79 @@
+extension RequestBuilder {
+    func url(of command: some Command, _ overrides: RequestOverrides? = nil) throws(ErrandError) -> String {
+        var path = command.path
+        if !settings.urlFilters.isEmpty { path = try filtered(path, for: command) }
+        var url = try absolute(try PercentEncoding.url(path), for: command, overrides)
+        let query = command.query
+        if !query.isEmpty { url = PercentEncoding.appending(PercentEncoding.query(query), to: url) }
+        if let overrides { url = PercentEncoding.appending(PercentEncoding.query(overrides.query), to: url) }
+        return url
+    }
+
+    private func filtered(_ path: String, for command: some Command) throws(ErrandError) -> String {
+        if !settings.filtersAbsoluteURLs {
+            let reference = URLReference(path)
+            if reference.scheme != nil, reference.authority != nil { return path }
+        }
+        var path = path
+        for filter in settings.urlFilters {
+            do {
+                path = try filter.filter(path, for: command)
+            } catch {
+                throw ErrandError.interceptionFailed.with(
+                    message: "the URL filter \(type(of: filter)) failed: \(error)", underlying: error)
+            }
+        }
+        return path
+    }
+
+    private func absolute(
+        _ path: String, for command: some Command, _ overrides: RequestOverrides?
+    ) throws(ErrandError) -> String {
+        let given = overrides?.baseURL ?? command.baseURL
+        // Empty is not said, as with YTKNetwork.
+        let own = given?.isEmpty == true ? nil : given
+        if let url = try Self.absolute(path, hasBase: own != nil || baseURL != nil) { return url }
+        if overrides?.usesCDN ?? command.usesCDN {
+            if let own = command.cdnURL, !own.isEmpty { return try BaseURL(own).joining(path, settings.pathJoining) }
+            guard let cdnURL else {
+                throw ErrandError.invalidURL.with(
+                    message: "\(path.debugDescription) is to be had from the CDN, and there is no URL for that")
+            }
+            return try cdnURL.get().joining(path, settings.pathJoining)
+        }
+        if let own { return try BaseURL(own).joining(path, settings.pathJoining) }
+        guard let baseURL else { throw Self.unusable(path) }
+        return try baseURL.get().joining(path, settings.pathJoining)
+    }
+
+    /// `path` if it is an absolute URL, without dot segments; `nil` if it is relative.
+    static func absolute(_ path: String, hasBase: Bool) throws(ErrandError) -> String? {
+        guard path.utf8.contains(0x3A) else { return nil }
+        let reference = URLReference(path)
+        guard let scheme = reference.scheme else { return nil }
+        guard reference.authority?.isEmpty == false else {
+            throw schemeWithoutHost(path, scheme, hasBase: hasBase)
+        }
+        guard isSupported(scheme) else {
+            throw ErrandError.unsupportedScheme.with(message: "only http and https are sent, not '\(scheme)'")
+        }
+        // RFC 3986 5.2.4 for every kind of URL, not only for those that are joined to a base.
+        return reference.withoutDotSegments?.text ?? path
+    }
+
+    static func unusable(_ path: String) -> ErrandError {
+        ErrandError.invalidURL.with(
+            message: "\(path.debugDescription) is not an absolute URL with a host, and there is no base URL for it")
+    }
+
+    /// `a:b`, which RFC 3986 4.2 does not allow for a relative path, or `http:///x`.
+    private static func schemeWithoutHost(_ path: String, _ scheme: Substring, hasBase: Bool) -> ErrandError {
+        var message = "\(path.debugDescription) reads as a URL of scheme '\(scheme)' without a host"
+        if hasBase, !path.utf8.contains(0x2F) { message += "; for a relative path write './\(path)'" }
+        return ErrandError.invalidURL.with(message: message)
+    }
+
+    static func isSupported(_ scheme: Substring) -> Bool {
+        scheme == "http" || scheme == "https" || ["http", "https"].contains(scheme.lowercased())
+    }
+}

@@ -1,0 +1,26 @@
+public import HTTPTypes
+
+/// A request that is sent as it is: no base URL, filters, parameters, default headers or authorization are applied
+/// (YTKNetwork `buildCustomUrlRequest`). Validators, decoding, priority, timeouts, limits, connection options, TLS
+/// policies, redirects and progress stay those of the command.
+public struct CustomRequest: Sendable {
+    /// Default: GET.
+    public var method: HTTPRequest.Method
+    /// Absolute, `http` or `https`.
+    public var url: String
+    /// All fields but `Host`, what the body says of itself (`Content-Type` where none is given here, `Content-Encoding`)
+    /// and its length.
+    public var headers: HTTPFields
+    /// Default: none.
+    public var body: RequestBody
+
+    /// Makes a request.
+    public init(
+        method: HTTPRequest.Method = .get, url: String, headers: HTTPFields = HTTPFields(), body: RequestBody = .none
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+}

@@ -1,0 +1,112 @@
+/// ``TLSPolicies`` made ready: the settings of requests without any of their own are composed once for each entry, so that
+/// a request costs a look-up and no allocation, and equal entries share connections.
+struct TLSPolicyTable: Sendable {
+    struct Entry: Sendable {
+        let tls: ConnectionOptions.TLS
+        /// The client's default settings with this TLS.
+        let settings: TransferSettings
+    }
+
+    /// By host in lower case.
+    private var exact: [Substring: Entry] = [:]
+    /// By what follows `*.`.
+    private var suffixes: [Substring: Entry] = [:]
+    let fallback: Entry?
+
+    /// `plain`: the client's default settings; `connection`: what they go by. Throws ``ErrandError/invalidOption``.
+    init(
+        _ policies: TLSPolicies, plain: TransferSettings, connection: ConnectionOptions
+    ) throws(ErrandError) {
+        func entry(_ tls: ConnectionOptions.TLS) -> Entry {
+            // As the client's own they need no options of their own, which would split the connections.
+            guard tls != connection.tls else { return Entry(tls: tls, settings: plain) }
+            var composed = connection
+            composed.tls = tls
+            return Entry(tls: tls, settings: plain.with(connection: composed))
+        }
+        fallback = policies.default.map(entry)
+        for (pattern, tls) in policies.hosts {
+            var host = pattern.lowercased()[...]
+            let isWildcard = host.hasPrefix("*.")
+            if isWildcard { host = host.dropFirst(2) }
+            if host.utf8.last == UInt8(ascii: "."), host.utf8.count > 1 { host = host.dropLast() }
+            guard Self.isHost(host) else {
+                throw ErrandError.invalidOption.with(
+                    message: "\(pattern.debugDescription) is not a host pattern of TLS policies")
+            }
+            if isWildcard { suffixes[host] = entry(tls) } else { exact[host] = entry(tls) }
+        }
+    }
+
+    /// What a URL goes by; `nil`: the client's own TLS. Throws ``ErrandError/invalidURL`` for a host that cannot be told.
+    func entry(forURL url: String) throws(ErrandError) -> Entry? {
+        try entry(ofURL: url) ?? fallback
+    }
+
+    /// The same without the fallback.
+    func entry(ofURL url: String) throws(ErrandError) -> Entry? {
+        if exact.isEmpty, suffixes.isEmpty { return nil }
+        let host = try Self.host(of: url)
+        if let entry = exact[host] { return entry }
+        var rest = host
+        while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[rest.utf8.index(after: dot)...]
+            if let entry = suffixes[rest] { return entry }
+        }
+        return nil
+    }
+
+    /// The host as libcurl will see it: behind the last "@", without port, escapes undone, in lower case, without the
+    /// root's dot.
+    static func host(of url: String) throws(ErrandError) -> Substring {
+        let authority = URLReference(url).authority ?? ""
+        var host = authority
+        if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) { host = host[host.utf8.index(after: at)...] }
+        if host.utf8.first == UInt8(ascii: "[") {
+            if let end = host.utf8.firstIndex(of: UInt8(ascii: "]")) { host = host[...end] }
+        } else if let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) {
+            host = host[..<colon]
+        }
+        if !host.utf8.allSatisfy(isPlain) { host = try decoded(host)[...] }
+        if host.utf8.last == UInt8(ascii: ".") { host = host.dropLast() }
+        return host
+    }
+
+    private static func decoded(_ host: Substring) throws(ErrandError) -> String {
+        var bytes: [UInt8] = []
+        var rest = host.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), host.utf8.first != UInt8(ascii: "["),
+                let escaped = UInt8(String(rest.prefix(2)) ?? "", radix: 16)
+            {
+                rest = rest.dropFirst(2)
+                bytes.append(escaped)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        guard bytes.allSatisfy({ $0 < 0x80 }) else {
+            throw ErrandError.invalidURL.with(
+                message:
+                    "the host \(host) is not ASCII; where TLS policies are by host, write it as an A-label (xn--...)")
+        }
+        return String(decoding: bytes, as: UTF8.self).lowercased()
+    }
+
+    /// Needs neither decoding nor lower case.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte < 0x80 && byte != UInt8(ascii: "%") && !(0x41...0x5A).contains(byte)
+    }
+
+    private static func isHost(_ host: Substring) -> Bool {
+        guard !host.isEmpty else { return false }
+        let isAddress = host.utf8.first == UInt8(ascii: "[") && host.utf8.last == UInt8(ascii: "]")
+        return host.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+            case 0x3A, 0x5B, 0x5D, 0x25: isAddress
+            default: false
+            }
+        }
+    }
+}
