@@ -1,0 +1,100 @@
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+private struct Ask: Command {
+    var path = "http://h/"
+    var headers = HTTPFields()
+    var authorization: Authorization?
+    var body = RequestBody.none
+}
+
+@Suite struct HeaderBuildingTests {
+    private func fields(_ ask: Ask, _ change: (inout Client.Settings) -> Void = { _ in }) throws(ErrandError)
+        -> HTTPFields
+    {
+        var configuration = Client.Configuration()
+        change(&configuration.settings)
+        return try RequestBuilder(configuration).description(of: ask).headers.fields
+    }
+
+    @Test func basicIsSentAtOnceInUTF8() throws {
+        // The example of RFC 7617 2.1.
+        let ask = Ask(authorization: .basic(username: "test", password: "123£"))
+        #expect(try fields(ask)[.authorization] == "Basic dGVzdDoxMjPCow==")
+        #expect(try fields(Ask(authorization: .basic(username: "", password: "")))[.authorization] == "Basic Og==")
+        #expect(try fields(Ask(authorization: .bearer("abc.def~+/=")))[.authorization] == "Bearer abc.def~+/=")
+    }
+
+    @Test func whoseAuthorizationWins() throws {
+        func sent(_ ask: Ask, client: Authorization?, header: String? = nil) throws -> [String] {
+            try fields(ask) { settings in
+                settings.authorization = client
+                if let header { settings.headers[.authorization] = header }
+            }[values: .authorization]
+        }
+        #expect(try sent(Ask(), client: .bearer("c")) == ["Bearer c"])
+        #expect(try sent(Ask(authorization: .bearer("own")), client: .bearer("c")) == ["Bearer own"])
+        #expect(try sent(Ask(authorization: .anonymous), client: .bearer("c")) == [])
+        #expect(
+            try sent(Ask(headers: [.authorization: "x"], authorization: .bearer("own")), client: .bearer("c")) == ["x"])
+        #expect(try sent(Ask(headers: [.authorization: "x"]), client: .bearer("c")) == ["x"])
+        #expect(try sent(Ask(), client: .bearer("c"), header: "h") == ["h"])
+        #expect(try sent(Ask(headers: [.accept: "a/b"]), client: .bearer("c")) == ["Bearer c"])
+    }
+
+    @Test(arguments: [
+        Authorization.basic(username: "a\r\nX: y", password: ""), .basic(username: "a", password: "b\n"),
+        .basic(username: "a:b", password: "c"), .bearer("a\r\nb"), .bearer(""), .bearer("a\0"),
+    ])
+    func badCredentialsAreRefused(authorization: Authorization) {
+        #expect(throws: ErrandError.invalidHeader) { try fields(Ask(authorization: authorization)) }
+        #expect(throws: ErrandError.invalidHeader) { try fields(Ask()) { $0.authorization = authorization } }
+    }
+
+    @Test func descriptionsShowNoSecret() {
+        for authorization in [Authorization.basic(username: "u", password: "secret"), .bearer("secret")] {
+            #expect(!"\(authorization)".contains("secret") && !String(reflecting: authorization).contains("secret"))
+        }
+    }
+
+    @Test func languagesHaveFallingWeights() throws {
+        let tags = ["de-AT", "de", "en-GB", "zh-Hans-CN", "fr", "*", "it"]
+        let sent = try fields(Ask()) { $0.languages = tags }[.acceptLanguage]
+        #expect(sent == "de-AT;q=1, de;q=0.9, en-GB;q=0.8, zh-Hans-CN;q=0.7, fr;q=0.6, *;q=0.5")
+        #expect(try fields(Ask())[.acceptLanguage] == nil)
+        let own = try fields(Ask(headers: [.acceptLanguage: "x"])) { $0.languages = tags }
+        #expect(own[values: .acceptLanguage] == ["x"])
+        let given = try fields(Ask()) {
+            $0.languages = tags; $0.headers[.acceptLanguage] = "y"
+        }
+        #expect(given[values: .acceptLanguage] == ["y"])
+    }
+
+    @Test(arguments: ["", "d e", "de;q=1", "de\r\nX: y", "-", "123", "abcdefghi", "de-", "ü"])
+    func badLanguagesAreRefused(tag: String) {
+        #expect(throws: ErrandError.invalidHeader) { try fields(Ask()) { $0.languages = [tag] } }
+    }
+
+    @Test(
+        arguments: [
+            ([:], []), (["LANG": "C.UTF-8"], []), (["LANG": "de_AT.UTF-8"], ["de-AT"]),
+            (["LANG": "en_US", "LC_ALL": "fr_FR@euro"], ["fr-FR"]), (["LANG": "en_US", "LC_MESSAGES": "it"], ["it"]),
+            (["LANG": "en_US", "LANGUAGE": "de_DE:de:de:bad tag:"], ["de-DE", "de"]),
+            (["LANG": "C", "LANGUAGE": "de"], []), (["LANGUAGE": "de"], []),
+            (["LC_ALL": "", "LANG": "sv_SE"], ["sv-SE"]),
+            (["LANG": "POSIX"], []), (["LANG": "!"], []),
+        ] as [([String: String], [String])])
+    func languagesOfTheEnvironment(environment: [String: String], expected: [String]) {
+        #expect(PreferredLanguages.from(environment) == expected)
+    }
+
+    @Test func contentEncodingIsNamedOnce() throws {
+        let body = RequestBody.string("text").gzipped()
+        #expect(try fields(Ask(body: body))[values: .contentEncoding] == ["gzip"])
+        #expect(try fields(Ask(headers: [.contentEncoding: "x"], body: body))[values: .contentEncoding] == ["x"])
+        #expect(try fields(Ask(body: .none.gzipped()))[.contentEncoding] == nil)
+        #expect(try fields(Ask(body: body))[.contentType] == "text/plain; charset=utf-8")
+    }
+}
