@@ -72,7 +72,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",
-            dependencies: ["Errand", "ErrandTesting", "CErrand"],
+            dependencies: ["Errand", "ErrandTesting", "CErrand", "CZlib"],
             swiftSettings: settings),
         .testTarget(
             name: "ErrandIntegrationTests",

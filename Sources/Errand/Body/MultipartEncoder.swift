@@ -37,17 +37,11 @@ struct MultipartEncoder {
 
     /// Throws ``ErrandError/invalidHeader`` for fields that would end too early, and ``ErrandError/fileUnreadable``.
     mutating func add(_ part: MultipartPart) throws(ErrandError) {
-        bytes += "--\(boundary)\r\n".utf8
-        for field in part.headers {
-            let isSound = field.withUnsafeBytesOfValue { value in
-                !value.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D }
-            }
-            guard isSound else {
-                throw ErrandError.invalidHeader.with(
-                    message: "'\(field.name)' of a part has a CR, LF or NUL in it")
-            }
-            bytes.appendLine(field)
+        guard !part.isMalformed else {
+            throw ErrandError.invalidHeader.with(message: "a part's name or type has a CR, LF or NUL in it")
         }
+        bytes += "--\(boundary)\r\n".utf8
+        for field in part.headers { bytes.appendLine(field) }
         bytes += [0x0D, 0x0A]
         switch part.content {
         case .bytes(let content): bytes += content

@@ -13,6 +13,8 @@ public struct MultipartPart: Sendable {
 
     let headers: HTTPFields
     let content: Content
+    /// Whether a text had CR, LF or NUL in it, which `HTTPField` makes spaces of without a word.
+    let isMalformed: Bool
 
     /// Any fields, without `Content-Disposition` unless it is among them (AFNetworking `appendPartWithHeaders:body:`).
     public static func raw(headers: HTTPFields, body: [UInt8]) -> MultipartPart {
@@ -68,25 +70,22 @@ public struct MultipartPart: Sendable {
             contentType: contentType)
     }
 
-    init(headers: HTTPFields, content: Content) {
+    init(headers: HTTPFields, content: Content, isMalformed: Bool = false) {
         self.headers = headers
         self.content = content
+        self.isMalformed = isMalformed
     }
 
     init(name: String, fileName: String?, contentType: String?, content: Content) {
         var disposition = "form-data; name=\"\(Self.escaped(name))\""
         if let fileName { disposition += "; filename=\"\(Self.escaped(fileName))\"" }
+        let type = contentType ?? fileName.map { MediaType.ofFile(named: $0) }
         var headers = HTTPFields()
-        headers.append(Self.field(.contentDisposition, disposition))
-        if let type = contentType ?? fileName.map({ MediaType.ofFile(named: $0) }) {
-            headers.append(Self.field(.contentType, type))
-        }
-        self.init(headers: headers, content: content)
-    }
-
-    /// Lenient, so that UTF-8 stays as it is; what would end the field is found when the body is encoded.
-    private static func field(_ name: HTTPField.Name, _ value: String) -> HTTPField {
-        HTTPField(name: name, lenientValue: Array(value.utf8))
+        // Lenient, so that UTF-8 stays as it is.
+        headers.append(HTTPField(name: .contentDisposition, lenientValue: Array(disposition.utf8)))
+        if let type { headers.append(HTTPField(name: .contentType, lenientValue: Array(type.utf8))) }
+        let isMalformed = (disposition + (type ?? "")).utf8.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D }
+        self.init(headers: headers, content: content, isMalformed: isMalformed)
     }
 
     private static func escaped(_ text: String) -> String {

@@ -1,0 +1,105 @@
+import ErrandTesting
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+private struct Ask: Command {
+    var method = HTTPRequest.Method.get
+    var path = "p"
+    var baseURL: String?
+    var usesCDN = false
+    var query = [QueryItem("q", "1")]
+    var headers: HTTPFields = [.accept: "a/b", .userAgent: "own"]
+    var parameters: Parameters? = ["a": 1]
+    var body = RequestBody.none
+    var authorization: Authorization?
+    var timeouts: Timeouts?
+    var priority = Priority.normal
+    var redirects: RedirectPolicy?
+    var customRequest: CustomRequest?
+    typealias Response = String
+}
+
+@Suite struct CustomRequestTests {
+    private func client() -> Client {
+        Client.stubbed(StubTransport { _ in .response(status: 200, body: "text") }) { configuration in
+            configuration.headers = [.acceptLanguage: "de"]
+            configuration.authorization = .bearer("client")
+            configuration.urlFilters = [QueryParameterFilter(["f": "1"])]
+            configuration.cdnURL = "http://cdn/"
+            configuration.tlsPolicies["h"] = .init(pinnedKeys: ["k"])
+        }
+    }
+
+    @Test func theBuilderIsBypassedAndTheRestStays() async throws {
+        let custom = CustomRequest(method: .put, url: "https://h/ü", headers: [.cookie: "c"], body: .json(["b": 2]))
+        let ask = Ask(timeouts: Timeouts(idle: .seconds(3)), priority: .high, customRequest: custom)
+        let client = client()
+        let description = try client.describe(ask)
+        #expect(description.method == .put && description.url == "https://h/%C3%BC")
+        #expect(description.headers.fields == [.cookie: "c", .contentType: "application/json"])
+        #expect(String(decoding: description.bodyBytes, as: UTF8.self) == #"{"b":2}"#)
+        #expect(description.settings.timeouts.idle == .seconds(3) && description.settings.priority == .high)
+        #expect(description.settings.connection?.tls.pinnedKeys == ["k"])
+        #expect(try await client.run(ask) == "text")
+        await client.shutdown(.cancel)
+    }
+
+    @Test(arguments: ["/relative", "", "ftp://h/", "http://", "a\r\nb"])
+    func itsURLIsChecked(url: String) {
+        #expect(throws: ErrandError.self) { try client().describe(Ask(customRequest: CustomRequest(url: url))) }
+    }
+
+    // MARK: Overrides
+
+    private func built(_ ask: Ask, _ change: (inout RequestOverrides) -> Void) throws(ErrandError) -> RequestDescription
+    {
+        var overrides = RequestOverrides()
+        change(&overrides)
+        return try client().builder.description(of: ask, overrides: overrides)
+    }
+
+    @Test func nothingOverriddenIsNothingChanged() throws {
+        let plain = try client().describe(Ask())
+        let overridden = try built(Ask()) { _ in }
+        #expect(plain.url == overridden.url && plain.headers == overridden.headers)
+        #expect(overridden.url == "http://test/p?f=1&q=1&a=1")
+    }
+
+    @Test func eachMemberOverrides() throws {
+        #expect(try built(Ask()) { $0.baseURL = "http://o/" }.url == "http://o/p?f=1&q=1&a=1")
+        #expect(try built(Ask()) { $0.usesCDN = true }.url == "http://cdn/p?f=1&q=1&a=1")
+        #expect(try built(Ask(usesCDN: true)) { $0.usesCDN = false }.url.hasPrefix("http://test/"))
+        #expect(try built(Ask()) { $0.query = [QueryItem("z", "2")] }.url == "http://test/p?f=1&q=1&z=2&a=1")
+        #expect(try built(Ask()) { $0.parameters = ["b": 2] }.url == "http://test/p?f=1&q=1&b=2")
+        #expect(try built(Ask()) { $0.parameters = [:] }.url == "http://test/p?f=1&q=1")
+        let fields = try built(Ask()) { $0.headers = [.accept: "c/d", .cookie: "x"] }.headers.fields
+        #expect(fields[values: .accept] == ["c/d"] && fields[.cookie] == "x" && fields[.userAgent] == "own")
+        #expect(try built(Ask()) { $0.authorization = .anonymous }.headers[.authorization] == nil)
+        #expect(try built(Ask()) { $0.authorization = .bearer("o") }.headers[.authorization] == "Bearer o")
+        #expect(try built(Ask()) { $0.options = .freshConnection }.options == .freshConnection)
+        let settings = try built(Ask(priority: .high)) { overrides in
+            overrides.timeouts = .some(.none)
+            overrides.limits = Limits(bodyBytes: 9)
+            overrides.priority = .low
+            overrides.connection = ConnectionOptions(httpVersion: .http1)
+        }.settings
+        #expect(settings.timeouts.idle == nil && settings.limits.bodyBytes == 9 && settings.priority == .low)
+        #expect(settings.connection?.httpVersion == .http1)
+        #expect(throws: ErrandError.invalidURL) { try built(Ask()) { $0.baseURL = "x" } }
+    }
+
+    @Test func ofACustomRequest() throws {
+        let custom = CustomRequest(url: "http://h/?a=1#f", headers: [.accept: "x/y"])
+        let description = try built(Ask(customRequest: custom)) { overrides in
+            overrides.query = [QueryItem("b", "2")]
+            overrides.headers = [.accept: "c/d"]
+            overrides.baseURL = "http://ignored/"
+            overrides.priority = .low
+        }
+        #expect(description.url == "http://h/?a=1&b=2#f")
+        #expect(description.headers.fields == [.accept: "c/d"])
+        #expect(description.settings.priority == .low)
+    }
+}
