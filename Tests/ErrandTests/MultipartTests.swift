@@ -159,7 +159,7 @@ private struct Ask: Command {
         (".json", "application/octet-stream"), ("a.", "application/octet-stream"), ("ü.webp", "image/webp"),
     ])
     func typesByExtension(name: String, expected: String) {
-        #expect(MediaType.ofFile(named: name) == expected)
+        #expect(FileExtensions.mediaType(ofFileNamed: name) == expected)
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .put, .patch, .delete])

@@ -79,7 +79,7 @@ public struct MultipartPart: Sendable {
     init(name: String, fileName: String?, contentType: String?, content: Content) {
         var disposition = "form-data; name=\"\(Self.escaped(name))\""
         if let fileName { disposition += "; filename=\"\(Self.escaped(fileName))\"" }
-        let type = contentType ?? fileName.map { MediaType.ofFile(named: $0) }
+        let type = contentType ?? fileName.map { FileExtensions.mediaType(ofFileNamed: $0) }
         var headers = HTTPFields()
         // Lenient, so that UTF-8 stays as it is.
         headers.append(HTTPField(name: .contentDisposition, lenientValue: Array(disposition.utf8)))

@@ -58,7 +58,7 @@ extension RequestBody {
     private static func compressed(_ wire: WireBody, level: Int) throws(ErrandError) -> WireBody {
         var wire = wire
         switch wire.body {
-        case .none:
+        case .none, .stream:
             return wire
         case .bytes(let bytes):
             wire.body = .bytes(try Deflater(level: level).compress(bytes, isLast: true))

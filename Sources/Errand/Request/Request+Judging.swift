@@ -38,7 +38,11 @@ extension Request {
                 return .failure(.statusNotAccepted.with(message: message, response: response))
             }
             do {
-                return .success(try command.decode(response), response)
+                let types = command.acceptedContentTypes
+                if types != .any { try types.check(response) }
+                let value = try command.decode(response)
+                if let shape = command.shape { _ = try shape.check(response) }
+                return .success(value, response)
             } catch let error as ErrandError {
                 return .failure(error.with(response: error.response ?? response, isRefusal: false))
             } catch {

@@ -1,9 +1,9 @@
 /// What a file's name says of its content.
-enum MediaType {
+enum FileExtensions {
     static let bytes = "application/octet-stream"
 
     /// By the extension, whatever its case; `application/octet-stream` for all others.
-    static func ofFile(named name: String) -> String {
+    static func mediaType(ofFileNamed name: String) -> String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return bytes }
         return byExtension[name[name.index(after: dot)...].lowercased()] ?? bytes
     }
