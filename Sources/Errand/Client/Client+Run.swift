@@ -3,19 +3,24 @@ extension Client {
     ///
     /// Throws ``ErrandError``; `CancellationError` where the task was cancelled or the request stopped. Decoding runs in
     /// the caller's task; by way of the callback queue where accessories, interceptors or hooks of the command are to be called.
-    public func run<C: Command>(_ command: C) async throws -> C.Response {
+    public func run<C: Command>(_ command: C, overrides: RequestOverrides? = nil) async throws -> C.Response {
         try Task.checkCancellation()
-        guard accessories.isEmpty, interceptors.isEmpty, !command.hasHooks else {
-            return try await request(command).runWatched()
+        guard accessories.isEmpty, interceptors.isEmpty, !command.hasHooks,
+            overrides?.interceptors.isEmpty != false
+        else {
+            return try await request(command, overrides: overrides).runWatched()
         }
-        return try await Request(client: self, command: command, callbacks: resumptions).runDirectly()
+        return try await Request(client: self, command: command, callbacks: resumptions, overrides: overrides)
+            .runDirectly()
     }
 
     /// Runs a command and returns value or error in place of throwing; ``ErrandError/cancelled`` where the task was
     /// cancelled.
-    public func result<C: Command>(of command: C) async -> Result<C.Response, ErrandError> {
+    public func result<C: Command>(
+        of command: C, overrides: RequestOverrides? = nil
+    ) async -> Result<C.Response, ErrandError> {
         do {
-            return .success(try await run(command))
+            return .success(try await run(command, overrides: overrides))
         } catch let error as ErrandError {
             return .failure(error)
         } catch {

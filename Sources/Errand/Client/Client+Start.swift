@@ -1,8 +1,8 @@
 extension Client {
     /// Starts a command and tells nobody; read the request, or give it a delegate with ``request(_:)`` instead.
     @discardableResult
-    public func start<C: Command>(_ command: C) -> Request<C> {
-        let request = request(command)
+    public func start<C: Command>(_ command: C, overrides: RequestOverrides? = nil) -> Request<C> {
+        let request = request(command, overrides: overrides)
         request.start()
         return request
     }
@@ -11,10 +11,10 @@ extension Client {
     /// released then.
     @discardableResult
     public func start<C: Command>(
-        _ command: C, success: @escaping @Sendable (Request<C>) -> Void,
+        _ command: C, overrides: RequestOverrides? = nil, success: @escaping @Sendable (Request<C>) -> Void,
         failure: (@Sendable (Request<C>) -> Void)? = nil
     ) -> Request<C> {
-        let request = request(command)
+        let request = request(command, overrides: overrides)
         request.start(success: success, failure: failure)
         return request
     }
@@ -22,9 +22,9 @@ extension Client {
     /// Starts a command. The closure runs once, on the callback queue, unless the request is stopped.
     @discardableResult
     public func start<C: Command>(
-        _ command: C, completion: @escaping @Sendable (Request<C>) -> Void
+        _ command: C, overrides: RequestOverrides? = nil, completion: @escaping @Sendable (Request<C>) -> Void
     ) -> Request<C> {
-        let request = request(command)
+        let request = request(command, overrides: overrides)
         request.start(completion: completion)
         return request
     }

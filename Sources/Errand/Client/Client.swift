@@ -66,14 +66,16 @@ public final class Client: Sendable {
     var connection: ConnectionOptions { builder.engine }
 
     /// A request for `command`, not started yet: for accessories and a delegate of its own.
-    public func request<C: Command>(_ command: C) -> Request<C> {
-        Request(client: self, command: command, callbacks: callbacks)
+    public func request<C: Command>(_ command: C, overrides: RequestOverrides? = nil) -> Request<C> {
+        Request(client: self, command: command, callbacks: callbacks, overrides: overrides)
     }
 
     /// What `command` would send, without sending it. Throws what a start would fail with.
-    public func describe(_ command: some Command) throws(ErrandError) -> RequestDescription {
+    public func describe(
+        _ command: some Command, overrides: RequestOverrides? = nil
+    ) throws(ErrandError) -> RequestDescription {
         do throws(ErrandError) {
-            return try builder.description(of: command)
+            return try builder.description(of: command, overrides: overrides)
         } catch {
             throw error.refused
         }

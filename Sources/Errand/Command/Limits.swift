@@ -19,7 +19,7 @@ public struct Limits: Sendable, Hashable {
     }
 
     /// The core's own bound.
-    private static let maximum = 1 << 50
+    static let maximum = 1 << 50
 
     static func count(_ value: Int?, _ name: StaticString) throws(ErrandError) -> Int64 {
         guard let value else { return 0 }

@@ -27,6 +27,13 @@ public struct RequestOverrides: Sendable {
     /// In place of ``Command/options``.
     public var options: CommandOptions?
 
+    /// In place of ``Command/accepts(statusCode:)``.
+    public var acceptsStatusCode: (@Sendable (Int) -> Bool)?
+    /// In place of ``Command/acceptedContentTypes``.
+    public var acceptedContentTypes: ContentTypes?
+    /// After the command's. Default: none.
+    public var interceptors: [any Interceptor] = []
+
     /// Overrides nothing.
     public init() {}
 }

@@ -60,13 +60,16 @@ struct InterceptorChain: Sendable {
     }
 }
 
-extension AnyRequest.Core {
-    /// `nil` where there are no interceptors.
-    func interception(of request: AnyRequest) -> InterceptorChain? {
-        guard let run = hooks?.run, !run.interceptors.isEmpty, let storage = run.storage else { return nil }
+extension AnyRequest {
+    /// The interceptors of the present run; `nil` where there are none.
+    final func interception() -> InterceptorChain? {
+        let run = core.withLock { core -> RunHooks? in
+            guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return nil }
+            return run
+        }
+        guard let run, let storage = run.storage else { return nil }
         return InterceptorChain(
             interceptors: run.interceptors,
-            context: InterceptionContext(
-                requestID: request.id, command: request.erasedCommand, replays: run.replays, storage: storage))
+            context: InterceptionContext(requestID: id, command: erasedCommand, replays: run.replays, storage: storage))
     }
 }

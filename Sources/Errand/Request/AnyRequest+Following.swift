@@ -7,8 +7,10 @@ extension AnyRequest {
         case .ignore:
             return .ignored
         case .conclude:
+            _ = completed(result)
             conclude(.cancelled)
         case .evaluate:
+            let result = completed(result)
             switch result {
             case .response(let response) where RedirectRules.isRedirect(response.statusCode):
                 return follow(response, inPlace: inPlace)
@@ -39,7 +41,13 @@ extension AnyRequest {
         case .fail(let error):
             finish(.failure(error), inPlace: inPlace)
             return .finished
-        case .follow(let next):
+        case .follow(var next):
+            do throws(ErrandError) {
+                next.settings = try client.builder.settings(forHop: next, from: sent.url)
+            } catch {
+                finish(.failure(error.refusingHop(after: response)), inPlace: inPlace)
+                return .finished
+            }
             guard let next = withTimeLeft(next) else {
                 finish(.failure(.timeoutTotal.with(response: response)), inPlace: inPlace)
                 return .finished

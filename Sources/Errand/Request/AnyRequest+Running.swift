@@ -88,6 +88,7 @@ extension AnyRequest {
         let left = core.hooks?.run
         if let hooks = core.hooks {
             hooks.run = RunHooks()
+            hooks.run.stream = hooks.stream.take()
             hooks.run.observers = client.observers
             if !hooks.accessories.isEmpty {
                 core.told += hooks.accessories
@@ -126,8 +127,13 @@ extension AnyRequest {
             let deadline = ContinuousClock.now + total
             core.withLock { $0.deadline = deadline }
         }
-        let (isObserved, own) = (core.withLock { $0.hooks?.run.observers.isEmpty == false }, commandInterceptors)
+        let (isObserved, isStreamed) = core.withLock { core in
+            guard let run = core.hooks?.run else { return (false, false) }
+            return (!run.observers.isEmpty, run.stream != nil)
+        }
         if isObserved { description.reports = [.events, .progress] }
+        if isStreamed { try description.stream() }
+        let own = commandInterceptors
         if !own.isEmpty || !client.interceptors.isEmpty {
             let interceptors = client.interceptors + own
             let built = description
@@ -143,7 +149,7 @@ extension AnyRequest {
 
     /// Hands a transfer to interceptors where there are any, then to the transport.
     final func send(_ description: RequestDescription, transfer: Int) {
-        guard let chain = core.withLock({ $0.interception(of: self) }) else {
+        guard let chain = interception() else {
             return submit(description, transfer: transfer)
         }
         work(.preparing, otherwise: { submit(description, transfer: transfer) }) { [self] in
@@ -168,6 +174,7 @@ extension AnyRequest {
         _ = replaced
         guard isWanted else { return deliver(.failure(.cancelled)) }
         if description.reports.contains(.events) { callbacks.async { self.tell(.queued) } }
+        let pump = makePump(for: description)
         let id: TransferID
         do {
             id = try client.transport.submit(description, for: self)
@@ -176,6 +183,8 @@ extension AnyRequest {
             return deliver(.failure(redirecting.map { error.refusingHop(after: $0.response) } ?? error.refused))
         }
         perform(core.withLock { $0.machine.submitted(id, transfer: transfer) })
+        if let pump { pump.start(id) }
+        if description.delivery == .streamed { payCredit(id) }
     }
 
     /// What the transport never heard of takes the way of any other end, so that callbacks never run inside `start`.

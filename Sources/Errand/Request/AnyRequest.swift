@@ -13,6 +13,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     let client: Client
     let core = Mutex(Core())
 
+    /// What this request does otherwise than its command says.
+    let boxedOverrides: OverridesBox?
     /// The client's list of what runs; guarded by the client's lock.
     nonisolated(unsafe) var inList = RequestList.Links()
 
@@ -48,6 +50,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         weak var delegate: (any RequestDelegate)?
         var tag = 0
         var userInfo: [String: any Sendable] = [:]
+        /// For the next run.
+        var stream: ResponseStream?
         /// Of this run.
         var run = RunHooks()
     }
@@ -65,6 +69,18 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var attemptsBeforeReplay = 0
         /// What runs asynchronously now.
         var work: Work?
+        /// Where a streamed response goes.
+        var stream: ResponseStream?
+        /// What was read before the transfer's id was known.
+        var owedCredit = 0
+        /// Sends the present transfer's body.
+        var pump: UploadPump?
+    }
+
+    /// Apart because most requests have none.
+    final class OverridesBox: Sendable {
+        let overrides: RequestOverrides
+        init(_ overrides: RequestOverrides) { self.overrides = overrides }
     }
 
     /// An asynchronous step.
@@ -81,8 +97,9 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     private static let lastID = Atomic<UInt64>(0)
 
-    init(client: Client, callbacks: CallbackQueue) {
+    init(client: Client, callbacks: CallbackQueue, overrides: RequestOverrides?) {
         self.client = client
+        boxedOverrides = overrides.map(OverridesBox.init)
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
         super.init(callbacks: callbacks)
     }
@@ -114,17 +131,22 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     // MARK: News from the transport
 
     override final func receive(_ event: TransferEvent.Kind) {
-        switch event {
-        case .ended(let result):
-            if let continuation = core.withLock({ $0.continuation.take() }) {
-                continuation.resume(returning: result)
-            } else if case .submit(let description, let transfer) = advance(result, inPlace: false) {
-                submit(description, transfer: transfer)
-            }
-        default:
-            // Streams have receivers of their own; a buffered transfer has nothing else to tell but what observers
-            // asked for.
-            if let event = RequestEvent(event) { tell(event) }
+        guard case .ended(let result) = event else { return receiveOnTheWay(event) }
+        if let continuation = core.withLock({ $0.continuation.take() }) {
+            continuation.resume(returning: result)
+        } else if case .submit(let description, let transfer) = advance(result, inPlace: false) {
+            submit(description, transfer: transfer)
         }
+    }
+
+    private func receiveOnTheWay(_ event: TransferEvent.Kind) {
+        let (stream, pump) = core.withLock { ($0.hooks?.run.stream, $0.hooks?.run.pump) }
+        switch event {
+        case .head(let head): stream?.head(head, of: self)
+        case .chunk(let chunk): stream?.chunk(chunk, of: self)
+        case .uploadCredit(let bytes): pump?.credit(bytes)
+        case .started, .sent, .progress, .ended: break
+        }
+        if let event = RequestEvent(event) { tell(event) }
     }
 }

@@ -5,6 +5,15 @@ extension Request {
     enum Verdict {
         case success(C.Response, Response)
         case failure(ErrandError)
+
+        /// For a stream's reader: what it ends with.
+        func response(_ outcome: RequestStateMachine.Outcome) -> Result<Response, ErrandError> {
+            switch (outcome, self) {
+            case (.cancelled, _): .failure(.cancelled)
+            case (_, .success(_, let response)): .success(response)
+            case (_, .failure(let error)): .failure(error)
+            }
+        }
     }
 
     enum Processed {
@@ -33,12 +42,12 @@ extension Request {
         case .failure(let error):
             return .failure(error)
         case .response(let response):
-            guard command.accepts(statusCode: response.statusCode) else {
+            guard accepts(statusCode: response.statusCode) else {
                 let message = "the status \(response.statusCode) was not accepted"
                 return .failure(.statusNotAccepted.with(message: message, response: response))
             }
             do {
-                let types = command.acceptedContentTypes
+                let types = overrides?.acceptedContentTypes ?? command.acceptedContentTypes
                 if types != .any { try types.check(response) }
                 let value = try command.decode(response)
                 if let shape = command.shape { _ = try shape.check(response) }
@@ -51,6 +60,10 @@ extension Request {
                     .responseDecodingFailed.with(message: message, response: response, underlying: error))
             }
         }
+    }
+
+    func accepts(statusCode: Int) -> Bool {
+        overrides?.acceptsStatusCode?(statusCode) ?? command.accepts(statusCode: statusCode)
     }
 
     /// The whole way from the end of the last transfer to the verdict, in a task of the request's own.

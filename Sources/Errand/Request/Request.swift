@@ -18,9 +18,9 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         case completion(@Sendable (Request<C>) -> Void, evenStopped: Bool)
     }
 
-    init(client: Client, command: C, callbacks: CallbackQueue) {
+    init(client: Client, command: C, callbacks: CallbackQueue, overrides: RequestOverrides? = nil) {
         self.command = command
-        super.init(client: client, callbacks: callbacks)
+        super.init(client: client, callbacks: callbacks, overrides: overrides)
     }
 
     /// What the command made of the response; `nil` until it succeeded.
@@ -65,24 +65,34 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     // MARK: AnyRequest
 
     override func describe() throws(ErrandError) -> RequestDescription {
-        try client.builder.description(of: command)
+        if let stream = core.withLock({ $0.hooks?.run.stream }) {
+            return try client.builder.description(of: stream.command, overrides: overrides)
+        }
+        return try client.builder.description(of: command, overrides: overrides)
     }
 
     override var redirectPolicy: RedirectPolicy {
-        command.redirects ?? client.redirects
+        overrides?.redirects ?? command.redirects ?? client.redirects
     }
 
     override func takeValue() -> (any Sendable)? {
         storedValue.take()
     }
 
-    override var commandInterceptors: [any Interceptor] { command.interceptors }
+    override var commandInterceptors: [any Interceptor] {
+        guard let overrides, !overrides.interceptors.isEmpty else { return command.interceptors }
+        return command.interceptors + overrides.interceptors
+    }
 
-    override var erasedCommand: any Command { command }
+    override var erasedCommand: any Command {
+        core.withLock { $0.hooks?.run.stream }?.command ?? command
+    }
 
     override func finish(_ result: TransferResult, inPlace: Bool) {
         guard !inPlace, mayWait(result) else { return conclude(judge(result)) }
-        let chain = core.withLock { $0.interception(of: self) }
+        // Of a streamed response whose body the caller has there is nothing left to change or to send again.
+        let stream = core.withLock { $0.hooks?.run.stream }
+        let chain = stream?.isDelivered == true ? nil : interception()
         work(.processing(result.response), otherwise: { conclude(.cancelled) }) { [self] in
             switch await process(result, by: chain) {
             case .replay: return { [self] in replay(after: result) }
@@ -119,8 +129,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             core.hooks?.run = RunHooks()
             return (outcome, self.ending, core.hooks?.delegate, run)
         }
-        // Dies here, not under the lock: see `Remains`.
-        _ = run
+        run?.stream?.end(verdict.response(outcome), of: self)
         tell(outcome, ending, delegate)
         for accessory in told { accessory.requestDidStop(self) }
         // A run that begins here is counted before this one is let go: a drain waits for it.

@@ -371,6 +371,14 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
+    /// The transport's name for the present transfer, while it runs and is known.
+    var transferID: TransferID? {
+        switch state {
+        case .inFlight(_, let id): id
+        default: nil
+        }
+    }
+
     /// How the run ended; `nil` before it has.
     var outcome: Outcome? {
         switch state {

@@ -15,6 +15,12 @@ public struct Response: Sendable {
         self.storage = OwnedResponseStorage(statusCode: statusCode, head: head, body: body)
     }
 
+    /// The same with what it cost.
+    init(statusCode: Int, headers: HTTPFields, body: [UInt8] = [], metrics: TransferMetrics?) {
+        let head = Array("HTTP/1.1 \(statusCode) \r\n".utf8) + HeaderBlock(headers).bytes
+        storage = OwnedResponseStorage(statusCode: statusCode, head: head, body: body, metrics: metrics)
+    }
+
     /// 100...599; 0 where a failed request has no response.
     public var statusCode: Int { storage.statusCode }
 

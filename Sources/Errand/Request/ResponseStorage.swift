@@ -79,7 +79,12 @@ class ResponseStorage: @unchecked Sendable {
 
 /// Memory of Swift's own: stubs, caches, tests.
 final class OwnedResponseStorage: ResponseStorage, @unchecked Sendable {
-    init(statusCode: Int, head: [UInt8], body: [UInt8]) {
+    private let given: TransferMetrics?
+
+    override var metrics: TransferMetrics { given ?? TransferMetrics() }
+
+    init(statusCode: Int, head: [UInt8], body: [UInt8], metrics: TransferMetrics? = nil) {
+        given = metrics
         let base = UnsafeMutableRawPointer.allocate(byteCount: max(1, head.count + body.count), alignment: 1)
         let memory = UnsafeMutableRawBufferPointer(start: base, count: head.count + body.count)
         memory.copyBytes(from: head)

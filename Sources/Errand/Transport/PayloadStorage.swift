@@ -30,31 +30,10 @@ final class PayloadStorage: ResponseStorage, @unchecked Sendable {
     }
 
     override var metrics: TransferMetrics {
-        var metrics = TransferMetrics()
-        let timings = record.timings
-        metrics.queue = .microseconds(timings.queue)
-        metrics.resolved = Self.phase(timings.resolved)
-        metrics.connected = Self.phase(timings.connected)
-        metrics.secured = Self.phase(timings.secured)
-        metrics.sent = Self.phase(timings.sent)
-        metrics.firstByte = Self.phase(timings.first_byte)
-        metrics.total = .microseconds(timings.total)
-        metrics.bytesReceived = record.bytes_received
-        metrics.bytesSent = record.bytes_sent
-        metrics.isConnectionReused = record.flags & UInt32(ERRAND_RECORD_REUSED) != 0
-        metrics.wasReplayed = record.flags & UInt32(ERRAND_RECORD_REPLAYED) != 0
-        metrics.wasDecoded = record.flags & UInt32(ERRAND_RECORD_DECODED) != 0
-        if record.http_major > 0 {
-            let minor = record.http_minor
-            metrics.httpVersion = record.http_major == 1 ? "1.\(minor)" : "\(record.http_major)"
-        }
+        var metrics = TransferMetrics(record)
         let address = UnsafeRawBufferPointer(errand_payload_remote_address(payload))
         metrics.remoteAddress = address.isEmpty ? nil : String(decoding: address, as: UTF8.self)
         return metrics
-    }
-
-    private static func phase(_ microseconds: UInt64) -> Duration? {
-        microseconds == 0 ? nil : .microseconds(microseconds)
     }
 }
 

@@ -1,4 +1,5 @@
 import CErrand
+import HTTPTypes
 
 /// Turns the records of one loop turn into events, on the loop thread, and hands them over in one go.
 enum RecordIntake {
@@ -33,7 +34,11 @@ enum RecordIntake {
                     text: storage?.errorText)
                 return TransferEvent(receiver, .ended(.failure(error)))
             }
-            return TransferEvent(receiver, .ended(.response(response(storage))))
+            // A streamed response's head and body went before.
+            let whole =
+                storage.map(Response.init)
+                ?? Response(statusCode: Int(record.http_status), headers: HTTPFields(), metrics: TransferMetrics(record))
+            return TransferEvent(receiver, .ended(.response(whole)))
         }
     }
 

@@ -161,6 +161,16 @@ extension TransferSettings {
         TransferSettings(self, connection: connection)
     }
 
+    /// The same without limits of the body that nobody asked for.
+    func unlimited() throws(ErrandError) -> TransferSettings {
+        guard limits.bodyBytes == nil || limits.decodedBytes == nil else { return self }
+        var limits = limits
+        limits.bodyBytes = limits.bodyBytes ?? Limits.maximum
+        limits.decodedBytes = limits.decodedBytes ?? Limits.maximum
+        return try TransferSettings(
+            timeouts: timeouts, limits: limits, priority: priority, connection: connection, tlsBasis: tlsBasis)
+    }
+
     /// The same without a TLS client certificate, which tells who asks; `clientDefault` is what no options stand for.
     func withoutClientIdentity(_ clientDefault: ConnectionOptions) -> TransferSettings {
         var connection = connection ?? clientDefault

@@ -1,0 +1,72 @@
+/// The body of a streamed response, as it comes. Reading it is what lets more come: a reader that stops reading stops the
+/// server, by the credit of the engine (256 KiB ahead) and TCP behind it.
+///
+/// A sequence to be read once: iterators share the position. Dropping it before its end stops the request. Cancelling
+/// the reading task throws `CancellationError` and stops the request as well. A body that breaks off throws the
+/// request's ``ErrandError`` after the bytes that came.
+public struct ResponseBodyStream: AsyncSequence, Sendable {
+    /// A piece of the body, never empty.
+    public typealias Element = [UInt8]
+
+    let source: Source
+
+    /// Stops the request when the last reader goes.
+    final class Source: Sendable {
+        let channel: BodyChannel
+        let request: AnyRequest
+
+        init(_ channel: BodyChannel, of request: AnyRequest) {
+            self.channel = channel
+            self.request = request
+        }
+
+        deinit {
+            // Does nothing where it is over.
+            request.stop()
+        }
+    }
+
+    /// Reads on where the last iterator stopped.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let source: Source
+
+        /// The next piece; `nil` at the end.
+        public mutating func next() async throws -> [UInt8]? {
+            while true {
+                switch await source.channel.next() {
+                case .chunk(let chunk):
+                    let bytes = chunk.body.bytes
+                    source.request.grant(bytes.count)
+                    if !bytes.isEmpty { return bytes }
+                case .end:
+                    return nil
+                case .failure(.cancelled):
+                    throw CancellationError()
+                case .failure(let error):
+                    throw error
+                case .cancelled:
+                    source.request.stop()
+                    throw CancellationError()
+                }
+            }
+        }
+    }
+
+    /// Reads on where the last iterator stopped.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(source: source)
+    }
+
+    /// The rest of the body in one piece. Throws ``ErrandError/limitBodyBytes`` for more than `limit` bytes.
+    public func collect(upTo limit: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for try await chunk in self {
+            guard bytes.count + chunk.count <= limit else {
+                source.request.stop()
+                throw ErrandError.limitBodyBytes.with(message: "the body has more than \(limit) bytes")
+            }
+            bytes += chunk
+        }
+        return bytes
+    }
+}

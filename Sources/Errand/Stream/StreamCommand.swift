@@ -1,0 +1,12 @@
+/// A command whose response is streamed: it is built as `command` says, and judged by its head.
+struct StreamCommand<C: Command>: Command {
+    typealias Response = Errand.Response
+    let command: C
+
+    var path: String { command.path }
+    var redirects: RedirectPolicy? { command.redirects }
+    var acceptedContentTypes: ContentTypes { command.acceptedContentTypes }
+    var interceptors: [any Interceptor] { command.interceptors }
+    var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { command.failurePreprocessor }
+    func accepts(statusCode: Int) -> Bool { command.accepts(statusCode: statusCode) }
+}

@@ -1,0 +1,20 @@
+public import HTTPTypes
+
+/// A response whose body is still coming; see ``Client/stream(_:overrides:)``.
+public struct StreamedResponse: Sendable {
+    /// Status and header fields; its body is empty.
+    public let head: Response
+    /// The body, to be read once.
+    public let body: ResponseBodyStream
+    /// What runs: to stop, pause or watch it, and for ``AnyRequest/metrics`` when the body has ended.
+    public var request: AnyRequest { body.source.request }
+
+    /// 100...599.
+    public var statusCode: Int { head.statusCode }
+
+    /// The header fields, parsed now.
+    public var headers: HTTPFields { head.headers }
+
+    /// The value of the first field of that name.
+    public func header(_ name: HTTPField.Name) -> String? { head.header(name) }
+}

@@ -1,0 +1,92 @@
+import Synchronization
+
+/// Moves a body from its source to one transfer, as fast as the engine gives credit. It reads ahead by nothing: what was
+/// read is written.
+final class UploadPump: Sendable {
+    private struct State: ~Copyable {
+        /// Bytes that may be written. Before the first credit is told, the engine's own default.
+        var credit = 262_144
+        var waiter: UnsafeContinuation<Void, Never>?
+        var isCancelled = false
+        var task: Task<Void, Never>?
+        /// Why the source failed.
+        var failure: (any Error)?
+    }
+
+    /// At most so many bytes are asked of a source at once.
+    private static let piece = 65536
+
+    private let state = Mutex(State())
+    private let source: any RequestBodySource
+    private let transport: any Transport
+
+    init(_ source: any RequestBodySource, transport: any Transport) {
+        self.source = source
+        self.transport = transport
+    }
+
+    /// Begins; not called twice.
+    func start(_ id: TransferID) {
+        let task = Task { [self] in await run(id) }
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    /// The engine takes so many bytes more.
+    func credit(_ bytes: UInt64) {
+        let waiter = state.withLock { state in
+            state.credit += Int(clamping: bytes)
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    /// The transfer is over, or is not wanted any more.
+    func cancel() {
+        let (waiter, task) = state.withLock { state in
+            state.isCancelled = true
+            return (state.waiter.take(), state.task.take())
+        }
+        task?.cancel()
+        waiter?.resume()
+    }
+
+    /// What the source failed with.
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    private func run(_ id: TransferID) async {
+        do {
+            let reader = try source.open()
+            defer { reader.close() }
+            while let room = await room() {
+                guard let bytes = try await reader.next(maximum: min(room, Self.piece)) else {
+                    return transport.finishUpload(id)
+                }
+                state.withLock { $0.credit -= bytes.count }
+                bytes.withUnsafeBytes { transport.write($0, to: id) }
+            }
+        } catch {
+            let isCancelled = state.withLock { state in
+                state.failure = error
+                return state.isCancelled
+            }
+            if !isCancelled { transport.failUpload(id) }
+        }
+    }
+
+    /// The credit, once there is some; `nil` where the transfer is over.
+    private func room() async -> Int? {
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+            let mustWait = state.withLock { state in
+                guard state.credit <= 0, !state.isCancelled else { return false }
+                state.waiter = continuation
+                return true
+            }
+            if !mustWait { continuation.resume() }
+        }
+        return state.withLock { $0.isCancelled ? nil : $0.credit }
+    }
+}
