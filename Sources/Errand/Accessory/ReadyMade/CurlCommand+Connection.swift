@@ -1,0 +1,87 @@
+extension ConnectionOptions {
+    /// `curl`'s words for these options. `automatic` is left to `curl`, which has the same rule.
+    func curlWords(url: String, hasAcceptEncoding: Bool, redaction: Redaction) -> [String] {
+        var words: [String] = []
+        let isSecure = URLReference(url).scheme?.lowercased() == "https"
+        switch httpVersion {
+        case .automatic: break
+        case .http1: words.append("--http1.1")
+        // In clear text `--http2` asks for an upgrade, which the engine does not.
+        case .http2OverTLS: words.append(isSecure ? "--http2" : "--http1.1")
+        case .http2PriorKnowledge: words.append("--http2-prior-knowledge")
+        }
+        if !encodings.isEmpty { words.append("--compressed") }
+        // Without a field of its own `curl` asks for all it knows.
+        if !encodings.isEmpty, !hasAcceptEncoding {
+            words += ["-H", ShellWord.quoted("Accept-Encoding: \(encodingNames)")]
+        }
+        if isSecure { words += tls.curlWords(redaction) }
+        words += proxyWords(redaction)
+        for entry in resolveOverrides { words += ["--resolve", ShellWord.quoted(entry)] }
+        if let unixSocketPath { words += ["--unix-socket", ShellWord.quoted(unixSocketPath)] }
+        if let localInterface { words += ["--interface", ShellWord.quoted(localInterface)] }
+        if let tcpKeepaliveSeconds { words += ["--keepalive-time", "\(tcpKeepaliveSeconds)"] }
+        return words
+    }
+
+    private var encodingNames: String {
+        let names: [(Encodings, String)] = [(.gzip, "gzip"), (.deflate, "deflate"), (.brotli, "br"), (.zstd, "zstd")]
+        return names.filter { encodings.contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+
+    private func proxyWords(_ redaction: Redaction) -> [String] {
+        switch proxy {
+        case .none:
+            return ["--noproxy", "'*'"]
+        case .environment:
+            return []
+        case .url(let url, let bypass):
+            let words = [
+                "--proxy", ShellWord.quoted(redaction.url(url)), "--noproxy",
+                ShellWord.quoted(bypass.joined(separator: ",")),
+            ]
+            guard URLReference(url).scheme?.lowercased() == "https", let file = tls.caFile else { return words }
+            return words + ["--proxy-cacert", ShellWord.quoted(file)]
+        }
+    }
+}
+
+extension ConnectionOptions.TLS {
+    fileprivate func curlWords(_ redaction: Redaction) -> [String] {
+        var words = [minimumVersion == .v1_3 ? "--tlsv1.3" : "--tlsv1.2"]
+        // A colon in a certificate's path would start its password.
+        let certificate = clientCertificate.map { path in
+            String(path.flatMap { $0 == ":" || $0 == "\\" ? ["\\", $0] : [$0] })
+        }
+        let files = [("--cacert", caFile), ("--cert", certificate), ("--key", clientKey)]
+        for case (let option, let path?) in files { words += [option, ShellWord.quoted(path)] }
+        if let clientKeyPassword {
+            let shown = redaction.hidesCredentials ? Redaction.placeholder : clientKeyPassword
+            words += ["--pass", ShellWord.quoted(shown)]
+        }
+        if !pinnedKeys.isEmpty {
+            let keys = pinnedKeys.map { $0.hasPrefix("sha256//") ? $0 : "sha256//" + $0 }
+            words += ["--pinnedpubkey", ShellWord.quoted(keys.joined(separator: ";"))]
+        }
+        if insecureAcceptAnyCertificate || insecureAcceptAnyHostName { words.append("-k") }
+        return words
+    }
+}
+
+extension TransferSettings {
+    /// `curl`'s words for the timeouts it knows.
+    var curlWords: [String] {
+        var words: [String] = []
+        if connectTimeout > 0 { words += ["--connect-timeout", Self.seconds(connectTimeout)] }
+        if totalTimeout > 0 { words += ["--max-time", Self.seconds(totalTimeout)] }
+        if idleTimeout > 0 { words += ["--speed-limit", "1", "--speed-time", "\((idleTimeout + 999) / 1000)"] }
+        return words
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> String {
+        let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        guard rest > 0 else { return "\(whole)" }
+        let digits = "\(1000 + rest)".dropFirst()
+        return "\(whole).\(digits)"
+    }
+}

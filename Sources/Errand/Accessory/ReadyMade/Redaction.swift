@@ -1,0 +1,142 @@
+public import HTTPTypes
+
+/// What must not be seen in logs and printed commands: which header fields, which parameters of queries, forms and JSON
+/// bodies, and the user part of URLs. Pure; any thread.
+///
+/// A secret's value is replaced by `REDACTED`, its name stays. It is a net, not a wall: a secret in a path, in a text
+/// body or under a name that nobody listed is shown.
+public struct Redaction: Sendable, Hashable {
+    /// What stands for a secret.
+    public static let placeholder = "REDACTED"
+
+    /// Names of header fields; case does not matter. Default: ``secretHeaders``.
+    public var headers: Set<String> {
+        didSet { lowercasedHeaders = Self.lowercased(headers) }
+    }
+    /// Names of query items, form fields and JSON members. Case, `_` and `-` do not matter, and of `user[password]` the
+    /// last part counts. Default: ``secretParameters``.
+    public var parameters: Set<String> {
+        didSet { plainParameters = Self.plain(parameters) }
+    }
+    /// Whether `user:password@` of URLs, keys' passwords and proxies' users are hidden. Default: yes.
+    public var hidesCredentials: Bool
+
+    private var lowercasedHeaders: Set<String>
+    private var plainParameters: Set<String>
+
+    /// Hides these; what is left out has the default above.
+    public init(
+        headers: Set<String> = secretHeaders, parameters: Set<String> = secretParameters, hidesCredentials: Bool = true
+    ) {
+        self.headers = headers
+        self.parameters = parameters
+        self.hidesCredentials = hidesCredentials
+        lowercasedHeaders = Self.lowercased(headers)
+        plainParameters = Self.plain(parameters)
+    }
+
+    /// The default: the well-known names.
+    public static let standard = Redaction()
+    /// Everything is shown, secrets included.
+    public static let none = Redaction(headers: [], parameters: [], hidesCredentials: false)
+
+    /// Header fields whose values are secrets by their nature.
+    public static let secretHeaders: Set<String> = [
+        "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "Api-Key", "X-Auth-Token",
+        "X-Access-Token", "X-Csrf-Token", "X-Xsrf-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Vault-Token",
+        "Authentication-Info",
+    ]
+
+    /// Parameters whose values are secrets by common use.
+    public static let secretParameters: Set<String> = [
+        "token", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "csrf_token", "key",
+        "api_key", "access_key", "secret_key", "private_key", "app_key", "auth", "password", "passwd", "pwd",
+        "passphrase",
+        "secret", "client_secret", "app_secret", "signature", "sig", "sign", "session_id", "x-amz-signature",
+        "x-amz-credential", "x-amz-security-token", "x-goog-signature", "x-goog-credential", "credential",
+        "authorization", "code_verifier", "client_assertion", "assertion", "otp",
+    ]
+
+    /// Whether nothing is hidden.
+    public var isNone: Bool { headers.isEmpty && parameters.isEmpty && !hidesCredentials }
+
+    private static func lowercased(_ names: Set<String>) -> Set<String> {
+        Set(names.map { $0.lowercased() })
+    }
+
+    private static func plain(_ names: Set<String>) -> Set<String> {
+        Set(names.map { plain($0[...]) })
+    }
+
+    private static func plain(_ name: Substring) -> String {
+        name.lowercased().filter { $0 != "_" && $0 != "-" }
+    }
+}
+
+extension Redaction {
+    /// Whether the value of a header field of that name is hidden.
+    public func hides(header name: String) -> Bool {
+        lowercasedHeaders.contains(name.lowercased())
+    }
+
+    /// Whether the value of a parameter of that name is hidden; `name` is not percent-encoded.
+    public func hides(parameter name: String) -> Bool {
+        guard !plainParameters.isEmpty else { return false }
+        if plainParameters.contains(Self.plain(name[...])) { return true }
+        guard let last = name.split(whereSeparator: { "[].".contains($0) }).last else { return false }
+        return plainParameters.contains(Self.plain(last))
+    }
+
+    /// The value of a header field as it may be shown. A field that holds a URL is treated as one.
+    public func value(_ value: String, ofHeader name: String) -> String {
+        let lowercased = name.lowercased()
+        if lowercasedHeaders.contains(lowercased) { return Self.placeholder }
+        return ["location", "content-location", "referer"].contains(lowercased) ? url(value) : value
+    }
+
+    /// Header fields as they may be shown.
+    public func fields(_ fields: HTTPFields) -> HTTPFields {
+        HTTPFields(fields.map { HTTPField(name: $0.name, value: value($0.value, ofHeader: $0.name.canonicalName)) })
+    }
+
+    /// A URL as it may be shown: without user and password, and with the values of secret parameters replaced, in the
+    /// query and in a fragment that has the form of one.
+    public func url(_ url: String) -> String {
+        var parts = URLReference(url)
+        if hidesCredentials, let authority = parts.authority, let mark = authority.lastIndex(of: "@") {
+            parts.authority = Self.placeholder + authority[mark...]
+        }
+        parts.query = parts.query.map(query)
+        parts.fragment = parts.fragment.map(query)
+        return parts.text
+    }
+
+    /// `a=1&token=x` as it may be shown.
+    func query(_ text: Substring) -> Substring {
+        guard !plainParameters.isEmpty, text.utf8.contains(UInt8(ascii: "=")) else { return text }
+        let items = text.split(separator: "&", omittingEmptySubsequences: false).map { item -> Substring in
+            guard let mark = item.firstIndex(of: "="), hides(parameter: Self.decoded(item[..<mark])) else {
+                return item
+            }
+            return item[...mark] + Self.placeholder
+        }
+        return Substring(items.joined(separator: "&"))
+    }
+
+    private static func decoded(_ name: Substring) -> String {
+        guard name.utf8.contains(where: { $0 == UInt8(ascii: "%") }) else { return String(name) }
+        var bytes: [UInt8] = []
+        var rest = name.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,100 @@
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+@Suite struct RedactionTests {
+    @Test(arguments: [
+        ("http://h/a?b=1", "http://h/a?b=1"),
+        ("http://h/a?token=x&b=1", "http://h/a?token=REDACTED&b=1"),
+        ("http://h/a?b=1&Access-Token=x%26y", "http://h/a?b=1&Access-Token=REDACTED"),
+        ("http://h/a?accessToken=x", "http://h/a?accessToken=REDACTED"),
+        ("http://h/a?user[password]=x&user[name]=ada", "http://h/a?user[password]=REDACTED&user[name]=ada"),
+        ("http://h/a?user%5Bpassword%5D=x", "http://h/a?user%5Bpassword%5D=REDACTED"),
+        ("http://h/a?to%6ben=x", "http://h/a?to%6ben=REDACTED"),
+        ("http://h/a?token", "http://h/a?token"),
+        ("http://h/a?token=", "http://h/a?token=REDACTED"),
+        ("http://h/a?tokens=3&monkey=1", "http://h/a?tokens=3&monkey=1"),
+        ("http://ada:x@h:81/a", "http://REDACTED@h:81/a"),
+        ("http://a@b:x@h/a@b", "http://REDACTED@h/a@b"),
+        ("http://h/cb#access_token=x&state=1", "http://h/cb#access_token=REDACTED&state=1"),
+        ("http://h/a?%zz=1&key=%", "http://h/a?%zz=1&key=REDACTED"),
+        ("", ""), ("a b\u{0}?key=1", "a b\u{0}?key=REDACTED"),
+    ])
+    func urls(given: String, shown: String) {
+        #expect(Redaction.standard.url(given) == shown)
+        #expect(Redaction.none.url(given) == given)
+    }
+
+    @Test func headerFields() {
+        let fields: HTTPFields = [
+            .authorization: "Bearer x", .cookie: "a=b", .accept: "a/b", .location: "http://h/?key=1",
+        ]
+        let shown = Redaction.standard.fields(fields)
+        #expect(shown[.authorization] == "REDACTED" && shown[.cookie] == "REDACTED" && shown[.accept] == "a/b")
+        #expect(shown[.location] == "http://h/?key=REDACTED")
+        #expect(Redaction.none.fields(fields) == fields)
+    }
+
+    @Test func namesAreConfigurable() {
+        var redaction = Redaction(headers: ["X-Mine"], parameters: ["my_name"], hidesCredentials: false)
+        #expect(redaction.hides(header: "x-mine") && !redaction.hides(header: "Authorization"))
+        #expect(redaction.url("http://u:p@h/?myName=1&token=2") == "http://u:p@h/?myName=REDACTED&token=2")
+        redaction.headers.insert("X-Other")
+        redaction.parameters = ["other"]
+        #expect(redaction.hides(header: "x-other") && redaction.hides(parameter: "OTHER"))
+        #expect(!redaction.hides(parameter: "my_name"))
+        #expect(Redaction.none.isNone && !redaction.isNone)
+    }
+
+    @Test(arguments: [
+        (#"{"name":"ada","password":"x\"y","n":1}"#, #"{"name":"ada","password":"REDACTED","n":1}"#),
+        (
+            #"{ "token" : 12, "a":[{"key":true},{"b":null}] }"#,
+            #"{ "token" : "REDACTED", "a":[{"key":"REDACTED"},{"b":null}] }"#
+        ),
+        (#"{"secret":{"a":["}",1]},"b":2}"#, #"{"secret":"REDACTED","b":2}"#),
+        (#"{"pass\u0077ord":"x"}"#, #"{"pass\u0077ord":"REDACTED"}"#),
+        (#"["password","x"]"#, #"["password","x"]"#),
+        (#"{"a":"password","b":"token\":1"}"#, #"{"a":"password","b":"token\":1"}"#),
+        (#"{"password":"cut o"#, #"{"password":"REDACTED""#),
+        (#"{"password": [1, {"a":"#, #"{"password": "REDACTED""#),
+        (#"{"password""#, #"{"password""#), (#"{"a":"\"#, #"{"a":"\"#), ("", ""), (#""""#, #""""#),
+    ])
+    func jsonBodies(given: String, shown: String) {
+        for type in ["application/json", "application/problem+json; charset=utf-8", "APPLICATION/JSON"] {
+            let body = Redaction.standard.body(Array(given.utf8), contentType: type)
+            #expect(String(decoding: body, as: UTF8.self) == shown)
+        }
+        #expect(Redaction.none.body(Array(given.utf8), contentType: "application/json") == Array(given.utf8))
+    }
+
+    /// Whatever is cut off, nothing of the secret is left, and no input makes it read beyond its end.
+    @Test func jsonCutAnywhere() {
+        let whole = Array(#"{"a":{"b":[1,"\\"]},"password":"s3cret\\","key":{"x":"s3cret"},"z":"\u00e9"}"#.utf8)
+        for length in 0...whole.count {
+            let shown = Redaction.standard.json(Array(whole[..<length]))
+            #expect(!String(decoding: shown, as: UTF8.self).contains("s3"), "at \(length)")
+        }
+    }
+
+    @Test func formsAndOtherBodies() {
+        let form = Redaction.standard.body(
+            Array("a=1&password=x&b=".utf8), contentType: "application/x-www-form-urlencoded; charset=utf-8")
+        #expect(String(decoding: form, as: UTF8.self) == "a=1&password=REDACTED&b=")
+        let text = Array("password=x".utf8)
+        #expect(Redaction.standard.body(text, contentType: "text/plain") == text)
+        #expect(Redaction.standard.body(text, contentType: nil) == text)
+    }
+
+    @Test func multipartBodies() {
+        let head = "--B\r\nContent-Disposition: form-data; name="
+        let given = "\(head)\"a\"\r\n\r\n1\r\n\(head)\"password\"\r\n\r\nx\r\ny\r\n\(head)\"f\"\r\n\r\n2\r\n--B--\r\n"
+        let shown = given.replacing("x\r\ny", with: "REDACTED")
+        for type in ["multipart/form-data; boundary=B", "multipart/form-data; charset=x; Boundary=\"B\""] {
+            let body = Redaction.standard.body(Array(given.utf8), contentType: type)
+            #expect(String(decoding: body, as: UTF8.self) == shown)
+        }
+        #expect(Redaction.standard.body([1], contentType: "multipart/form-data") == [1])
+    }
+}
