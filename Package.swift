@@ -72,11 +72,17 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",
-            dependencies: ["Errand", "ErrandTesting", "CErrand", "CZlib"],
+            dependencies: [
+                "Errand", "ErrandTesting", "CErrand", "CZlib",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ErrandIntegrationTests",
-            dependencies: ["Errand", "ErrandTesting", "CErrand"],
+            dependencies: [
+                "Errand", "ErrandTesting", "CErrand",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings),
         // They run the built tool.
         .testTarget(

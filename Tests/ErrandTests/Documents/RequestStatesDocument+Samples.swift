@@ -1,0 +1,45 @@
+@testable import Errand
+
+/// What the document is made from: a value of every state, a call of every event.
+extension RequestStatesDocument {
+    private static let run = Machine.Run(transfer: 3)
+    private static let paused = Machine.Run(transfer: 3, isPaused: true)
+    private static let id = TransferID(rawValue: 9)
+
+    /// Every state, and its variants that events tell apart.
+    static let states: [State] = [
+        .idle, .submitting(run), .submitting(paused), .stoppedWhileSubmitting(run), .inFlight(run, id),
+        .inFlight(paused, id), .stopping(run), .processing(run), .processing(paused), .stoppedWhileProcessing(run),
+        .ending(run), .endingStopped(run), .telling(run, .succeeded, .init()),
+        .telling(run, .succeeded, .init(next: .init())),
+        .telling(run, .succeeded, .init(next: .init(isPaused: true))),
+        .telling(run, .succeeded, .init(next: .init(isStopped: true))), .finished(run, .succeeded),
+        .finished(run, .failed(.timeoutIdle)), .finished(run, .cancelled),
+    ]
+
+    /// Every event.
+    static let events: [Event] = [
+        Event(name: "startRequested") { action($0.startRequested()) },
+        Event(name: "maySubmit") { action($0.maySubmit(transfer: 3)) },
+        Event(name: "submitted") { action($0.submitted(id, transfer: 3)) },
+        Event(name: "submitted", note: "of an earlier transfer") { action($0.submitted(id, transfer: 2)) },
+        Event(name: "stopRequested") { action($0.stopRequested()) },
+        Event(name: "pauseRequested") { action($0.pauseRequested()) },
+        Event(name: "resumeRequested") { action($0.resumeRequested()) },
+        Event(name: "controlPerformed", note: "pause") { action($0.controlPerformed(.pause(id))) },
+        Event(name: "controlPerformed", note: "resume") { action($0.controlPerformed(.resume(id))) },
+        Event(name: "transferEnded") { action($0.transferEnded()) },
+        Event(name: "hopDecided", isPossible: isOneOf("processing", "stoppedWhileProcessing")) {
+            action($0.hopDecided())
+        },
+        Event(name: "processed", isPossible: isOneOf("processing", "stoppedWhileProcessing")) {
+            action($0.processed())
+        },
+        Event(name: "concluded", isPossible: isOneOf("ending", "endingStopped")) { action($0.concluded(.succeeded)) },
+        Event(name: "told", isPossible: isOneOf("telling")) { action($0.told()) },
+    ]
+
+    private static func isOneOf(_ names: String...) -> @Sendable (State) -> Bool {
+        { names.contains(word($0)) }
+    }
+}

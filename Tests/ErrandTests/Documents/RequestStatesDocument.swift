@@ -1,0 +1,163 @@
+import Foundation
+
+@testable import Errand
+
+/// docs/request-states.md as the machine itself has it: every event fed to every state.
+struct RequestStatesDocument {
+    typealias Machine = RequestStateMachine
+    typealias State = RequestStateMachine.State
+
+    static let path = "docs/request-states.md"
+    static let sources = SourceTree.files(in: "Sources/Errand/Request", suffix: ".swift")
+        .filter { $0.contains("/RequestStateMachine") }
+
+    /// One event with sample arguments. `isPossible` is false where it traps.
+    struct Event: Sendable {
+        let name: String
+        var note = ""
+        var isPossible: @Sendable (State) -> Bool = { _ in true }
+        let feed: @Sendable (inout Machine) -> String
+    }
+
+    /// A declared name and its comment's first sentence.
+    struct Declared: Equatable {
+        let name: String
+        let comment: String
+    }
+
+    /// The cases of `enum State`, in order.
+    static func declaredStates() throws -> [Declared] {
+        try declared {
+            $0.hasPrefix("case ") ? String($0.dropFirst(5)) : nil
+        } within: {
+            $0.hasPrefix("enum State") || $0.hasPrefix("indirect enum State")
+        }
+    }
+
+    /// The machine's methods that others call, in order, each once.
+    static func declaredEvents() throws -> [Declared] {
+        let functions = try declared {
+            $0.hasPrefix("mutating func ")
+                ? String($0.dropFirst(14)) : $0.hasPrefix("func ") ? String($0.dropFirst(5)) : nil
+        } within: {
+            $0.hasPrefix("struct RequestStateMachine") || $0.hasPrefix("extension RequestStateMachine")
+        }
+        return functions.enumerated().filter { item in
+            functions.firstIndex { $0.name == item.element.name } == item.offset
+        }.map(\.element)
+    }
+
+    /// Declarations directly inside of the blocks that `opens` finds.
+    private static func declared(
+        _ name: (String) -> String?, within opens: (String) -> Bool
+    ) throws -> [Declared] {
+        var result: [Declared] = []
+        for path in sources {
+            var depth: Int?
+            var comment: [String] = []
+            for line in try SourceTree.text(path).components(separatedBy: "\n") {
+                let indent = line.prefix { $0 == " " }.count
+                let code = line.trimmingCharacters(in: .whitespaces)
+                if let open = depth, code == "}", indent == open { depth = nil }
+                if code.hasPrefix("///") {
+                    comment.append(code.dropFirst(3).trimmingCharacters(in: .whitespaces))
+                } else {
+                    if let open = depth, indent == open + 4, let found = name(code) {
+                        let word = found.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+                        result.append(Declared(name: String(word), comment: comment.joined(separator: " ")))
+                    }
+                    if depth == nil, opens(code) { depth = indent }
+                    comment = []
+                }
+            }
+        }
+        return result
+    }
+
+    // MARK: Words
+
+    /// `inFlight`, with what is special about the value.
+    static func words(_ state: State) -> String {
+        let text = String(describing: state)
+        var marks: [String] = []
+        if case .telling(_, let outcome, _) = state { marks.append(word(outcome)) }
+        if case .finished(_, let outcome) = state { marks.append(word(outcome)) }
+        if text.contains("isSilenced: true") { marks.append("silenced") }
+        if text.contains("Next(") { marks.append("start asked for") }
+        if text.contains("isStopped: true") { marks.append("to be stopped") }
+        if text.contains("isPaused: true") { marks.append("paused") }
+        return word(state) + (marks.isEmpty ? "" : " (\(marks.joined(separator: ", ")))")
+    }
+
+    /// The case's name alone.
+    static func word(_ value: Any) -> String {
+        String(String(describing: value).prefix { $0 != "(" }.split(separator: ".").last ?? "")
+    }
+
+    /// An action without the module's names and the sample's numbers.
+    static func action(_ value: Any) -> String {
+        var text = String(describing: value)
+        for (long, short) in [
+            ("Errand.RequestStateMachine.", ""), ("Errand.", ""), ("TransferID(rawValue: 9)", "id"),
+            ("transfer: 3", "transfer: same"), ("transfer: 4", "transfer: next"), ("transfer: 1", "transfer: first"),
+        ] {
+            text = text.replacingOccurrences(of: long, with: short)
+        }
+        return text == "()" ? "" : text
+    }
+
+    // MARK: Text
+
+    func text() throws -> String {
+        var lines = [
+            "# The states of a request", "",
+            "Written by `RequestStatesDocumentTests` from `RequestStateMachine` and checked by it;",
+            "`ERRAND_WRITE_DOCS=1 swift test --filter RequestStatesDocument` writes it anew. The machine is pure: the shell",
+            "(`AnyRequest`) feeds it an event under its lock and carries out the answer after the lock is dropped.", "",
+            "## States", "", "| state | what it means |", "|---|---|",
+        ]
+        for state in try Self.declaredStates() { lines.append("| `\(state.name)` | \(state.comment) |") }
+        lines += ["", "## Events", ""]
+        for event in Self.events {
+            let comment = try Self.declaredEvents().first { $0.name == event.name }?.comment ?? ""
+            lines += ["### \(event.name)\(event.note.isEmpty ? "" : ", \(event.note)")", ""]
+            if !comment.isEmpty { lines += [comment, ""] }
+            lines += ["| in | answer | then |", "|---|---|---|"] + rows(event) + [""]
+        }
+        return lines.dropLast().joined(separator: "\n") + "\n"
+    }
+
+    /// A row for each state that changes, and one for each answer of those that stay.
+    private func rows(_ event: Event) -> [String] {
+        var rows: [String] = []
+        var resting: [(answer: String, states: [String])] = []
+        var impossible: [String] = []
+        for state in Self.states {
+            guard event.isPossible(state) else {
+                impossible.append(Self.words(state))
+                continue
+            }
+            var machine = Machine(state)
+            let answer = event.feed(&machine)
+            let next = machine.state
+            if next != state {
+                let isNext = String(describing: next).contains("transfer: 4") ? ", next transfer" : ""
+                rows.append("| \(Self.words(state)) | \(answer) | \(Self.words(next))\(isNext) |")
+            } else if let index = resting.firstIndex(where: { $0.answer == answer }) {
+                resting[index].states.append(Self.words(state))
+            } else {
+                resting.append((answer, [Self.words(state)]))
+            }
+        }
+        // The last row is for all that the others leave: those that trap, or else the longest list.
+        if impossible.isEmpty,
+            let longest = resting.indices.max(by: { resting[$0].states.count < resting[$1].states.count })
+        {
+            let rest = resting.remove(at: longest)
+            resting.append((rest.answer, ["every other"]))
+        }
+        rows += resting.map { "| \($0.states.joined(separator: ", ")) | \($0.answer) | the same |" }
+        if !impossible.isEmpty { rows.append("| every other | traps: only a bug of ours leads there | |") }
+        return rows
+    }
+}

@@ -1,0 +1,113 @@
+/// Every name of YTKNetwork 3.0.6 that a program can see, and the rules that its documents or its code promise.
+enum YTKNetworkNames {
+    static let all: [String] =
+        constants
+        + protocols
+        + readable
+        + settable
+        + actions
+        + overridable
+        + cache
+        + configuration
+        + agent
+        + jsonValidator
+
+    /// What is not there yet, or not under that name.
+    static let pending: Set<String> = [
+        "YTKRequestSerializerType", "YTKRequestSerializerTypeHTTP", "YTKRequestSerializerTypeJSON",
+        "YTKResponseSerializerTypeXMLParser", "AFConstructingBlock", "YTKUrlFilterProtocol", "filterUrl:withRequest:",
+        "constructingBodyBlock", "cdnUrl", "useCDN", "requestArgument", "requestSerializerType",
+        "requestAuthorizationHeaderFieldArray", "buildCustomUrlRequest", "config.cdnUrl", "urlFilters",
+        "addUrlFilter:", "clearUrlFilter", "securityPolicy", "URL rule: filters in order, each fed by the one before",
+        "URL rule: the CDN does not fall back to the base URL",
+        "method rule: arguments of GET, HEAD, DELETE go to the query",
+        "method rule: arguments of others go to the body", "method rule: multipart with POST and PUT",
+        "method rule: arguments become parts before the block's",
+        "order rule: network, serialization, status, JSON error",
+        "order rule: an empty body or a space is no JSON error", "config.baseUrl",
+        "URL rule: a base URL gets a slash at its end",
+    ]
+
+    private static let constants = [
+        "YTKRequestMethod", "YTKRequestMethodGET", "YTKRequestMethodPOST", "YTKRequestMethodHEAD",
+        "YTKRequestMethodPUT", "YTKRequestMethodDELETE", "YTKRequestMethodPATCH", "YTKRequestSerializerType",
+        "YTKRequestSerializerTypeHTTP", "YTKRequestSerializerTypeJSON", "YTKResponseSerializerType",
+        "YTKResponseSerializerTypeHTTP", "YTKResponseSerializerTypeJSON", "YTKResponseSerializerTypeXMLParser",
+        "YTKRequestPriority", "YTKRequestPriorityLow", "YTKRequestPriorityDefault", "YTKRequestPriorityHigh",
+        "YTKRequestValidationErrorDomain", "YTKRequestValidationErrorInvalidStatusCode",
+        "YTKRequestValidationErrorInvalidJSONFormat", "YTKRequestCacheErrorDomain", "YTKRequestCacheErrorExpired",
+        "YTKRequestCacheErrorVersionMismatch", "YTKRequestCacheErrorSensitiveDataMismatch",
+        "YTKRequestCacheErrorAppVersionMismatch", "YTKRequestCacheErrorInvalidCacheTime",
+        "YTKRequestCacheErrorInvalidMetadata", "YTKRequestCacheErrorInvalidCacheData", "NSURLErrorDomain",
+        "NSURLErrorCancelled", "com.alamofire.error.serialization.response",
+        "com.alamofire.error.serialization.request", "NSCocoaErrorDomain", "AFConstructingBlock",
+        "AFURLSessionTaskProgressBlock", "YTKRequestCompletionBlock", "YTKChainCallback",
+        "AFURLSessionTaskDidFinishCollectingMetricsBlock",
+    ]
+
+    private static let protocols = [
+        "YTKRequestDelegate", "requestFinished:", "requestFailed:", "YTKRequestAccessory", "requestWillStart:",
+        "requestWillStop:", "requestDidStop:", "YTKBatchRequestDelegate", "batchRequestFinished:",
+        "batchRequestFailed:", "YTKChainRequestDelegate", "chainRequestFinished:",
+        "chainRequestFailed:failedBaseRequest:", "YTKUrlFilterProtocol", "filterUrl:withRequest:",
+        "YTKCacheDirPathFilterProtocol", "filterCacheDirPath:withRequest:",
+    ]
+
+    private static let readable = [
+        "requestTask", "currentRequest", "originalRequest", "response", "responseStatusCode", "responseHeaders",
+        "responseData", "responseString", "responseObject", "responseJSONObject", "error", "cancelled", "executing",
+    ]
+
+    private static let settable = [
+        "tag", "userInfo", "delegate", "successCompletionBlock", "failureCompletionBlock", "requestAccessories",
+        "constructingBodyBlock", "resumableDownloadPath", "resumableDownloadProgressBlock", "uploadProgressBlock",
+        "requestPriority", "setCompletionBlockWithSuccess:failure:", "clearCompletionBlock", "addAccessory:",
+    ]
+
+    private static let actions = [
+        "start", "startWithCompletionBlockWithSuccess:failure:", "stop",
+        "startWithWillStart:willStop:success:failure:didStop:", "YTKRequestEventAccessory", "requestTask.cancel",
+    ]
+
+    private static let overridable = [
+        "requestUrl", "baseUrl", "cdnUrl", "useCDN", "requestMethod", "requestArgument", "requestSerializerType",
+        "responseSerializerType", "requestTimeoutInterval", "allowsCellularAccess",
+        "requestAuthorizationHeaderFieldArray", "requestHeaderFieldValueDictionary", "buildCustomUrlRequest",
+        "statusCodeValidator", "jsonValidator", "requestCompletePreprocessor", "requestCompleteFilter",
+        "requestFailedPreprocessor", "requestFailedFilter", "cacheFileNameFilterForRequestArgument:", "description",
+    ]
+
+    private static let cache = [
+        "ignoreCache", "isDataFromCache", "startWithoutCache", "loadCacheWithError:", "saveResponseDataToCacheFile:",
+        "cacheTimeInSeconds", "cacheVersion", "cacheSensitiveData", "writeCacheAsynchronously",
+    ]
+
+    private static let configuration = [
+        "YTKNetworkConfig", "sharedConfig", "config.baseUrl", "config.cdnUrl", "urlFilters", "addUrlFilter:",
+        "clearUrlFilter", "cacheDirPathFilters", "addCacheDirPathFilter:", "clearCacheDirPathFilter",
+        "securityPolicy", "debugLogEnabled", "sessionConfiguration", "collectingMetricsBlock",
+    ]
+
+    private static let agent = [
+        "YTKNetworkAgent", "sharedAgent", "addRequest:", "cancelRequest:", "cancelAllRequests", "buildRequestUrl:",
+        "URL rule: an absolute URL is taken as it is", "URL rule: filters in order, each fed by the one before",
+        "URL rule: the CDN does not fall back to the base URL", "URL rule: a base URL gets a slash at its end",
+        "URL rule: a relative URL is resolved by RFC 3986", "URL rule: 1.x appends to the base's path",
+        "method rule: arguments of GET, HEAD, DELETE go to the query",
+        "method rule: arguments of others go to the body", "method rule: multipart with POST and PUT",
+        "method rule: arguments become parts before the block's", "order rule: a request that cannot be built fails",
+        "order rule: network, serialization, status, JSON error",
+        "order rule: an empty body or a space is no JSON error",
+        "order rule: preprocessor, willStop, filter, delegate, closure, didStop",
+        "order rule: a stopped request's completion is ignored", "rule: a running request is kept alive",
+        "rule: responses are parsed off the main queue", "rule: resumable downloads", "rule: background downloads",
+    ]
+
+    private static let jsonValidator = [
+        "validateJSON:withValidator:", "JSON rule: every key of the validator is required",
+        "JSON rule: other keys are allowed", "JSON rule: null passes for a member",
+        "JSON rule: null fails for an element", "JSON rule: the first entry holds for all elements",
+        "JSON rule: an empty validator array takes anything", "JSON rule: `NSString`", "JSON rule: `NSNumber`",
+        "JSON rule: `NSDictionary`", "JSON rule: `NSArray`",
+    ]
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// docs/ytknetwork.md says what became of each name of YTKNetwork; this keeps it true.
+@Suite struct YTKNetworkTableTests {
+    private struct Table {
+        let rows = MarkdownTable((try? SourceTree.text("docs/ytknetwork.md")) ?? "").rows
+
+        /// The name of YTKNetwork, or the rule.
+        func name(_ row: MarkdownTable.Row) -> String {
+            row.cells[0].contains("rule: ") || row.cells[0].hasPrefix("rule") ? row.cells[0] : row.code(0).first ?? ""
+        }
+    }
+
+    private let table = Table()
+
+    @Test func everyNameHasARowAndNoRowHasAnother() {
+        let found = table.rows.map(table.name)
+        #expect(Set(found).count == found.count, "a name twice")
+        #expect(Set(YTKNetworkNames.all).subtracting(found).sorted() == [])
+        #expect(Set(found).subtracting(YTKNetworkNames.all).sorted() == [])
+    }
+
+    @Test func everyRowNamesADeclarationOrAReason() throws {
+        let declarations = try Declarations(in: "Sources")
+        var missing: [String] = []
+        for row in table.rows where !YTKNetworkNames.pending.contains(table.name(row)) {
+            if row.cells[1].hasPrefix("none: ") {
+                if row.cells[1].count < 20 { missing.append("\(row.line): a reason") }
+                continue
+            }
+            if row.code(1).isEmpty { missing.append("\(row.line): a name") }
+            for name in row.code(1) where !declarations.contains(name) { missing.append("\(row.line): \(name)") }
+        }
+        #expect(missing == [])
+    }
+
+    @Test func everyRowHasATestThatExists() throws {
+        let tests = try TestNames(in: "Tests")
+        var missing: [String] = []
+        for row in table.rows where !YTKNetworkNames.pending.contains(table.name(row)) {
+            if !row.cells[1].hasPrefix("none: "), row.code(2).isEmpty { missing.append("\(row.line): a test") }
+            for test in row.code(2) where !tests.names.contains(test) { missing.append("\(row.line): \(test)") }
+        }
+        #expect(missing == [])
+    }
+
+    /// What is pending and done all the same is taken off the list.
+    @Test func nothingIsPendingThatIsDone() throws {
+        let (declarations, tests) = (try Declarations(in: "Sources"), try TestNames(in: "Tests"))
+        let done = table.rows.filter { row in
+            row.code(1).allSatisfy { declarations.contains($0) } && tests.names.isSuperset(of: row.code(2))
+        }
+        #expect(YTKNetworkNames.pending.intersection(done.map(table.name)).sorted() == [])
+        #expect(YTKNetworkNames.pending.subtracting(YTKNetworkNames.all).sorted() == [])
+    }
+
+    /// The search must be able to fail.
+    @Test func theSearchTellsWhatIsThereFromWhatIsNot() throws {
+        let declarations = try Declarations(in: "Sources")
+        for name in [
+            "Client.start", "Command.path", "RequestState.cancelled", "ErrandError.Code.timeoutIdle", "Limits",
+        ] {
+            #expect(declarations.contains(name), "\(name)")
+        }
+        let absent = [
+            "Priority.path", "ErrandError.message.text", "Client.Configuration.folder", "Command.nothing",
+            "RequestState.nothing", "Nothing", "Nothing.start", "",
+        ]
+        #expect(absent.filter { declarations.contains($0) } == [])
+        let tests = try TestNames(in: "Tests").names
+        #expect(tests.contains("everyRowHasATestThatExists") && !tests.contains("callbacksDrained"))
+    }
+}
