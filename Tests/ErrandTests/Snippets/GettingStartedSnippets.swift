@@ -1,0 +1,44 @@
+import Errand
+import ErrandTesting
+import Testing
+
+/// The code of the guide "Getting started"; GuideTests compares it line by line.
+@Suite struct GettingStartedSnippets {
+    struct GetUser: Command {
+        var id: Int
+        var path: String { "users/\(id)" }
+        struct Response: Decodable, Sendable { var name: String }
+    }
+
+    static func makeClient() -> Client {
+        let client = Client(configuration: .init(baseURL: "https://api.example.com/v1/"))
+        return client
+    }
+
+    static func wait(_ client: Client) async throws {
+        let user = try await client.run(GetUser(id: 1))
+        print(user.name)
+    }
+
+    static func closures(_ client: Client) async {
+        let request = client.start(
+            GetUser(id: 1),
+            success: { request in print(request.value?.name ?? "") },
+            failure: { request in print(request.error?.shortDescription ?? "") })
+        request.pause()
+        request.resume()
+        request.stop()
+        await client.shutdown(.drain(within: .seconds(5)))
+    }
+
+    @Test func gettingStarted() async throws {
+        let stub = StubTransport { _ in .response(status: 200, body: #"{"name": "Ada"}"#) }
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
+        try await Self.wait(client)
+        await Self.closures(client)
+        #expect(client.isShutDown && stub.submitted.count == 2)
+        let own = Self.makeClient()
+        #expect(try own.describe(GetUser(id: 1)).url == "https://api.example.com/v1/users/1")
+        await own.shutdown()
+    }
+}

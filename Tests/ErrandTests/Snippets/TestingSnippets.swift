@@ -1,0 +1,70 @@
+import Errand
+import ErrandTesting
+import HTTPTypes
+import Testing
+
+/// The code of the guide "Testing"; GuideTests compares it line by line.
+@Suite struct TestingSnippets {
+    private typealias GetUser = GettingStartedSnippets.GetUser
+    private typealias CreateUser = CommandsSnippets.CreateUser
+
+    @Test func stubbed() async throws {
+        let stub = StubTransport { description in
+            description.url.hasSuffix("/users/1")
+                ? .response(status: 200, headers: [.contentType: "application/json"], body: #"{"name": "Ada"}"#)
+                : .response(status: 404)
+        }
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
+        let user = try await client.run(GetUser(id: 1))
+        #expect(user.name == "Ada")
+        #expect(stub.submitted.map(\.url) == ["http://test/users/1"])
+    }
+
+    @Test func held() async throws {
+        let stub = StubTransport()
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
+        let request = client.start(GetUser(id: 1))
+        for id in stub.open { stub.complete(id, with: .failure(.timeoutIdle)) }
+        await client.shutdown()
+        #expect(request.error == .timeoutIdle)
+    }
+
+    @Test func described() async throws {
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: StubTransport())
+        let description = try client.describe(CreateUser(name: "Ada"))
+        #expect(description.method == .post)
+        #expect(String(decoding: description.bodyBytes, as: UTF8.self) == #"{"name":"Ada"}"#)
+    }
+
+    @Test func timed() async throws {
+        let clock = ManualClock()
+        var configuration = Client.Configuration(baseURL: "http://test/")
+        configuration.clock = clock
+        let client = Client(configuration: configuration, transport: StubTransport())
+        let request = client.start(GetUser(id: 1))
+        async let ended: Void = client.shutdown(.drain(within: .seconds(5)))
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        await ended
+        #expect(request.error == .shutDown)
+    }
+
+    @Test func recorded() async throws {
+        let accessory = RecordingAccessory()
+        var configuration = Client.Configuration(baseURL: "http://test/")
+        configuration.accessories = [accessory]
+        let client = Client(configuration: configuration, transport: StubTransport { _ in .response(status: 500) })
+        _ = await client.result(of: GetUser(id: 1))
+        #expect(accessory.isBalanced)
+    }
+
+    @Test func scripted() async throws {
+        let server = try ScriptedServer()
+        try server.on("/users/1", [.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), .reset])
+        let client = Client(configuration: .init(baseURL: server.url("/")))
+        let result = await client.result(of: GetUser(id: 1))
+        #expect(throws: ErrandError.self) { try result.get() }
+        #expect(server.requests.map(\.method) == ["GET"])
+        await client.shutdown()
+    }
+}
