@@ -2,14 +2,16 @@
 
 /// What the document is made from: a value of every state, a call of every event.
 extension RequestStatesDocument {
-    private static let run = Machine.Run(transfer: 3)
-    private static let paused = Machine.Run(transfer: 3, isPaused: true)
+    private static let run = Machine.Run(transfer: 3, work: 5)
+    private static let paused = Machine.Run(transfer: 3, isPaused: true, work: 5)
     private static let id = TransferID(rawValue: 9)
 
     /// Every state, and its variants that events tell apart.
     static let states: [State] = [
-        .idle, .submitting(run), .submitting(paused), .stoppedWhileSubmitting(run), .inFlight(run, id),
-        .inFlight(paused, id), .stopping(run), .processing(run), .processing(paused), .stoppedWhileProcessing(run),
+        .idle, .preparing(run), .preparing(paused), .submitting(run), .submitting(paused), .stoppedWhileSubmitting(run),
+        .inFlight(run, id),
+        .inFlight(paused, id), .stopping(run), .processing(run), .processing(paused), .working(run), .working(paused),
+        .stoppedWhileProcessing(run),
         .ending(run), .endingStopped(run), .telling(run, .succeeded, .init()),
         .telling(run, .succeeded, .init(next: .init())),
         .telling(run, .succeeded, .init(next: .init(isPaused: true))),
@@ -20,6 +22,14 @@ extension RequestStatesDocument {
     /// Every event.
     static let events: [Event] = [
         Event(name: "startRequested") { action($0.startRequested()) },
+        Event(
+            name: "workBegan",
+            isPossible: isOneOf("submitting", "processing", "stoppedWhileSubmitting", "stoppedWhileProcessing")
+        ) { $0.workBegan().map { "step \($0 == 6 ? "next" : "same")" } ?? "nothing is to run" },
+        Event(name: "workEnded") { action($0.workEnded(5)) },
+        Event(name: "workEnded", note: "of a step that was given up") { action($0.workEnded(4)) },
+        Event(name: "isWorking") { action($0.isWorking(5)) },
+        Event(name: "abandonRequested") { action($0.abandonRequested()) },
         Event(name: "maySubmit") { action($0.maySubmit(transfer: 3)) },
         Event(name: "submitted") { action($0.submitted(id, transfer: 3)) },
         Event(name: "submitted", note: "of an earlier transfer") { action($0.submitted(id, transfer: 2)) },
