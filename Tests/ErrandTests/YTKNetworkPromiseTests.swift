@@ -87,4 +87,42 @@ import Testing
         await client.shutdown()
         #expect(stub.submitted.count == 2)
     }
+
+    private struct Judged: Command {
+        var path = "a"
+        var acceptedContentTypes: ContentTypes { .json }
+        var shape: JSONShape? { ["id": .integer, "name": .string] }
+        struct Response: Decodable, Sendable { var id: Int }
+        struct Refused: Error {}
+        var validator: (@Sendable (Response, Errand.Response) async throws -> Void)? {
+            { value, _ in if value.id < 0 { throw Refused() } }
+        }
+    }
+
+    /// Each answer has everything wrong that comes later, too.
+    @Test(
+        arguments: [
+            (500, "text/html", "<html>", ErrandError.statusNotAccepted),
+            (200, "text/html", "<html>", .contentTypeNotAccepted),
+            (200, "application/json", "<html>", .responseDecodingFailed),
+            (200, "application/json", #"{"id": -1}"#, .shapeMismatch),
+            (200, "application/json", #"{"id": -1, "name": ""}"#, .validationFailed),
+            (200, "application/json", #"{"id": 1, "name": ""}"#, nil),
+        ] as [(Int, String, String, ErrandError?)])
+    func theFirstJudgeThatRefusesDecides(status: Int, type: String, body: String, error: ErrandError?) async {
+        let client = Client.stubbed(
+            StubTransport { _ in .response(status: status, headers: [.contentType: type], body: body) })
+        let result = await client.result(of: Judged())
+        if case .failure(let found) = result {
+            #expect(found == error && found.statusCode == status)
+        } else {
+            #expect(error == nil)
+        }
+        await client.shutdown()
+    }
+
+    @Test(arguments: ["", " "])
+    func anEmptyBodyIsNull(body: String) throws {
+        #expect(try Response(statusCode: 200, body: Array(body.utf8)).json() == .null)
+    }
 }
