@@ -47,6 +47,50 @@ import Testing
         }
     }
 
+    struct Filter: Command {
+        var method: HTTPRequest.Method { .post }
+        var path: String { "filter" }
+        var parameters: Parameters? { ["tags": ["a", "b"], "owner": ["id": 1], "open": true] }
+        var parameterEncoding: ParameterEncoding { .json }
+        typealias Response = JSONValue
+    }
+
+    struct Upload: Command {
+        var photo: String
+        var method: HTTPRequest.Method { .put }
+        var path: String { "photos" }
+        var body: RequestBody {
+            .multipart([.string("Ada", name: "title"), .file(photo, name: "photo", contentType: "image/jpeg")])
+        }
+        typealias Response = NoContent
+    }
+
+    struct Mine: Command {
+        var token: String
+        var path: String { "me" }
+        var authorization: Authorization? { .bearer(token) }
+        typealias Response = JSONValue
+    }
+
+    struct ListIssues: Command {
+        var path: String { "issues" }
+        var acceptedContentTypes: ContentTypes { .json }
+        var shape: JSONShape? {
+            [
+                "total": .integer,
+                "issues": .array(of: ["id": .integer, "title": .string, "owner": .optional(.nullable(.string))]),
+            ]
+        }
+        typealias Response = JSONValue
+    }
+
+    static func moved(_ client: Client) {
+        client.reconfigure { settings in
+            settings.baseURL = "https://fallback.example.com/"
+            settings.tlsPolicies["*.internal"] = .init(caFile: "/etc/service/internal.pem", minimumVersion: .v1_3)
+        }
+    }
+
     static func pinned() -> Client {
         let pinned = ConnectionOptions(
             httpVersion: .http2OverTLS,
@@ -77,6 +121,14 @@ import Testing
         #expect(try client.describe(Search(words: "a b")).url == "http://test/search?q=a%20b&page=1")
         #expect(try client.describe(PutPhoto(file: "x")).headers[.contentType] == "image/jpeg")
         #expect(try client.describe(Report()).settings.timeouts.total == .seconds(30))
+        let filter = try client.describe(Filter())
+        #expect(
+            String(decoding: filter.bodyBytes, as: UTF8.self) == #"{"tags":["a","b"],"owner":{"id":1},"open":true}"#)
+        #expect(try client.describe(Upload(photo: #filePath)).headers[.contentType]?.hasPrefix("multipart/") == true)
+        #expect(try client.describe(Mine(token: "x")).headers[.authorization] == "Bearer x")
+        await #expect(throws: ErrandError.statusNotAccepted) { try await client.run(ListIssues()) }
+        Self.moved(client)
+        #expect(try client.describe(Report()).url == "https://fallback.example.com/report")
         await client.shutdown()
         await Self.pinned().shutdown()
     }

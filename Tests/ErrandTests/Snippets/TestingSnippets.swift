@@ -58,6 +58,15 @@ import Testing
         #expect(accessory.isBalanced)
     }
 
+    @Test func eventful() async throws {
+        let recorder = EventRecorder()
+        var configuration = Client.Configuration(baseURL: "http://test/")
+        configuration.accessories = [recorder]
+        let client = Client(configuration: configuration, transport: StubTransport { _ in .failure(.connectFailed) })
+        _ = await client.result(of: GetUser(id: 1))
+        #expect(recorder.names == ["willStart", "queued", "willStop", "didStop"])
+    }
+
     @Test func scripted() async throws {
         let server = try ScriptedServer()
         try server.on("/users/1", [.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), .reset])
