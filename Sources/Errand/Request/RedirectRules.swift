@@ -55,7 +55,7 @@ package enum RedirectRules {
             }
         }
         // After the closure, which may give another body. What was written to a stream is gone.
-        if case .stream = next.body {
+        guard next.body.isReplayable else {
             let message = "the redirect asks for the body once more, but it was streamed"
             return .fail(.uploadNotReplayable.with(message: message, response: response))
         }

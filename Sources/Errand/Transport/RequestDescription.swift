@@ -185,6 +185,10 @@ extension TransferSettings {
 extension RequestDescription.Body {
     /// Whether it can be read a second time.
     public var isReplayable: Bool {
-        if case .stream = self { false } else { true }
+        switch self {
+        case .none, .bytes, .data, .file: true
+        case .stream: false
+        case .source(let source): source.isReplayable
+        }
     }
 }
