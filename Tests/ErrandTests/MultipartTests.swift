@@ -137,7 +137,7 @@ private struct Ask: Command {
         #expect(throws: ErrandError.fileUnreadable) { try built(.multipart([.file("/nonexistent/x", name: "f")])) }
         #expect(throws: ErrandError.fileUnreadable) { try built(.multipart([.file("/dev/null", name: "f")])) }
         #expect(throws: ErrandError.fileUnreadable) { try built(.multipart([.file("/tmp", name: "f")])) }
-        #expect(throws: ErrandError.invalidBody) { try built(.multipart([.file("a\0b", name: "f")])) }
+        #expect(throws: ErrandError.invalidBody) { try built(.multipart([.file("a\0b", name: "f", fileName: "x")])) }
     }
 
     @Test(arguments: [1, 3, 5])
