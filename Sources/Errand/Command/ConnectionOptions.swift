@@ -84,7 +84,9 @@ public struct ConnectionOptions: Sendable, Hashable {
     public enum Proxy: Sendable, Hashable {
         /// None, whatever the environment says. The default.
         case none
-        /// An `http://`, `https://`, `socks5://` or `socks5h://` URL; `bypass` are hosts reached without it.
+        /// An `http://`, `https://`, `socks5://` or `socks5h://` URL; `bypass` are hosts reached without it. A proxy that
+        /// wants to know who asks gets it from the URL: `http://user:password@proxy:3128`, both percent-encoded; they go
+        /// to the proxy alone (CURLOPT_PROXY).
         case url(String, bypass: [String] = [])
         /// `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, read once.
         case environment

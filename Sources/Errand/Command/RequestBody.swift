@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// What a request carries. Every kind sets `Content-Type` unless the command or the client gives one.
 public struct RequestBody: Sendable {
-    indirect enum Storage: Sendable {
+    enum Storage: Sendable {
         case none
         case bytes([UInt8])
         case data(Data)
@@ -12,7 +12,7 @@ public struct RequestBody: Sendable {
         case file(path: String, offset: UInt64, length: Int64?)
         case source(any RequestBodySource)
         case multipart([MultipartPart], boundary: String?)
-        case gzip(RequestBody, level: Int)
+        indirect case gzip(RequestBody, level: Int)
     }
 
     let storage: Storage
