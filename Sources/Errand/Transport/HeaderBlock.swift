@@ -31,7 +31,32 @@ public struct HeaderBlock: Sendable, Hashable {
         bytes.withUnsafeBytes { HeaderParser.firstValue(of: name.canonicalName, in: $0) }
     }
 
-    /// The same block without the fields that `drop` names, given in lower case.
+    /// Replaces the fields of that name by one, which goes last. Throws ``ErrandError/invalidHeader``, and changes
+    /// nothing, where the value has CR, LF or NUL in it (RFC 9110 5.5).
+    public mutating func set(_ name: HTTPField.Name, to value: String) throws(ErrandError) {
+        self = try setting(name, to: value)
+    }
+
+    /// The same block with one field of that name, which goes last. Throws ``ErrandError/invalidHeader`` where the
+    /// value has CR, LF or NUL in it (RFC 9110 5.5).
+    public func setting(_ name: HTTPField.Name, to value: String) throws(ErrandError) -> HeaderBlock {
+        let field = try HTTPField.checked(name: name.rawName, value: value)
+        var bytes = removing(name).bytes
+        bytes.appendLine(field)
+        return HeaderBlock(bytes: bytes)
+    }
+
+    /// Removes all fields of that name.
+    public mutating func remove(_ name: HTTPField.Name) {
+        self = removing(name)
+    }
+
+    /// The same block without the fields of that name.
+    public func removing(_ name: HTTPField.Name) -> HeaderBlock {
+        removing([name.canonicalName])
+    }
+
+    /// The same block without the fields of those names, given in lower case.
     func removing(_ names: [String]) -> HeaderBlock {
         guard
             names.contains(where: { name in
