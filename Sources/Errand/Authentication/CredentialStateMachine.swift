@@ -1,0 +1,156 @@
+/// One credential for many requests, and at most one refresh of it at a time.
+///
+/// Generations tell requests apart by what they carried: the number grows with every end of a refresh, a failed one
+/// included, and with every credential set from outside. So a request that was refused knows whether there is a newer
+/// credential to be tried, or whether the refresh that would have saved it has failed already.
+struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable {
+    typealias Generation = UInt64
+    typealias Issue = CredentialIssue<Credential>
+
+    enum State {
+        /// Fit to be sent.
+        case usable(Credential)
+        /// There is none, or one that must be refreshed before anything is sent; with the error of the refresh that
+        /// failed, where one did.
+        case due(Credential?, ErrandError?)
+        /// Beside the credential that is being refreshed: who waits, by number.
+        case refreshing(Credential?, [UInt64: Waiter])
+    }
+
+    /// A refresh to begin; `flight` names it when it ends.
+    struct Order: Sendable {
+        let flight: Generation
+        let credential: Credential?
+    }
+
+    /// What waiters are told.
+    struct Settlement: Sendable {
+        let waiters: [Waiter]
+        let outcome: Result<Issue, ErrandError>
+    }
+
+    enum Action {
+        /// The waiter is told when the refresh under way ends.
+        case wait
+        /// The same, and a refresh is to be begun.
+        case refresh(Order)
+        /// Nothing to wait for.
+        case settle(Settlement)
+    }
+
+    private(set) var state: State
+    private(set) var generation: Generation = 0
+
+    init(_ credential: Credential?) {
+        state = credential.map { .usable($0) } ?? .due(nil, nil)
+    }
+
+    /// What may be sent at once.
+    var issue: Issue? {
+        guard case .usable(let credential) = state else { return nil }
+        return Issue(credential: credential, generation: generation)
+    }
+
+    /// The latest there is, fit to be sent or not.
+    var credential: Credential? {
+        switch state {
+        case .usable(let credential): credential
+        case .due(let credential, _), .refreshing(let credential, _): credential
+        }
+    }
+
+    /// Somebody cannot go on with what was there: with nothing (`refused` is `nil`), or with a credential of that
+    /// generation, which was refused or is not worth being sent.
+    mutating func credentialAwaited(by number: UInt64, _ waiter: Waiter, refused: Generation?) -> Action {
+        switch state {
+        case .usable(let credential):
+            guard refused == generation else {
+                // Another request was refused first, and its refresh has ended already.
+                let issue = Issue(credential: credential, generation: generation)
+                return .settle(Settlement(waiters: [waiter], outcome: .success(issue)))
+            }
+            return begin(credential, [number: waiter])
+        case .due(let credential, let failure):
+            if let failure, let refused, refused < generation {
+                // Sent before the refresh failed, refused after: its fate was decided by that refresh.
+                return .settle(Settlement(waiters: [waiter], outcome: .failure(failure)))
+            }
+            return begin(credential, [number: waiter])
+        case .refreshing(let credential, var waiters):
+            letGo()
+            waiters[number] = waiter
+            state = .refreshing(credential, waiters)
+            return .wait
+        }
+    }
+
+    private mutating func begin(_ credential: Credential?, _ waiters: [UInt64: Waiter]) -> Action {
+        state = .refreshing(credential, waiters)
+        return .refresh(Order(flight: generation, credential: credential))
+    }
+
+    /// A waiter's task was cancelled. The refresh goes on, even for nobody. `nil` where it does not wait (any more).
+    mutating func waiterLeft(_ number: UInt64) -> Waiter? {
+        switch state {
+        case .usable, .due:
+            // It was told just before it was cancelled.
+            return nil
+        case .refreshing(let credential, var waiters):
+            letGo()
+            let waiter = waiters.removeValue(forKey: number)
+            state = .refreshing(credential, waiters)
+            return waiter
+        }
+    }
+
+    /// `nil` where nobody is to be told: another credential was set in the meantime, or the refresh took too long.
+    mutating func refreshEnded(_ flight: Generation, _ result: Result<Credential, ErrandError>) -> Settlement? {
+        guard flight == generation, case .refreshing(let former, let waiters) = state else { return nil }
+        generation += 1
+        switch result {
+        case .success(let credential):
+            state = .usable(credential)
+            return settlement(waiters, .success(Issue(credential: credential, generation: generation)))
+        case .failure(let error):
+            state = .due(former, error)
+            return settlement(waiters, .failure(error))
+        }
+    }
+
+    /// From outside: a login, or a logout (`nil`). It wins over a refresh under way, whose end is then ignored.
+    mutating func credentialSet(_ credential: Credential?, otherwise failure: ErrandError) -> Settlement? {
+        var waiting: [UInt64: Waiter] = [:]
+        if case .refreshing(_, let waiters) = state { waiting = waiters }
+        generation += 1
+        guard let credential else {
+            // No failure is kept: what comes after a logout may ask for a new credential.
+            state = .due(nil, nil)
+            return settlement(waiting, .failure(failure))
+        }
+        state = .usable(credential)
+        return settlement(waiting, .success(Issue(credential: credential, generation: generation)))
+    }
+
+    /// From outside: the credential must not be sent any more.
+    mutating func invalidated() {
+        switch state {
+        case .usable(let credential):
+            state = .due(credential, nil)
+        case .due, .refreshing:
+            // It is not sent any more as it is.
+            break
+        }
+    }
+
+    /// Makes a local variable the only owner of the waiters: otherwise each change of a thousand would copy them all.
+    private mutating func letGo() {
+        state = .due(nil, nil)
+    }
+
+    private func settlement(_ waiters: [UInt64: Waiter], _ outcome: Result<Issue, ErrandError>) -> Settlement? {
+        guard !waiters.isEmpty else { return nil }
+        // Who came first goes first.
+        let sorted = waiters.sorted { $0.key < $1.key }.map(\.value)
+        return Settlement(waiters: sorted, outcome: outcome)
+    }
+}
