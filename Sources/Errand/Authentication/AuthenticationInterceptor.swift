@@ -143,7 +143,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         let timer = Task { [self] in
             guard (try? await clock.sleep(for: refreshTimeout)) != nil else { return }
             let late = ErrandError.timeoutTotal.with(message: "the refresh took longer than \(refreshTimeout)")
-            end(order, .failure(Self.failure(late)))
+            end(order, .failure(.noCredential(late)))
             refresh.cancel()
         }
         Task {
@@ -162,13 +162,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
                     try await authenticator.refresh(credential, after: response)
                 })
         } catch {
-            return .failure(Self.failure(error))
+            return .failure(.noCredential(error))
         }
-    }
-
-    private static func failure(_ error: any Error) -> ErrandError {
-        if let error = error as? ErrandError, error == .authenticationFailed { return error }
-        return .authenticationFailed.with(message: "no credential could be had: \(error)", underlying: error)
     }
 
     private func end(_ order: Machine.Order, _ result: Result<A.Credential, ErrandError>) {

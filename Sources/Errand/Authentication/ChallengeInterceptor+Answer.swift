@@ -1,0 +1,46 @@
+extension ChallengeInterceptor {
+    /// What to do about a challenge.
+    public enum Answer: Sendable, Hashable {
+        /// RFC 7617, in UTF-8. The name must not have a colon in it. Shows the password to all who can read along: mind
+        /// ``AuthenticationChallenge/url``.
+        case basic(username: String, password: String)
+        /// RFC 6750.
+        case bearer(String)
+        /// The whole value of `Authorization`, or `Proxy-Authorization`, for other schemes.
+        case header(String)
+        /// The response is the response.
+        case take
+        /// The request fails with ``ErrandError/authenticationFailed``.
+        case fail
+    }
+}
+
+extension ChallengeInterceptor.Answer {
+    /// `nil` for none. Throws ``ErrandError/authenticationFailed``, or ``ErrandError/invalidHeader`` for what no field can
+    /// say.
+    func credential() throws(ErrandError) -> ServerCredential? {
+        switch self {
+        case .basic(let username, let password): try .basic(username: username, password: password)
+        case .bearer(let token): try .bearer(token)
+        case .header(let value): try .header(value)
+        case .take: nil
+        case .fail: throw ErrandError.authenticationFailed.with(message: "the challenge was declined")
+        }
+    }
+}
+
+extension ChallengeInterceptor.Answer: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The kind; secrets are left out.
+    public var description: String {
+        switch self {
+        case .basic(let username, _): "basic \(username)"
+        case .bearer: "bearer"
+        case .header: "header"
+        case .take: "take"
+        case .fail: "fail"
+        }
+    }
+
+    /// The same.
+    public var debugDescription: String { description }
+}

@@ -1,0 +1,105 @@
+import Synchronization
+
+/// Has a handler answer the challenges of servers and proxies (401, 407), and sends the request again with the answer.
+///
+/// ```swift
+/// let challenges = ChallengeInterceptor { challenge in
+///     challenge.realm == "archive" ? .basic(username: "ada", password: secret) : .take
+/// }
+/// ```
+///
+/// An answer that was not refused is kept and sent at once with later requests to the same origin (scheme, host, port)
+/// by the same proxy, never to another; it is forgotten when it is refused. A field that a request brings itself is
+/// sent first. A challenge that comes from another origin, where a redirect led, is not answered: the answer would go to
+/// the first one. Requests that are challenged at the same time are asked about one by one; those that were challenged
+/// before another one's answer turned out good are sent again with that.
+///
+/// Any thread. (AFNetworking's `taskDidReceiveAuthenticationChallenge`.)
+public final class ChallengeInterceptor: Interceptor {
+    /// Asked in a task of the request's own; it may wait. Throwing is ``Answer/fail`` with a reason.
+    public typealias Handler = @Sendable (AuthenticationChallenge) async throws -> Answer
+
+    private let limit: Int
+    private let handler: Handler
+    private let book = Mutex(AnswerBook())
+
+    /// `limit`: how often the handler is asked in one run, for each of server and proxy; afterwards the challenge is the
+    /// response. Default: once, since most answers are no better the second time. 0 asks never.
+    public init(limit: Int = 1, handler: @escaping Handler) {
+        self.limit = limit
+        self.handler = handler
+    }
+
+    /// Forgets all answers. Requests under way go on with those that they have.
+    public func forgetAnswers() {
+        book.withLock { $0.forgetAll() }
+    }
+
+    /// Adds the credentials that are known.
+    public func prepare(
+        _ request: RequestDescription, in context: InterceptionContext
+    ) async throws -> RequestDescription {
+        var request = request
+        var memory = context.storage.challengeMemory(of: self)
+        memory.origin = URLReference(request.url).origin
+        memory.keys = [:]
+        let original = request
+        for side in ChallengeSide.allCases {
+            guard let key = AnswerBook.Key(side, original) else { continue }
+            memory.keys[side] = key
+            let kept = book.withLock { $0[key] }
+            let own = original.headers[side.field] != nil
+            let credential = memory.runs[side, default: ChallengeRun()].toSend(own: own, kept: kept)
+            try credential?.apply(to: &request, by: side)
+        }
+        memory.url = request.url
+        context.storage.setChallengeMemory(of: self, memory)
+        return request
+    }
+
+    /// Yes where a challenge was answered.
+    public func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
+        var memory = context.storage.challengeMemory(of: self)
+        guard case .response(let response) = result, context.isResult(from: memory.origin) else { return false }
+        let challenger = ChallengeSide(statusCode: response.statusCode)
+        keepProven(&memory, challenger)
+        defer { context.storage.setChallengeMemory(of: self, memory) }
+        guard let challenger, let key = memory.keys[challenger] else { return false }
+        var run = memory.runs[challenger, default: ChallengeRun()]
+        defer { memory.runs[challenger] = run }
+
+        let refused: AnswerBook.Entry? = if case .kept(let entry, _) = run.sent { entry } else { nil }
+        let kept = book.withLock { book in
+            if let refused { book.forget(refused, for: key) }
+            return book[key]
+        }
+        switch run.challenged(kept: kept, limit: limit) {
+        case .replay: return true
+        case .take: return false
+        case .ask(let attempt):
+            let challenge = AuthenticationChallenge(response, url: context.lastURL ?? memory.url, attempt: attempt)
+            guard let credential = try await credential(for: challenge) else { return false }
+            run.answered(credential)
+            return true
+        }
+    }
+
+    /// Keeps the new answers that `challenger` had no objection to. Of a proxy's objection the server knows nothing.
+    private func keepProven(_ memory: inout ChallengeMemory, _ challenger: ChallengeSide?) {
+        guard challenger != .proxy else { return }
+        for (side, key) in memory.keys where side != challenger {
+            guard let credential = memory.runs[side]?.proven else { continue }
+            memory.runs[side]?.kept(book.withLock { $0.keep(credential, for: key) })
+        }
+    }
+
+    private func credential(for challenge: AuthenticationChallenge) async throws -> ServerCredential? {
+        let answer: Answer
+        do {
+            answer = try await handler(challenge)
+        } catch {
+            throw ErrandError.noCredential(error)
+        }
+        return try answer.credential()
+    }
+}
