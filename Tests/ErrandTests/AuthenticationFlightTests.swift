@@ -1,0 +1,176 @@
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+/// Many requests, one credential.
+@Suite struct AuthenticationFlightTests {
+    private static let many = 1000
+
+    /// All are sent with the old credential before the first is refused.
+    private func storm(
+        _ interceptor: AuthenticationInterceptor<TestAuthenticator>, valid: String, sent: Notes<String?>
+    ) async -> [Result<Int, any Error>] {
+        let gate = Gate()
+        return await withTaskGroup(of: Result<Int, any Error>.self) { group in
+            for _ in 0..<Self.many {
+                group.addTask {
+                    do {
+                        let run = InterceptedRun(interceptors: [interceptor])
+                        return .success(
+                            try await run.status { request in
+                                let credential = request.headers[.authorization]
+                                sent.add(credential)
+                                if credential != valid { await gate.pass() }
+                                return Response(statusCode: credential == valid ? 200 : 401)
+                            })
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            await gate.arrivals(Self.many)
+            await gate.open()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aThousandRefusalsCauseOneRefresh() async throws {
+        let authenticator = TestAuthenticator()
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "t0")
+        let sent = Notes<String?>()
+        let results = await storm(interceptor, valid: "t1", sent: sent)
+        #expect(authenticator.count == 1)
+        #expect(results.count == Self.many)
+        #expect(results.allSatisfy { (try? $0.get()) == 200 })
+        #expect(sent.all.count { $0 == "t0" } == Self.many)
+        #expect(sent.all.count { $0 == "t1" } == Self.many)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aFailedRefreshFailsAThousandOnce() async throws {
+        let authenticator = TestAuthenticator { number, _, _ in
+            if number == 1 { throw RefreshTrouble(number: number) }
+            return "t\(number)"
+        }
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "t0")
+        let sent = Notes<String?>()
+        let results = await storm(interceptor, valid: "t2", sent: sent)
+        #expect(authenticator.count == 1)
+        #expect(sent.all.count == Self.many)
+        for result in results {
+            let error = #expect(throws: ErrandError.self) { try result.get() }
+            #expect(error == .authenticationFailed)
+            #expect(error?.underlyingError as? RefreshTrouble == RefreshTrouble(number: 1))
+        }
+        let next = try await InterceptedRun(interceptors: [interceptor]).status { request in
+            Response(statusCode: request.headers[.authorization] == "t2" ? 200 : 401)
+        }
+        #expect(next == 200)
+        #expect(authenticator.count == 2)
+    }
+
+    /// One after the other refused, each refresh brings another credential that nobody takes.
+    @Test(.timeLimit(.minutes(1)))
+    func aServerThatRefusesEverythingIsNotAskedForEver() async throws {
+        let authenticator = TestAuthenticator()
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "t0")
+        let sent = Notes<String?>()
+        let results = await storm(interceptor, valid: "none", sent: sent)
+        #expect(results.allSatisfy { (try? $0.get()) == 401 })
+        #expect(authenticator.count == 1)
+        #expect(sent.all.count == 2 * Self.many)
+    }
+
+    // MARK: Those who leave
+
+    private func hanging(_ gate: Gate, cancelled: Notes<Bool>) -> TestAuthenticator {
+        TestAuthenticator { number, _, _ in
+            await gate.pass()
+            cancelled.add(Task.isCancelled)
+            return "t\(number)"
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func whoIsCancelledLeavesAndTheOthersStay() async throws {
+        let gate = Gate()
+        let cancelled = Notes<Bool>()
+        let authenticator = hanging(gate, cancelled: cancelled)
+        let interceptor = AuthenticationInterceptor(authenticator)
+        let tasks = (0..<20).map { _ in
+            Task { try await InterceptedRun(interceptors: [interceptor]).prepare().headers[.authorization] }
+        }
+        await gate.arrivals(1)
+        for task in tasks.prefix(10) { task.cancel() }
+        // The gate is still shut.
+        for task in tasks.prefix(10) {
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        #expect(cancelled.all.isEmpty)
+        await gate.open()
+        for task in tasks.dropFirst(10) {
+            let sent = try await task.value
+            #expect(sent == "t1")
+        }
+        #expect(cancelled.all == [false])
+        #expect(authenticator.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func theRefreshEndsForNobody() async throws {
+        let gate = Gate()
+        let cancelled = Notes<Bool>()
+        let authenticator = hanging(gate, cancelled: cancelled)
+        let interceptor = AuthenticationInterceptor(authenticator)
+        let task = Task { try await InterceptedRun(interceptors: [interceptor]).prepare() }
+        await gate.arrivals(1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await gate.open()
+        // Joins the refresh, or comes after it.
+        let sent = try await InterceptedRun(interceptors: [interceptor]).prepare().headers[.authorization]
+        #expect(sent == "t1")
+        #expect(authenticator.count == 1)
+        #expect(cancelled.all == [false])
+    }
+
+    @Test func whoIsCancelledBeforehandBeginsNothing() async throws {
+        let authenticator = TestAuthenticator()
+        let interceptor = AuthenticationInterceptor(authenticator)
+        let gate = Gate()
+        let task = Task {
+            await gate.pass()
+            _ = try await InterceptedRun(interceptors: [interceptor]).prepare()
+        }
+        task.cancel()
+        await gate.open()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(authenticator.count == 0)
+    }
+
+    /// Cancels race with the end of the refresh, and with each other; everybody is told once.
+    @Test(.timeLimit(.minutes(1)))
+    func cancelsRaceWithTheEnd() async throws {
+        for round in 0..<200 {
+            let gate = Gate()
+            let interceptor = AuthenticationInterceptor(hanging(gate, cancelled: Notes()))
+            let tasks = (0..<8).map { _ in
+                Task { try await InterceptedRun(interceptors: [interceptor]).prepare().headers[.authorization] }
+            }
+            await gate.arrivals(1)
+            async let opened: Void = gate.open()
+            for task in tasks.dropFirst(round % 8) { task.cancel() }
+            await opened
+            for task in tasks {
+                do {
+                    let sent = try await task.value
+                    #expect(sent == "t1")
+                } catch {
+                    #expect(error is CancellationError)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import HTTPTypes
+import Synchronization
+
+@testable import Errand
+
+struct RefreshTrouble: Error, Equatable {
+    var number: Int
+}
+
+/// Tokens `t1`, `t2`, ... in `Authorization`, or in another field.
+final class TestAuthenticator: Authenticator {
+    typealias Refresh = @Sendable (_ number: Int, String?, Response?) async throws -> String
+
+    let field: HTTPField.Name
+    let expired: Set<String>
+    let host: String?
+    private let refreshes = Atomic<Int>(0)
+    private let refresh: Refresh
+
+    init(
+        field: HTTPField.Name = .authorization, host: String? = nil,
+        expired: Set<String> = [],
+        refresh: @escaping Refresh = { number, _, _ in "t\(number)" }
+    ) {
+        self.field = field
+        self.host = host
+        self.expired = expired
+        self.refresh = refresh
+    }
+
+    var count: Int { refreshes.load(ordering: .relaxed) }
+
+    func applies(to request: RequestDescription) -> Bool {
+        host.map { request.url.contains($0) } ?? true
+    }
+
+    func apply(_ credential: String, to request: inout RequestDescription) throws {
+        try request.headers.set(field, to: credential)
+    }
+
+    func isUsable(_ credential: String) -> Bool { !expired.contains(credential) }
+
+    func refresh(_ credential: String?, after response: Response?) async throws -> String {
+        try await refresh(refreshes.add(1, ordering: .relaxed).newValue, credential, response)
+    }
+}
