@@ -8,15 +8,16 @@ struct AnswerBook: Sendable {
         let proxy: ConnectionOptions.Proxy?
 
         /// `nil` where that side has no business with the request: a proxy does not see what is sent by https, and what
-        /// was put into it for the proxy would reach the server.
+        /// was put into it for the proxy would reach the server; and none is used where the request says so.
         init?(_ side: ChallengeSide, _ request: RequestDescription) {
             let url = URLReference(request.url)
+            let proxy = request.settings.connection?.proxy
             if side == .proxy {
-                guard url.scheme?.lowercased() == "http" else { return nil }
+                guard url.scheme?.lowercased() == "http", proxy != ConnectionOptions.Proxy.none else { return nil }
             }
             self.side = side
             origin = url.origin
-            proxy = request.settings.connection?.proxy
+            self.proxy = proxy
         }
     }
 

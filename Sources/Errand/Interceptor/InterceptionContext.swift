@@ -13,7 +13,8 @@ public struct InterceptionContext: Sendable {
     public let replays: Int
     /// Where interceptors keep what belongs to this run; the same through all of its replays.
     public let storage: Storage
-    /// Where the last hop of the present transfer went, redirects included; `nil` before there was one.
+    /// Where the last transfer went, which a redirect may have led elsewhere than what was prepared; `nil` before the
+    /// first one.
     public internal(set) var lastURL: String?
 
     /// Values by type. Any thread.

@@ -63,13 +63,14 @@ struct InterceptorChain: Sendable {
 extension AnyRequest {
     /// The interceptors of the present run; `nil` where there are none.
     final func interception() -> InterceptorChain? {
-        let run = core.withLock { core -> RunHooks? in
-            guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return nil }
-            return run
+        let (present, lastURL) = core.withLock { core -> (RunHooks?, String?) in
+            guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return (nil, nil) }
+            return (run, core.description?.url)
         }
-        guard let run, let storage = run.storage else { return nil }
+        guard let run = present, let storage = run.storage else { return nil }
         return InterceptorChain(
             interceptors: run.interceptors,
-            context: InterceptionContext(requestID: id, command: erasedCommand, replays: run.replays, storage: storage))
+            context: InterceptionContext(
+                requestID: id, command: erasedCommand, replays: run.replays, storage: storage, lastURL: lastURL))
     }
 }
