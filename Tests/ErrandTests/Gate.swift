@@ -1,9 +1,13 @@
 /// Holds tasks until it is opened, and tells when so many have come.
 actor Gate {
-    private var isOpen = false
+    private var isOpen: Bool
     private(set) var arrived = 0
     private var held: [CheckedContinuation<Void, Never>] = []
     private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    init(isOpen: Bool = false) {
+        self.isOpen = isOpen
+    }
 
     /// Returns once the gate is open.
     func pass() async {

@@ -1,0 +1,173 @@
+import ErrandTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import Errand
+
+/// The authentication interceptor within requests, on a stub.
+@Suite struct AuthenticationClientTests {
+    private static let many = 1000
+
+    private func stub(_ delivery: StubTransport.Delivery = .asynchronous, valid: String) -> StubTransport {
+        StubTransport(delivery: delivery) { request in
+            .response(status: request.headers[.authorization] == valid ? 200 : 401, body: "text")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: [StubTransport.Delivery.asynchronous, .immediate])
+    func aThousandRefusalsCauseOneRefresh(delivery: StubTransport.Delivery) async throws {
+        let authenticator = TestAuthenticator()
+        let stub = stub(delivery, valid: "t1")
+        let client = Client.stubbed(stub) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+        }
+        let failures = Notes<ErrandError>()
+        await withTaskGroup { group in
+            for number in 0..<Self.many {
+                group.addTask {
+                    if number.isMultiple(of: 2) {
+                        if case .failure(let error) = await client.result(of: GetText()) { failures.add(error) }
+                    } else {
+                        await withCheckedContinuation { continuation in
+                            client.start(GetText()) { request in
+                                if let error = request.error { failures.add(error) }
+                                continuation.resume()
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(failures.all.isEmpty)
+        #expect(authenticator.count == 1)
+        let sent = stub.submitted.map { $0.headers[.authorization] }
+        #expect(sent.count { $0 == "t1" } == Self.many)
+        #expect(sent.count <= 2 * Self.many)
+        await client.shutdown()
+    }
+
+    @Test func aFailedRefreshIsToldWithTheResponse() async throws {
+        let authenticator = TestAuthenticator { number, _, _ in throw RefreshTrouble(number: number) }
+        let client = Client.stubbed(stub(valid: "t1")) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+        }
+        guard case .failure(let error) = await client.result(of: GetText()) else {
+            return #expect(Bool(false), "it succeeded")
+        }
+        #expect(error == .authenticationFailed)
+        #expect(error.statusCode == 401)
+        #expect(error.underlyingError as? RefreshTrouble == RefreshTrouble(number: 1))
+        await client.shutdown()
+    }
+
+    /// The refresh uses the client that waits for it, in all the ways that there are.
+    @Test(.timeLimit(.minutes(1)), arguments: ["run", "start", "child", "task"])
+    func theRefreshMayUseTheSameClient(way: String) async throws {
+        let box = Mutex<Client?>(nil)
+        let authenticator = TestAuthenticator { number, _, _ in
+            guard let client = box.withLock({ $0 }) else { throw RefreshTrouble(number: number) }
+            // A status of 401 here must neither be waited for nor replayed.
+            let status: Int
+            switch way {
+            case "run": status = try await client.run(RawCommand(url: "token")).statusCode
+            case "start":
+                status = await withCheckedContinuation { continuation in
+                    client.start(RawCommand(url: "token")) {
+                        continuation.resume(returning: $0.response?.statusCode ?? 0)
+                    }
+                }
+            case "child":
+                async let response = client.run(RawCommand(url: "token"))
+                status = try await response.statusCode
+            default: status = try await Task { try await client.run(RawCommand(url: "token")).statusCode }.value
+            }
+            #expect(status == 401)
+            return "t\(number)"
+        }
+        let stub = stub(valid: "t1")
+        let client = Client.stubbed(stub) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+        }
+        box.withLock { $0 = client }
+        let value = try await client.run(GetText())
+        #expect(value == "text")
+        #expect(stub.submitted.map(\.url) == ["http://test/text", "http://test/token", "http://test/text"])
+        #expect(stub.submitted.map { $0.headers[.authorization] } == ["t0", nil, "t1"])
+        box.withLock { $0 = nil }
+        await client.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aRequestThatWaitsIsStoppedAtOnce() async throws {
+        let gate = Gate()
+        let authenticator = TestAuthenticator { number, _, _ in
+            await gate.pass()
+            return "t\(number)"
+        }
+        let client = Client.stubbed(stub(valid: "t1")) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+        }
+        let stopped = Task { try await client.run(GetText()) }
+        let other = Task { try await client.run(GetText()) }
+        await gate.arrivals(1)
+        stopped.cancel()
+        await #expect(throws: CancellationError.self) { try await stopped.value }
+        await gate.open()
+        let value = try await other.value
+        #expect(value == "text")
+        #expect(authenticator.count == 1)
+        await client.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func theTotalTimeoutEndsTheWaiting() async throws {
+        let gate = Gate()
+        let authenticator = TestAuthenticator { number, _, _ in
+            await gate.pass()
+            return "t\(number)"
+        }
+        let client = Client.stubbed(stub(valid: "t1")) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+        }
+        var command = RawCommand(url: "x")
+        command.timeouts = Timeouts(total: .milliseconds(50))
+        guard case .failure(let error) = await client.result(of: command) else {
+            return #expect(Bool(false), "it succeeded")
+        }
+        #expect(error == .timeoutTotal)
+        await gate.open()
+        let value = try await client.run(GetText())
+        #expect(value == "text")
+        #expect(authenticator.count == 1)
+        await client.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aClientIsShutDownWhileItsRequestsWait() async throws {
+        let gate = Gate()
+        let authenticator = TestAuthenticator { number, _, _ in
+            await gate.pass()
+            return "t\(number)"
+        }
+        let client = Client.stubbed(stub(valid: "t1")) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+        }
+        let waiting = Task { await client.result(of: GetText()) }
+        await gate.arrivals(1)
+        await client.shutdown(.cancel)
+        guard case .failure = await waiting.value else { return #expect(Bool(false), "it succeeded") }
+        await gate.open()
+    }
+
+    @Test func aChallengeThatWasDeclinedIsAnError() async throws {
+        let client = Client.stubbed(stub(valid: "t1")) { $0.interceptors = [ChallengeInterceptor { _ in .fail }] }
+        guard case .failure(let error) = await client.result(of: GetText()) else {
+            return #expect(Bool(false), "it succeeded")
+        }
+        #expect(error == .authenticationFailed)
+        #expect(error.statusCode == 401)
+        #expect(!error.isRefusal)
+        await client.shutdown()
+    }
+}
