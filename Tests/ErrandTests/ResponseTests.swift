@@ -48,7 +48,7 @@ import Testing
             try Response(statusCode: 200, body: [0xFF]).text()
         }
         #expect(throws: ErrandError.responseDecodingFailed) {
-            try Response(statusCode: 200, headers: [.contentType: "text/plain; charset=koi8-r"]).text()
+            try Response(statusCode: 200, headers: [.contentType: "text/plain; charset=nonsense"]).text()
         }
     }
 

@@ -7,13 +7,16 @@ import FoundationEssentials
 /// Delete when `JSONDecoder` throws for 513 times `[`.
 enum JSONGuard {
     static func check(_ body: Response.Body) throws(DecodingError) {
-        try body.withBytes { (bytes) throws(DecodingError) in
-            // UTF-16 and UTF-32 have zeros around the bracket; Foundation reads them too.
-            guard let last = bytes.last(where: { $0 != 0 }), last == UInt8(ascii: "[") || last == UInt8(ascii: "{")
-            else {
-                return
-            }
-            throw .dataCorrupted(.init(codingPath: [], debugDescription: "The input ends where a container begins."))
-        }
+        try check(last: body.withBytes { $0.last(where: { $0 != 0 }) })
+    }
+
+    static func check(_ bytes: [UInt8]) throws(DecodingError) {
+        try check(last: bytes.last { $0 != 0 })
+    }
+
+    /// `last`: not zero, as UTF-16 and UTF-32, which Foundation reads too, have zeros around the bracket.
+    private static func check(last: UInt8?) throws(DecodingError) {
+        guard let last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") else { return }
+        throw .dataCorrupted(.init(codingPath: [], debugDescription: "The input ends where a container begins."))
     }
 }

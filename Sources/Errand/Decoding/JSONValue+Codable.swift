@@ -5,7 +5,7 @@ extension JSONValue: Codable {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(String.self) {
+        } else if let value = try Self.string(container) {
             self = .string(value)
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
@@ -17,6 +17,16 @@ extension JSONValue: Codable {
             self = .object(try container.decode([String: JSONValue].self))
         } else {
             self = .number(try container.decode(Double.self))
+        }
+    }
+
+    /// `nil` for what is no text; text that is broken (not UTF-8, a lone surrogate) is an error, which to ask for another
+    /// type next would hide.
+    private static func string(_ container: any SingleValueDecodingContainer) throws -> String? {
+        do {
+            return try container.decode(String.self)
+        } catch DecodingError.typeMismatch {
+            return nil
         }
     }
 

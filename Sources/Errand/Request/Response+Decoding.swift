@@ -1,16 +1,70 @@
 public import FoundationEssentials
 
 extension Response {
-    /// The body read as JSON. Throws ``ErrandError/responseDecodingFailed`` with Foundation's error beneath it.
+    /// The body read as JSON: UTF-8 (RFC 8259 8.1), UTF-16 or UTF-32, and where it is none of these and `Content-Type`
+    /// names another charset, that one. Throws ``ErrandError/responseDecodingFailed`` with Foundation's error beneath it.
     public func decode<Value: Decodable>(
         _ type: Value.Type, using decoder: JSONDecoder? = nil
     ) throws(ErrandError) -> Value {
+        let decoder = decoder ?? SharedCoders.jsonDecoder
         do {
             try JSONGuard.check(body)
-            return try (decoder ?? SharedCoders.jsonDecoder).decode(type, from: body.data)
+            return try decoder.decode(type, from: body.data)
         } catch {
+            if case DecodingError.dataCorrupted = error, let charset, TextEncoding(label: charset) != .utf8,
+                let text = try? text(charset: charset), let value = try? decoder.decode(type, from: Data(text.utf8))
+            {
+                return value
+            }
             throw ErrandError.responseDecodingFailed.with(
                 message: "the body is not a JSON \(type): \(error)", response: self, underlying: error)
         }
     }
+
+    /// The body read as a property list in the XML or the OpenStep form, of 512 levels at most (AFNetworking
+    /// `AFPropertyListResponseSerializer`). A binary one is refused, as a server could make it refer to itself.
+    /// `decoder` defaults to one with Foundation's own settings. Throws ``ErrandError/responseDecodingFailed`` with
+    /// Foundation's error beneath it.
+    public func decodePropertyList<Value: Decodable>(
+        _ type: Value.Type, using decoder: PropertyListDecoder? = nil
+    ) throws(ErrandError) -> Value {
+        do {
+            try PropertyListGuard.check(body)
+            return try (decoder ?? PropertyListDecoder()).decode(type, from: body.data)
+        } catch {
+            throw ErrandError.responseDecodingFailed.with(
+                message: "the body is not a property list \(type): \(error)", response: self, underlying: error)
+        }
+    }
+
+    /// What the first of the decoders makes that does not throw (AFNetworking `AFCompoundResponseSerializer`):
+    ///
+    /// ```swift
+    /// try response.decodeFirst(of: [
+    ///     { try $0.decode(Answer.self) },
+    ///     { try $0.decodePropertyList(Answer.self) },
+    /// ])
+    /// ```
+    ///
+    /// They are called in order, where this is. Throws ``ErrandError/responseDecodingFailed`` with a
+    /// ``CompoundDecodingError`` beneath it that holds what each of them threw.
+    public func decodeFirst<Value>(of decoders: [(Response) throws -> Value]) throws(ErrandError) -> Value {
+        var errors: [any Error] = []
+        for decoder in decoders {
+            do {
+                return try decoder(self)
+            } catch {
+                errors.append(error)
+            }
+        }
+        throw .responseDecodingFailed.with(
+            message: "none of \(errors.count) decoders took the body", response: self,
+            underlying: CompoundDecodingError(errors: errors))
+    }
+}
+
+/// What lies under the failure of ``Response/decodeFirst(of:)``.
+public struct CompoundDecodingError: Error {
+    /// What each decoder threw, in their order.
+    public let errors: [any Error]
 }

@@ -48,45 +48,6 @@ public struct Response: Sendable {
     public var metrics: TransferMetrics { storage.metrics }
 }
 
-extension Response {
-    /// The body as text: in the charset of `Content-Type` where that is UTF-8, US-ASCII or ISO 8859-1, else UTF-8.
-    /// Throws ``ErrandError/responseDecodingFailed`` for bytes that are not valid in it, or another charset.
-    public func text() throws(ErrandError) -> String {
-        let charset = header(.contentType).flatMap(Self.charset) ?? "utf-8"
-        let text: String? =
-            switch charset {
-            case "utf-8", "utf8", "us-ascii", "ascii":
-                body.withBytes { String(validating: $0, as: UTF8.self) }
-            case "iso-8859-1", "latin1":
-                body.withBytes { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) }
-            default:
-                nil
-            }
-        guard let text else {
-            throw ErrandError.responseDecodingFailed.with(
-                message: "the body is not text in charset '\(charset)'", response: self)
-        }
-        return text
-    }
-
-    private static func charset(_ contentType: String) -> String? {
-        for parameter in contentType.split(separator: ";").dropFirst() {
-            let parts = parameter.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, parts[0].trimmed.lowercased() == "charset" else { continue }
-            return parts[1].trimmed.lowercased().filter { $0 != "\"" }
-        }
-        return nil
-    }
-}
-
-extension Substring {
-    fileprivate var trimmed: Substring {
-        let start = drop { $0 == " " || $0 == "\t" }
-        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return start.prefix(0) }
-        return start[...last]
-    }
-}
-
 extension Response: CustomStringConvertible {
     /// `200 OK, 12 bytes`.
     public var description: String {

@@ -1,0 +1,44 @@
+import HTTPTypes
+
+extension Response {
+    /// The body as text.
+    ///
+    /// Its encoding is what a byte order mark says, which is then left out; else the charset of `Content-Type`; else UTF-8.
+    /// Labels mean what browsers take them for (WHATWG Encoding 4.2): `iso-8859-1` and `us-ascii` are windows-1252,
+    /// `gb2312` is GB 18030, `shift_jis` is windows-31j, `utf-16` without a mark is little-endian. Multi-byte encodings and
+    /// the rarer single-byte ones are decoded by the C library's iconv.
+    ///
+    /// - Parameters:
+    ///   - charset: What the body is in, whatever the response says. `nil`, the default: as above.
+    ///   - lossy: Whether bytes that are not valid become U+FFFD, and an unknown charset UTF-8, in place of an error.
+    /// - Throws: ``ErrandError/responseDecodingFailed`` for an unknown charset or bytes that are not valid in theirs.
+    public func text(charset: String? = nil, lossy: Bool = false) throws(ErrandError) -> String {
+        let label = charset ?? self.charset
+        let encoding = label.map { TextEncoding(label: $0) } ?? .utf8
+        do throws(TextEncoding.Failure) {
+            return try body.withBytes { (bytes) throws(TextEncoding.Failure) in
+                let mark = TextEncoding.byteOrderMark(bytes)
+                var found = encoding ?? (lossy ? .utf8 : nil)
+                if charset == nil, let mark { found = mark.encoding }
+                guard let found else { throw .unavailable }
+                let skipped = mark.map { $0.encoding == found ? $0.count : 0 } ?? 0
+                return try found.decode(UnsafeRawBufferPointer(rebasing: bytes[skipped...]), isLossy: lossy)
+            }
+        } catch {
+            let charset = "'\((label ?? "utf-8").prefix(64))'"
+            let message =
+                switch error {
+                case .unavailable: "the charset \(charset) is not known"
+                case .invalid(let offset?): "the body is not text in charset \(charset), from byte \(offset)"
+                case .invalid(nil): "the body is not text in charset \(charset)"
+                }
+            throw .responseDecodingFailed.with(message: message, response: self)
+        }
+    }
+
+    /// The charset that `Content-Type` names; `nil` for none, an empty or a broken one.
+    var charset: String? {
+        guard let contentType = header(.contentType), contentType.utf8.contains(UInt8(ascii: ";")) else { return nil }
+        return MediaType(contentType)?.parameter("charset")
+    }
+}
