@@ -1,0 +1,51 @@
+/// Pulls chunks and gives lines of bytes: what ``LineSequence`` and ``JSONLinesSequence`` have in common.
+struct ByteLineIterator<Base: AsyncIteratorProtocol> where Base.Element == [UInt8] {
+    private var base: Base
+    private let maximumLength: Int
+    private var splitter: LineSplitter
+    private var isAtEnd = false
+    /// The line given last, counted from 1.
+    private(set) var number = 0
+
+    init(_ base: Base, maximumLength: Int) {
+        self.base = base
+        self.maximumLength = maximumLength
+        self.splitter = LineSplitter(maximumLength: maximumLength)
+    }
+
+    /// The next line; `nil` at the end, and after anything was thrown.
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
+        while !isAtEnd {
+            do throws(LineSplitter.TooLong) {
+                if let line = try splitter.next() {
+                    number += 1
+                    return line
+                }
+            } catch {
+                isAtEnd = true
+                throw ErrandError.limitBodyBytes.with(
+                    message: "line \(number + 1) is longer than \(maximumLength) bytes")
+            }
+            do {
+                if let chunk = try await base.next(isolation: actor) {
+                    splitter.push(chunk)
+                    continue
+                }
+            } catch {
+                isAtEnd = true
+                throw error
+            }
+            isAtEnd = true
+            if let line = splitter.finish() {
+                number += 1
+                return line
+            }
+        }
+        return nil
+    }
+
+    /// Gives no more.
+    mutating func stop() {
+        isAtEnd = true
+    }
+}

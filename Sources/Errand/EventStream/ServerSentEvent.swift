@@ -1,0 +1,20 @@
+/// One event of a `text/event-stream` (WHATWG HTML 9.2).
+public struct ServerSentEvent: Sendable, Hashable {
+    /// The event's type; `message` where the stream names none.
+    public var event: String
+    /// The `data` lines, joined by LF.
+    public var data: String
+    /// The last event ID as of this event: the one that it brought, else an earlier event's; empty for none. A
+    /// reconnection sends it as `Last-Event-ID`.
+    public var id: String
+    /// The reconnection time that the lines of this event set; `nil` for none.
+    public var retry: Duration?
+
+    /// Makes an event, for tests and servers.
+    public init(event: String = "message", data: String, id: String = "", retry: Duration? = nil) {
+        self.event = event
+        self.data = data
+        self.id = id
+        self.retry = retry
+    }
+}
