@@ -11,6 +11,7 @@ let package = Package(
     name: "errand",
     products: [
         .library(name: "Errand", targets: ["Errand"]),
+        .library(name: "ErrandXML", targets: ["ErrandXML"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
         .library(name: "CErrand", targets: ["CErrand"]),
         .executable(name: "errand", targets: ["errand"]),
@@ -44,6 +45,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        // Apart, because FoundationXML brings libxml2 and ICU.
+        .target(name: "ErrandXML", dependencies: ["Errand"], swiftSettings: settings),
         // A scripted server that misbehaves on demand; the C tests use it too.
         .target(name: "CErrandFaultServer", cSettings: [.define("_GNU_SOURCE")]),
         .target(
@@ -82,6 +85,13 @@ let package = Package(
             dependencies: [
                 "Errand", "ErrandTesting", "CErrand",
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandXMLTests",
+            dependencies: [
+                "Errand", "ErrandXML",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings),
         // They run the built tool.

@@ -37,7 +37,7 @@ extension Response {
     }
 
     /// The charset that `Content-Type` names; `nil` for none, an empty or a broken one.
-    var charset: String? {
+    package var charset: String? {
         guard let contentType = header(.contentType), contentType.utf8.contains(UInt8(ascii: ";")) else { return nil }
         return MediaType(contentType)?.parameter("charset")
     }

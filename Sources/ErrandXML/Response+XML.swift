@@ -1,0 +1,21 @@
+public import Errand
+import Foundation
+public import FoundationXML
+
+extension Response {
+    /// The body as Foundation's document, for XPath and XQuery; ``XMLResponse`` is the lighter way. Belongs to the thread
+    /// that asks for it: it is no `Sendable`.
+    ///
+    /// Throws ``Errand/ErrandError/responseDecodingFailed`` under the same rules as ``XMLResponse``. Foundation's own
+    /// reading is not strict: it repairs what is broken, reads files that entities name, and traps on an empty document.
+    public func xmlDocument() throws(ErrandError) -> XMLDocument {
+        let text = try XMLText(self)
+        _ = try XMLTreeBuilder.tree(of: text, self)
+        do {
+            return try XMLDocument(data: Data(text.bytes), options: [.nodeLoadExternalEntitiesNever])
+        } catch {
+            throw .responseDecodingFailed.with(
+                message: "the body is no XML document: \(error)", response: self, underlying: error)
+        }
+    }
+}

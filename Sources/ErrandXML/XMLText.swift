@@ -1,0 +1,73 @@
+import Errand
+
+/// A document as text, in the encoding that its response or itself names, without the XML declaration, and refused where
+/// it declares entities. Decoded here and not by libxml2, so that what is looked at is what is parsed: a declaration that
+/// hides in another encoding would pass by a search of the bytes.
+struct XMLText {
+    /// UTF-8.
+    let bytes: [UInt8]
+
+    init(_ response: Response) throws(ErrandError) {
+        let declared = response.charset == nil ? Self.declaredCharset(response.body) : nil
+        let whole = Array(try response.text(charset: declared).utf8)
+        var document = whole[...]
+        if document.starts(with: "<?xml".utf8) { document = Self.skipped(document, past: "?>") }
+        if Self.hasInternalSubset(document) {
+            throw .responseDecodingFailed.with(
+                message: "the XML document has declarations of its own", response: response)
+        }
+        // The declaration's line ends stay, for the line numbers of errors.
+        bytes = whole[..<document.startIndex].filter { $0 == 0x0A } + document
+    }
+
+    /// What the first bytes say (XML 1.0, appendix F); `nil` where a byte order mark or nothing does.
+    private static func declaredCharset(_ body: Response.Body) -> String? {
+        body.withBytes { bytes in
+            if bytes.starts(with: [0x3C, 0x00, 0x3F, 0x00]) { return "utf-16le" }
+            if bytes.starts(with: [0x00, 0x3C, 0x00, 0x3F]) { return "utf-16be" }
+            guard bytes.starts(with: "<?xml".utf8) else { return nil }
+            let declaration = String(decoding: bytes.prefix(256).prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self)
+            guard let match = declaration.firstMatch(of: #/\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._\-]*)["']/#) else {
+                return nil
+            }
+            // One that was read byte by byte is not UTF-16, whatever .NET's StringWriter says.
+            let label = match.1.lowercased()
+            return label.hasPrefix("utf-16") ? "utf-8" : label
+        }
+    }
+
+    /// Whether a document type declaration, which may stand only before the root element, has a `[` (XML 1.0, 2.8).
+    private static func hasInternalSubset(_ document: ArraySlice<UInt8>) -> Bool {
+        var rest = document
+        while true {
+            rest = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
+            if rest.starts(with: "<!--".utf8) {
+                rest = skipped(rest.dropFirst(4), past: "-->")
+            } else if rest.starts(with: "<?".utf8) {
+                rest = skipped(rest.dropFirst(2), past: "?>")
+            } else {
+                break
+            }
+        }
+        guard rest.starts(with: "<!".utf8) else { return false }
+        var quote: UInt8?
+        for byte in rest {
+            switch byte {
+            case quote: quote = nil
+            case UInt8(ascii: "\""), UInt8(ascii: "'"): if quote == nil { quote = byte }
+            case UInt8(ascii: "[") where quote == nil: return true
+            case UInt8(ascii: ">") where quote == nil: return false
+            default: break
+            }
+        }
+        return false
+    }
+
+    /// What comes after the first `end`; nothing where there is none.
+    private static func skipped(_ text: ArraySlice<UInt8>, past end: StaticString) -> ArraySlice<UInt8> {
+        let end = Array("\(end)".utf8)
+        var rest = text
+        while !rest.isEmpty, !rest.starts(with: end) { rest = rest.dropFirst() }
+        return rest.dropFirst(end.count)
+    }
+}

@@ -1,0 +1,104 @@
+import Errand
+import Foundation
+import FoundationXML
+
+/// Listens to the parser and builds the tree. Used on one thread, for one document.
+final class XMLTreeBuilder: XMLParserDelegate {
+    /// libxml2's own limit for documents (`xmlParserMaxDepth`).
+    static let maximumDepth = 256
+
+    /// The elements that are open, the root first.
+    private var open: [XMLResponse.Element] = []
+    private var root: XMLResponse.Element?
+    private var failure: XMLFailure?
+
+    /// The tree of a document. Throws `responseDecodingFailed` where it is not well-formed.
+    static func tree(of text: XMLText, _ response: Response) throws(ErrandError) -> XMLResponse.Element {
+        let parser = XMLParser(data: Data(text.bytes))
+        parser.shouldResolveExternalEntities = false
+        parser.externalEntityResolvingPolicy = .never
+        let builder = XMLTreeBuilder()
+        parser.delegate = builder
+        // Foundation's parser says that all went well where the end is missing or follows too late: what counts is that
+        // it told of no error, and of one element that was opened and closed.
+        let isParsed = parser.parse()
+        if builder.failure == nil, isParsed, builder.open.isEmpty, let root = builder.root { return root }
+        let failure = builder.failure ?? XMLFailure(line: parser.lineNumber, column: parser.columnNumber, code: nil)
+        throw .responseDecodingFailed.with(
+            message: "the body is not well-formed XML: \(failure)", response: response, underlying: failure)
+    }
+
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        guard failure == nil else { return }
+        guard open.count < Self.maximumDepth else {
+            failure = XMLFailure(line: parser.lineNumber, column: parser.columnNumber, code: nil, isTooDeep: true)
+            parser.abortParsing()
+            return
+        }
+        open.append(XMLResponse.Element(name: name, attributes: attributes))
+    }
+
+    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
+        guard failure == nil, let element = open.popLast() else { return }
+        if open.isEmpty { root = element } else { add(.element(element)) }
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters text: String) {
+        addText(text)
+    }
+
+    func parser(_ parser: XMLParser, foundCDATA block: Data) {
+        addText(String(decoding: block, as: UTF8.self))
+    }
+
+    func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+        guard failure == nil else { return }
+        failure = XMLFailure(line: parser.lineNumber, column: parser.columnNumber, code: (error as NSError).code)
+        parser.abortParsing()
+    }
+
+    /// The parser gives long texts in parts.
+    private func addText(_ text: String) {
+        guard failure == nil, let last = open.indices.last else { return }
+        if case .text(let before)? = open[last].children.last {
+            open[last].children.removeLast()
+            add(.text(before + text))
+        } else {
+            add(.text(text))
+        }
+    }
+
+    private func add(_ node: XMLResponse.Node) {
+        guard let last = open.indices.last else { return }
+        open[last].children.append(node)
+    }
+}
+
+/// Where a document is not well-formed: the `underlyingError` of `responseDecodingFailed`.
+public struct XMLFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Counted from 1.
+    public let line: Int
+    /// Counted from 1, as libxml2 does.
+    public let column: Int
+    /// libxml2's error number (`xmlParserErrors`); `nil` where the document is too deep or ends too early.
+    public let code: Int?
+    /// Whether it has more than 256 levels.
+    public let isTooDeep: Bool
+
+    init(line: Int, column: Int, code: Int?, isTooDeep: Bool = false) {
+        self.line = line
+        self.column = column
+        self.code = code
+        self.isTooDeep = isTooDeep
+    }
+
+    /// `error 76 at line 1, column 11`.
+    public var description: String {
+        let what =
+            isTooDeep ? "more than \(XMLTreeBuilder.maximumDepth) levels" : code.map { "error \($0)" } ?? "it is cut"
+        return "\(what) at line \(line), column \(column)"
+    }
+}
