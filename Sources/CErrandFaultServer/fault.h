@@ -115,6 +115,14 @@ fault_outcome errand_fault__run(fault_connection *connection,
 /* proxy.c */
 fault_outcome errand_fault__proxy(fault_connection *connection);
 
+/* digest.c: `count` and `data` are the step's. */
+fault_outcome errand_fault__digest(fault_connection *connection,
+                                   const errand_fault_step *step);
+
+/* hash.c: MD5 (RFC 1321) or SHA-256 (FIPS 180-4) in lower-case hexadecimal;
+   `out` has room for 65 characters. */
+void errand_fault__hash_hex(bool sha256, const char *text, char *out);
+
 /* connection.c: the body of a connection's thread; `context` is it. */
 void *errand_fault__connection_main(void *context);
 

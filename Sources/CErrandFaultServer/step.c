@@ -152,6 +152,9 @@ static fault_outcome perform(fault_connection *connection,
     return connection->request == NULL ? FAULT_ENDED : echo(connection);
   case ERRAND_FAULT_GZIP_ZEROS:
     return gzip_zeros(connection, step->count);
+  case ERRAND_FAULT_DIGEST:
+    return connection->request == NULL ? FAULT_ENDED
+                                       : errand_fault__digest(connection, step);
   case ERRAND_FAULT_PROXY:
     return connection->request == NULL ? FAULT_ENDED
                                        : errand_fault__proxy(connection);

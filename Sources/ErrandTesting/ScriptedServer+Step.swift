@@ -36,6 +36,8 @@ extension ScriptedServer {
         case gzipZeros(Int)
         /// Act as a proxy to the port on loopback that the request names, by CONNECT or by forwarding.
         case proxy
+        /// Go on once a request has the right Digest credentials; until then answer 401 with a challenge.
+        case digest(username: String, password: String, sha256: Bool = false)
 
         private var cStep: (step: errand_fault_step, data: [UInt8]) {
             var step = errand_fault_step()
@@ -77,6 +79,10 @@ extension ScriptedServer {
                 step.kind = ERRAND_FAULT_GZIP_ZEROS
                 step.count = Int64(max(0, bytes))
             case .proxy: step.kind = ERRAND_FAULT_PROXY
+            case .digest(let username, let password, let sha256):
+                step.kind = ERRAND_FAULT_DIGEST
+                step.count = sha256 ? 1 : 0
+                data = Array("\(username):\(password)".utf8)
             }
             return (step, data)
         }

@@ -48,6 +48,14 @@ import Testing
         #expect(next.url == "http://a/z")
     }
 
+    @Test(arguments: [("http://a/z", true), ("http://a:81/z", false), ("http://b/z", false)])
+    func digestCredentialsStayWithTheOrigin(target: String, kept: Bool) throws {
+        var sent = try description(.get)
+        sent.authentication = .digest(username: "ada", password: "secret")
+        #expect((try followed(decide(307, target, from: sent)).authentication != nil) == kept)
+        #expect(!"\(sent)".contains("secret") && !"\(String(reflecting: sent.authentication))".contains("secret"))
+    }
+
     @Test func aStreamedBodyIsNotSentAgain() throws {
         var sent = try description(.post)
         sent.body = .stream(length: 4)

@@ -26,11 +26,23 @@ typedef enum ERRAND_CLOSED_ENUM errand_body_kind {
   ERRAND_BODY_STREAM ERRAND_SWIFT_NAME("stream") = 4
 } errand_body_kind;
 
+/* Which waiting request of an origin starts first, and the weight of its
+   stream on HTTP/2 (CURLOPT_STREAM_WEIGHT): 16, 8 and 32. */
 typedef enum ERRAND_CLOSED_ENUM errand_priority {
   ERRAND_PRIORITY_DEFAULT ERRAND_SWIFT_NAME("normal") = 0,
   ERRAND_PRIORITY_LOW ERRAND_SWIFT_NAME("low") = 1,
   ERRAND_PRIORITY_HIGH ERRAND_SWIFT_NAME("high") = 2
 } errand_priority;
+
+typedef enum ERRAND_CLOSED_ENUM errand_authentication {
+  ERRAND_AUTHENTICATION_NONE ERRAND_SWIFT_NAME("none") = 0,
+  /* Digest (RFC 7616). The first try goes without credentials and, where it
+     has a body, without that; libcurl answers the challenge within the same
+     request. All heads count together against the limits; the records tell of
+     the last response alone, which is a 401 where the password is wrong. The
+     easy handle is not used again. */
+  ERRAND_AUTHENTICATION_DIGEST ERRAND_SWIFT_NAME("digest") = 1
+} errand_authentication;
 
 enum {
   /* Deliver HEAD and CHUNK records instead of buffering the body. */
@@ -97,6 +109,10 @@ typedef struct errand_request {
      that may be written before the first UPLOAD_CREDIT. 0: 256 KiB. */
   uint64_t response_credit;
   uint64_t upload_credit;
+
+  errand_authentication authentication;
+  errand_bytes username; /* no control character, no ':', not empty */
+  errand_bytes password; /* no NUL */
 
   errand_priority priority;
   uint32_t flags; /* ERRAND_REQUEST_* */

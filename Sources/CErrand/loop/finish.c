@@ -73,7 +73,10 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
 
 void errand__finish(errand__loop *loop, errand__transfer *t,
                     errand_status status, CURLcode code) {
-  bool reported = errand__report(loop, t); /* chunks come before the end */
+  bool held = t->head_held && t->slot && t->head_done && status == ERRAND_OK &&
+              code == CURLE_OK;
+  bool reported = !held || errand__head_release(t->slot);
+  reported &= errand__report(loop, t); /* chunks come before the end */
   if (t->progress && t->slot)
     reported &= errand__progress_ended(loop, t);
   errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
@@ -118,7 +121,8 @@ void errand__check_wire_limits(errand__loop *loop) {
   for (errand__list *l = loop->started.next; l != &loop->started;) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
     l = l->next;
-    if (t->encoded && t->slot && errand__wire_limit_passed(t->slot))
+    if ((t->encoded || t->head_held) && t->slot &&
+        errand__wire_limit_passed(t->slot))
       errand__finish(loop, t, ERRAND_LIMIT_BODY_BYTES, CURLE_OK);
   }
 }

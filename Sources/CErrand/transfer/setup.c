@@ -185,6 +185,28 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
   slot->send = t->send;
 }
 
+/* The handle keeps user, password, realm and nonce, which curl_easy_reset does
+   not drop (CVE-2026-7168): it serves this request alone. */
+static void set_digest(setter *s, errand__slot *slot,
+                       const errand__transfer *t) {
+  number(s, CURLOPT_HTTPAUTH, (long) CURLAUTH_DIGEST);
+  pointer(s, CURLOPT_USERNAME, t->username);
+  pointer(s, CURLOPT_PASSWORD, t->password);
+  slot->single_use = true;
+}
+
+static long weight_of(errand_priority priority) {
+  switch (priority) {
+  case ERRAND_PRIORITY_LOW:
+    return 8;
+  case ERRAND_PRIORITY_HIGH:
+    return 32;
+  case ERRAND_PRIORITY_DEFAULT:
+    break;
+  }
+  return 16; /* RFC 7540 5.3.5, and libcurl's own */
+}
+
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   setter s = {slot->easy, CURLE_OK};
   pointer(&s, CURLOPT_URL, t->url);
@@ -208,6 +230,12 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
     number(&s, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
     slot->connect_ms = connect_ms;
   }
+  if (t->priority != slot->priority && slot->options->http2) {
+    number(&s, CURLOPT_STREAM_WEIGHT, weight_of(t->priority));
+    slot->priority = t->priority;
+  }
+  if (t->username)
+    set_digest(&s, slot, t);
   if (slot->options->environment_proxy &&
       t->url_parts.secure != slot->secure_proxy) {
     pointer(&s, CURLOPT_PROXY,

@@ -102,6 +102,11 @@ static bool same_length(errand__transfer *t, const char *line, size_t n) {
   return same;
 }
 
+static bool tells_head(const errand__transfer *t) {
+  return (t->flags &
+          (ERRAND_REQUEST_STREAM_RESPONSE | ERRAND_REQUEST_REPORT_EVENTS)) != 0;
+}
+
 static bool report_head(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
@@ -129,7 +134,7 @@ static bool report_head(errand__slot *slot) {
 
 bool errand__head_release(errand__slot *slot) {
   slot->transfer->head_held = false;
-  return report_head(slot);
+  return tells_head(slot->transfer) ? report_head(slot) : true;
 }
 
 static bool end_of_head(errand__slot *slot) {
@@ -145,10 +150,10 @@ static bool end_of_head(errand__slot *slot) {
   t->head_done = true;
   if (t->starved)
     errand__loop_review(slot->realm->loop, t);
-  if (!(t->flags &
-        (ERRAND_REQUEST_STREAM_RESPONSE | ERRAND_REQUEST_REPORT_EVENTS)))
-    return true;
-  return report_head(slot);
+  /* Whether libcurl answers the challenge it decides after this callback: the
+     body, which it keeps to itself then, or the end will tell. */
+  t->head_held = t->username && t->http_status == 401;
+  return tells_head(t) && !t->head_held ? report_head(slot) : true;
 }
 
 static bool begin_head(errand__slot *slot, const char *line, size_t n) {
@@ -225,7 +230,7 @@ static bool begin_body(errand__slot *slot, size_t n, size_t *room) {
 bool errand__wire_limit_passed(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   curl_off_t wire = 0;
-  if (!t->encoded)
+  if (!t->encoded && !t->head_held)
     return t->body_bytes > t->limit_body_bytes;
   curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
   return wire > t->limit_body_bytes;
@@ -259,6 +264,8 @@ size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
   if (n == 0)
     return 0;
   t->activity_ms = loop->now_ms;
+  if (t->head_held && !errand__head_release(slot))
+    return give_up(t, ERRAND_OUT_OF_MEMORY);
   if (should_pause_now(t)) {
     t->out_of_credit = true;
     t->paused_bits |= CURLPAUSE_RECV;

@@ -45,7 +45,7 @@ errand__slot *errand__slot_take(errand__realm *realm, errand_options *options) {
 void errand__slot_give(errand__slot *slot, bool reusable) {
   slot->transfer = NULL;
   slot->shard = NULL;
-  if (!reusable) {
+  if (!reusable || slot->single_use) {
     free_slot(slot);
     return;
   }

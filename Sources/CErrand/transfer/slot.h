@@ -35,6 +35,8 @@ typedef struct errand__slot {
   bool has_headers;
   bool fresh;
   bool secure_proxy;
+  bool single_use; /* has credentials, or state of their use */
+  errand_priority priority;
   long connect_ms;
   char error[CURL_ERROR_SIZE];
 } errand__slot;
@@ -43,7 +45,7 @@ typedef struct errand__slot {
 errand__slot *errand__slot_take(errand__realm *realm, errand_options *options);
 
 /* Back to the pool; its easy handle is in no multi handle. `reusable`: false
-   frees it. */
+   frees it, as does single_use. */
 void errand__slot_give(errand__slot *slot, bool reusable);
 
 /* Frees the idle slot that was used longest ago. */

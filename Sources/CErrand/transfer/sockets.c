@@ -86,6 +86,11 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   t->ready_header_bytes = t->header_bytes;
   t->sent_ms = t->activity_ms = loop->now_ms;
   t->upload_done = !t->source && t->body_length <= ERRAND__SENT_AT_ONCE;
+  if (t->phase == ERRAND__RECEIVING) {
+    /* Another round: libcurl answers the challenge that has come. */
+    t->phase = ERRAND__SENDING;
+    t->head_done = t->head_held = false;
+  }
   if (t->phase == ERRAND__CONNECTING) {
     t->phase = ERRAND__SENDING;
     errand__origin_connected(loop, t);

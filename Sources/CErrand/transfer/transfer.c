@@ -168,10 +168,11 @@ errand_status errand__transfer_create(const errand_request *r,
   bool copy_body = r->body_kind == ERRAND_BODY_MEMORY && !r->body_release;
   size_t node_count = facts.count + EXTRA_HEADERS;
   bool progress = (r->flags & ERRAND_REQUEST_REPORT_PROGRESS) != 0;
-  size_t size =
-      sizeof(errand__transfer) + (progress ? sizeof(errand__progress) : 0) +
-      node_count * sizeof(struct curl_slist) + facts.bytes + url.length + 1 +
-      r->method.length + 1 + (copy_body ? r->body.length + 1 : 0);
+  size_t size = sizeof(errand__transfer) +
+                (progress ? sizeof(errand__progress) : 0) +
+                node_count * sizeof(struct curl_slist) + facts.bytes +
+                url.length + 1 + r->method.length + 1 + r->username.length + 1 +
+                r->password.length + 1 + (copy_body ? r->body.length + 1 : 0);
   errand__transfer *t = errand__malloc(size);
   if (!t) {
     errand__source_close(source);
@@ -200,6 +201,10 @@ errand_status errand__transfer_create(const errand_request *r,
                   ? place(&cursor, r->method.data, r->method.length)
                   : "GET";
   place_headers(t, r->headers, &facts, nodes, &cursor);
+  if (r->authentication == ERRAND_AUTHENTICATION_DIGEST) {
+    t->username = place(&cursor, r->username.data, r->username.length);
+    t->password = place(&cursor, r->password.data, r->password.length);
+  }
   if (r->body_kind == ERRAND_BODY_MEMORY) {
     t->body_length = r->body.length;
     t->body = copy_body ? place(&cursor, r->body.data, r->body.length)
@@ -225,5 +230,7 @@ void errand__transfer_free(errand__transfer *t) {
     t->body_release(t->body_release_context);
   errand_options_release(t->options);
   errand_payload_free(t->payload);
+  if (t->password)
+    explicit_bzero(t->password, strlen(t->password));
   errand__free(t);
 }

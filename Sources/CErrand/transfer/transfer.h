@@ -74,6 +74,9 @@ typedef struct errand__transfer {
   const char *method;
   struct curl_slist *headers; /* nodes inside this block */
 
+  const char *username; /* Digest; NULL: none */
+  char *password;
+
   const void *body;
   size_t body_length;
   void (*body_release)(void *context);

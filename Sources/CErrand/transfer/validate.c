@@ -9,6 +9,7 @@
 /* Far above what any server takes; keeps sums from overflowing. */
 #define LIMIT_MAX ((int64_t) 1 << 50)
 #define METHOD_LENGTH_MAX 64
+#define CREDENTIAL_MAX 65536
 
 bool errand__is_token(const uint8_t *text, size_t length) {
   /* One bit a character: "!#$%&'*+-.^_`|~", digits, letters. */
@@ -80,6 +81,9 @@ static errand_status check_line(errand_bytes line, errand__header_facts *out) {
     break;
   case 12:
     out->content_type |= name_is(line, name, "content-type");
+    break;
+  case 13:
+    out->authorization |= name_is(line, name, "authorization");
     break;
   case 14:
     if (name_is(line, name, "content-length")) {
@@ -167,6 +171,33 @@ static errand_status check_body(const errand_request *r) {
   return ERRAND_OK;
 }
 
+/* libcurl quotes '"' and '\\' in the user's name and writes the rest as it is
+   (auth_digest_string_quoted); a ':' would move the border of the hash. */
+static errand_status check_authentication(const errand_request *r,
+                                          const errand__header_facts *headers) {
+  switch (r->authentication) {
+  case ERRAND_AUTHENTICATION_NONE:
+    return r->username.length > 0 || r->password.length > 0
+               ? ERRAND_INVALID_OPTION
+               : ERRAND_OK;
+  case ERRAND_AUTHENTICATION_DIGEST:
+    break;
+  default:
+    return ERRAND_INVALID_OPTION;
+  }
+  const errand_bytes user = r->username;
+  const errand_bytes password = r->password;
+  if (user.length == 0 || !user.data || user.length > CREDENTIAL_MAX ||
+      password.length > CREDENTIAL_MAX ||
+      (password.length > 0 &&
+       (!password.data || memchr(password.data, 0, password.length))))
+    return ERRAND_INVALID_OPTION;
+  for (size_t i = 0; i < user.length; i++)
+    if (user.data[i] < 0x20 || user.data[i] == 0x7f || user.data[i] == ':')
+      return ERRAND_INVALID_OPTION;
+  return headers->authorization ? ERRAND_INVALID_HEADER : ERRAND_OK;
+}
+
 errand_status errand__request_check(const errand_request *r,
                                     const errand_options *options,
                                     errand__url *url,
@@ -192,6 +223,9 @@ errand_status errand__request_check(const errand_request *r,
   if ((int) r->priority < ERRAND_PRIORITY_DEFAULT ||
       (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~31u))
     return ERRAND_INVALID_OPTION;
+  status = check_authentication(r, headers);
+  if (status != ERRAND_OK)
+    return status;
   /* TRACE must not have a body (RFC 9110 9.3.8); one of HEAD means nothing
      and libcurl cannot send it. */
   if (r->body_kind != ERRAND_BODY_NONE &&

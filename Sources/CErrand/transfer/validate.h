@@ -13,6 +13,7 @@ typedef struct errand__header_facts {
   size_t bytes; /* room for every line as libcurl wants it, with NULs */
   bool content_type;
   bool expect;
+  bool authorization;
   bool content_length;
   uint64_t content_length_value;
 } errand__header_facts;

@@ -52,7 +52,12 @@ typedef enum errand_fault_step_kind {
   ERRAND_FAULT_GZIP_ZEROS = 10,
   /* Act as a proxy to a loopback address: CONNECT opens a tunnel, an absolute
      request target is forwarded. 502 where that host does not answer. */
-  ERRAND_FAULT_PROXY = 11
+  ERRAND_FAULT_PROXY = 11,
+  /* Go on once a request comes with the right Digest credentials (RFC 7616,
+     qop=auth) of `data`, "user:password"; until then read each one's body and
+     answer 401 with a challenge and the body "denied\n". `count` 0: MD5, 1:
+     SHA-256. */
+  ERRAND_FAULT_DIGEST = 12
 } errand_fault_step_kind;
 
 typedef struct errand_fault_step {
@@ -82,6 +87,11 @@ typedef struct errand_fault_step {
   { .kind = ERRAND_FAULT_SLEEP, .milliseconds = (interval) }
 #define ERRAND_FAULT_STEP_GZIP_ZEROS(bytes)                                    \
   { .kind = ERRAND_FAULT_GZIP_ZEROS, .count = (bytes) }
+#define ERRAND_FAULT_STEP_DIGEST(credentials, algorithm)                       \
+  {                                                                            \
+    .kind = ERRAND_FAULT_DIGEST, .count = (algorithm), .data = "" credentials, \
+    .length = sizeof(credentials) - 1                                          \
+  }
 #define ERRAND_FAULT_STEP_READ_BYTES(bytes)                                    \
   { .kind = ERRAND_FAULT_READ_BYTES, .count = (bytes) }
 #define ERRAND_FAULT_STEP_READ_SLOWLY(bytes, interval)                         \

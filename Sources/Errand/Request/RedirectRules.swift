@@ -62,6 +62,9 @@ package enum RedirectRules {
         // After the closure, which may lead to yet another origin but cannot alter the options.
         if source.origin != URLReference(next.url).origin {
             next.settings = next.settings.withoutClientIdentity(connection)
+            if let sentAuthentication = sent.authentication, next.authentication == sentAuthentication {
+                next.authentication = nil
+            }
         }
         return .follow(next)
     }

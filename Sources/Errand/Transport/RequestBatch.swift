@@ -15,6 +15,8 @@ struct RequestBatch {
             request.headers = copy(borrowed.headers)
             request.body = copy(borrowed.body)
             request.body_path = copy(borrowed.body_path)
+            request.username = copy(borrowed.username)
+            request.password = copy(borrowed.password)
             return request
         }
         request.options = options

@@ -13,6 +13,23 @@ extension RequestDescription {
         if options.contains(.allowReplay) { request.flags |= UInt32(ERRAND_REQUEST_ALLOW_REPLAY) }
         if delivery == .streamed { request.flags |= UInt32(ERRAND_REQUEST_STREAM_RESPONSE) }
         if !reports.isEmpty { request.flags |= reports.cFlags }
+        switch authentication {
+        case nil:
+            return withText(&request, body)
+        case .digest(var username, var password):
+            return username.withUTF8 { username in
+                password.withUTF8 { password in
+                    request.authentication = .digest
+                    request.username = errand_bytes(username)
+                    request.password = errand_bytes(password)
+                    return withText(&request, body)
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private func withText<Result>(_ request: inout errand_request, _ body: (inout errand_request) -> Result) -> Result {
         var url = url
         return url.withUTF8 { url in
             request.url = errand_bytes(url)

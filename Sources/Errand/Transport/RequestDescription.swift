@@ -55,6 +55,23 @@ public struct RequestDescription: Sendable {
     public var delivery = Delivery.buffered
     /// Default: none.
     public var reports: Reports = []
+    /// Credentials for the server, by a scheme that needs a challenge. Default: none.
+    public var authentication: ServerAuthentication? {
+        get { rare?.authentication }
+        set { rare = newValue.map { Rare(authentication: $0) } }
+    }
+
+    /// What few requests have, out of the way of the others.
+    private final class Rare: Sendable {
+        let authentication: ServerAuthentication
+
+        init(authentication: ServerAuthentication) {
+            self.authentication = authentication
+        }
+    }
+
+    private var rare: Rare?
+
     /// Timeouts, limits, priority and how to connect.
     public internal(set) var settings: TransferSettings
 

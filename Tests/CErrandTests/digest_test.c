@@ -1,0 +1,244 @@
+/* Digest authentication: one request to the caller, two on the wire. */
+#include "support/rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+#define CHALLENGE                                                              \
+  "HTTP/1.1 401 Who\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", "    \
+  "qop=\"auth\"\r\n"
+
+static errand_request digest(const char *method, const char *url,
+                             const char *user, const char *password) {
+  errand_request request = rig_request(method, url);
+  request.authentication = ERRAND_AUTHENTICATION_DIGEST;
+  request.username = bytes_of(user);
+  request.password = bytes_of(password);
+  return request;
+}
+
+static errand_fault_request seen(test_rig *rig, size_t index) {
+  errand_fault_request request;
+  assert_true(errand_fault_server_request(rig->server, index, &request));
+  return request;
+}
+
+static bool has_credentials(test_rig *rig, size_t index) {
+  return strstr(seen(rig, index).head, "\r\nAuthorization: Digest ") != NULL;
+}
+
+static void both_algorithms(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/md5", ERRAND_FAULT_STEP_DIGEST("ada:p:w \"x\\", 0),
+         ERRAND_FAULT_STEP_SEND(OK));
+  RIG_ON(rig, "/sha", ERRAND_FAULT_STEP_DIGEST("ada:p:w \"x\\", 1),
+         ERRAND_FAULT_STEP_SEND(OK));
+  errand_request md5 =
+      digest("GET", rig_url(rig, "/md5?a=b"), "ada", "p:w \"x\\");
+  rig_expect_response(rig_run(rig, &md5), 200, "ok");
+  errand_request sha = digest("GET", rig_url(rig, "/sha"), "ada", "p:w \"x\\");
+  rig_expect_response(rig_run(rig, &sha), 200, "ok");
+  assert_int_equal(rig_counts(rig).requests, 4);
+  assert_false(has_credentials(rig, 0));
+  assert_true(has_credentials(rig, 1));
+  assert_false(has_credentials(rig, 2));
+}
+
+static void a_quote_in_the_name_is_escaped(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_DIGEST("a\"d\\a:", 1),
+         ERRAND_FAULT_STEP_SEND(OK));
+  errand_request request = digest("GET", rig_url(rig, "/"), "a\"d\\a", "");
+  rig_expect_response(rig_run(rig, &request), 200, "ok");
+  assert_non_null(strstr(seen(rig, 1).head, "username=\"a\\\"d\\\\a\""));
+}
+
+static void a_wrong_password_is_a_401(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_DIGEST("ada:right", 0),
+         ERRAND_FAULT_STEP_SEND(OK));
+  errand_request request = digest("GET", rig_url(rig, "/"), "ada", "wrong");
+  rig_expect_response(rig_run(rig, &request), 401, "denied\n");
+  request.flags = ERRAND_REQUEST_STREAM_RESPONSE |
+                  ERRAND_REQUEST_REPORT_EVENTS | ERRAND_REQUEST_REPORT_PROGRESS;
+  const test_result *result = rig_run(rig, &request);
+  rig_expect_response(result, 401, "");
+  assert_string_equal(result->kinds, "Sshcpe");
+  assert_int_equal(result->chunk_bytes, 7);
+  assert_int_equal(result->head.http_status, 401);
+  assert_int_equal(result->progress.bytes_received, 7);
+}
+
+static void the_records_tell_of_the_last_response(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_DIGEST("ada:pw", 1),
+         ERRAND_FAULT_STEP_SEND(OK));
+  errand_request request = digest("GET", rig_url(rig, "/"), "ada", "pw");
+  request.flags = ERRAND_REQUEST_REPORT_EVENTS | ERRAND_REQUEST_REPORT_PROGRESS;
+  for (int i = 0; i < 2; i++) {
+    const test_result *result = rig_run(rig, &request);
+    rig_expect_status(result, ERRAND_OK);
+    assert_string_equal(result->kinds, i ? "Sshcpe" : "Sshpe");
+    assert_int_equal(result->head.http_status, 200);
+    assert_int_equal(result->end.bytes_received, 2);
+    assert_int_equal(result->progress.totals.to_receive, 2);
+    assert_false(bytes_contain(errand_payload_head(result->head.payload),
+                               "WWW-Authenticate"));
+    assert_false(result->end.flags & ERRAND_RECORD_REPLAYED);
+    request.flags |= ERRAND_REQUEST_STREAM_RESPONSE;
+  }
+}
+
+static void bodies_go_with_the_answer(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_DIGEST("ada:pw", 0),
+         ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
+  size_t length = 300000;
+  uint8_t *body = calloc(1, length);
+  uint64_t hash = errand_fault_hash(0, body, length);
+  char path[] = "/tmp/errand-digest-XXXXXX";
+  int fd = mkstemp(path);
+  assert_int_equal(write(fd, body, length), length);
+  for (size_t i = 0; i < 3; i++) {
+    errand_request request =
+        digest(i == 1 ? "PUT" : "POST", rig_url(rig, "/"), "ada", "pw");
+    request.body_kind = (errand_body_kind[]){
+        ERRAND_BODY_MEMORY, ERRAND_BODY_FILE, ERRAND_BODY_STREAM}[i];
+    request.body_length = i == 0 ? 0 : (int64_t) length;
+    request.upload_credit = length;
+    if (i == 0)
+      request.body = (errand_bytes){body, length};
+    if (i == 1)
+      request.body_path = path;
+    uint64_t id = rig_submit(rig, &request);
+    if (i == 2) {
+      errand_upload_write(rig->group, id, (errand_bytes){body, length});
+      errand_upload_finish(rig->group, id);
+    }
+    const test_result *result = collector_wait(&rig->collector, id);
+    rig_expect_response(result, 200, "ok");
+    assert_int_equal(result->end.bytes_sent, length);
+    assert_int_equal(seen(rig, 2 * i).body_length, 0);
+    assert_int_equal(seen(rig, 2 * i + 1).body_length, length);
+    assert_int_equal(seen(rig, 2 * i + 1).body_hash, hash);
+  }
+  close(fd);
+  unlink(path);
+  free(body);
+}
+
+static void credentials_do_not_stay(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/d", ERRAND_FAULT_STEP_DIGEST("ada:pw", 0),
+         ERRAND_FAULT_STEP_SEND(OK));
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  errand_request request = digest("GET", rig_url(rig, "/d"), "ada", "pw");
+  rig_expect_response(rig_run(rig, &request), 200, "ok");
+  for (size_t i = 2; i < 5; i++) {
+    rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
+    assert_null(strstr(seen(rig, i).head, "Authorization"));
+  }
+  /* The same connection, so it is not for want of a chance. */
+  assert_int_equal(rig_counts(rig).connections, 1);
+  request = digest("GET", rig_url(rig, "/d"), "bob", "pw");
+  rig_expect_response(rig_run(rig, &request), 401, "denied\n");
+}
+
+static void what_is_no_digest_challenge_is_the_response(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/open", ERRAND_FAULT_STEP_SEND(OK));
+  RIG_ON(rig, "/basic",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 401 Who\r\nContent-Length: 2\r\n"
+                                "WWW-Authenticate: Basic realm=x\r\n\r\nno"));
+  RIG_ON(
+      rig, "/empty",
+      ERRAND_FAULT_STEP_SEND("HTTP/1.1 401 Who\r\nContent-Length: 0\r\n\r\n"));
+  errand_request request = digest("GET", rig_url(rig, "/open"), "a", "b");
+  rig_expect_response(rig_run(rig, &request), 200, "ok");
+  request = digest("GET", rig_url(rig, "/basic"), "a", "b");
+  rig_expect_response(rig_run(rig, &request), 401, "no");
+  request = digest("GET", rig_url(rig, "/empty"), "a", "b");
+  request.flags = ERRAND_REQUEST_STREAM_RESPONSE;
+  const test_result *result = rig_run(rig, &request);
+  rig_expect_response(result, 401, "");
+  assert_string_equal(result->kinds, "he");
+  assert_int_equal(rig_counts(rig).requests, 3);
+}
+
+static void time_outs_hold_in_the_second_round(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/",
+         ERRAND_FAULT_STEP_SEND(CHALLENGE "Content-Length: 0\r\n\r\n"),
+         ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP(STALL));
+  errand_request request = digest("GET", rig_url(rig, "/"), "a", "b");
+  request.timeout_first_byte = 200;
+  request.flags = ERRAND_REQUEST_REPORT_EVENTS;
+  const test_result *result = rig_run(rig, &request);
+  rig_expect_status(result, ERRAND_TIMEOUT_FIRST_BYTE);
+  assert_int_equal(result->end.http_status, 0);
+  assert_int_equal(result->heads, 0);
+  request.timeout_first_byte = 0;
+  request.timeout_total = 300;
+  rig_expect_status(rig_run(rig, &request), ERRAND_TIMEOUT_TOTAL);
+}
+
+static void an_endless_challenge_ends(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/",
+         ERRAND_FAULT_STEP_SEND(CHALLENGE "Transfer-Encoding: chunked\r\n\r\n"),
+         ERRAND_FAULT_STEP_REPEAT(-1, "4\r\nxxxx\r\n"));
+  errand_request request = digest("GET", rig_url(rig, "/"), "a", "b");
+  request.limit_body_bytes = 100000;
+  rig_expect_status(rig_run(rig, &request), ERRAND_LIMIT_BODY_BYTES);
+}
+
+static void challenges_without_end_end(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/",
+         ERRAND_FAULT_STEP_SEND(
+             "HTTP/1.1 401 Who\r\nWWW-Authenticate: Digest realm=\"r\", "
+             "nonce=\"n\", stale=true\r\nContent-Length: 0\r\n\r\n"));
+  errand_request request = digest("GET", rig_url(rig, "/"), "a", "b");
+  rig_expect_status(rig_run(rig, &request), ERRAND_LIMIT_HEADER_COUNT);
+}
+
+static void wrong_input(void **state) {
+  test_rig *rig = *state;
+  static const char *const users[] = {"", "a:b", "a\r\nX: y", "a\n", "\x7f"};
+  for (size_t i = 0; i < COUNT_OF(users); i++) {
+    errand_request request = digest("GET", rig_url(rig, "/"), users[i], "p");
+    assert_int_equal(errand_request_validate(&request), ERRAND_INVALID_OPTION);
+  }
+  errand_request request = digest("GET", rig_url(rig, "/"), "a", "p");
+  assert_int_equal(errand_request_validate(&request), ERRAND_OK);
+  request.password = (errand_bytes){(const uint8_t *) "a\0b", 3};
+  assert_int_equal(errand_request_validate(&request), ERRAND_INVALID_OPTION);
+  request.password = (errand_bytes){0};
+  request.headers = bytes_of("authorization: Basic x\r\n");
+  assert_int_equal(errand_request_validate(&request), ERRAND_INVALID_HEADER);
+  request.headers = (errand_bytes){0};
+  request.authentication = (errand_authentication) 2;
+  assert_int_equal(errand_request_validate(&request), ERRAND_INVALID_OPTION);
+  request.authentication = ERRAND_AUTHENTICATION_NONE;
+  assert_int_equal(errand_request_validate(&request), ERRAND_INVALID_OPTION);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      RIG_TEST(both_algorithms),
+      RIG_TEST(a_quote_in_the_name_is_escaped),
+      RIG_TEST(a_wrong_password_is_a_401),
+      RIG_TEST(the_records_tell_of_the_last_response),
+      RIG_TEST(bodies_go_with_the_answer),
+      RIG_TEST_ONE_LOOP(credentials_do_not_stay),
+      RIG_TEST(what_is_no_digest_challenge_is_the_response),
+      RIG_TEST(time_outs_hold_in_the_second_round),
+      RIG_TEST(an_endless_challenge_ends),
+      RIG_TEST(challenges_without_end_end),
+      RIG_TEST(wrong_input),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
