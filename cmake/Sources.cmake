@@ -2,7 +2,11 @@
 set(ERRAND_SOURCES
   Sources/CErrand/base/mem.c
   Sources/CErrand/base/status.c
+  Sources/CErrand/group/cookie_file.c
+  Sources/CErrand/group/cookie_line.c
+  Sources/CErrand/group/cookies.c
   Sources/CErrand/group/group.c
+  Sources/CErrand/group/jar.c
   Sources/CErrand/group/process.c
   Sources/CErrand/group/quota.c
   Sources/CErrand/group/stats.c

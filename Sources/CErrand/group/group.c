@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "group/jar.h"
 #include "group/process.h"
 
 #define DEFAULT_LOOPS_MAX 4
@@ -58,6 +59,11 @@ static errand_status check(const errand_group_init *init) {
     return ERRAND_INVALID_ARGUMENT;
   if (init->loops > ERRAND__LOOPS_MAX)
     return ERRAND_INVALID_LIMIT;
+  if ((int) init->cookies < ERRAND_COOKIES_OFF ||
+      (int) init->cookies > ERRAND_COOKIES_ON ||
+      (init->cookie_file &&
+       (init->cookies == ERRAND_COOKIES_OFF || !init->cookie_file[0])))
+    return ERRAND_INVALID_OPTION;
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
     if (counts[i] > COUNT_MAX)
       return ERRAND_INVALID_LIMIT;
@@ -81,12 +87,15 @@ static void fill(struct errand_group *group, const errand_group_init *init) {
 }
 
 /* Joins the first `count` loops and frees the group. */
-static void take_down(struct errand_group *group, uint32_t count) {
+static void take_down(struct errand_group *group, uint32_t count, bool save) {
   /* All threads first: a loop that still ends requests may wake another. */
   for (uint32_t i = 0; i < count; i++)
     errand__loop_join(&group->loops[i]);
   for (uint32_t i = 0; i < count; i++)
     errand__loop_dispose(&group->loops[i]);
+  if (save && group->jar && errand__jar_file(group->jar))
+    errand__jar_save(group->jar);
+  errand__jar_destroy(group->jar);
   errand_options_release(group->options);
   errand__free(group);
 }
@@ -106,7 +115,7 @@ static errand_status start_loops(struct errand_group *group) {
   group->init.on_stopped = NULL;
   group->loop_count = started;
   errand_group_stop(group, ERRAND_STOP_CANCEL, 0);
-  take_down(group, started);
+  take_down(group, started, false);
   return status;
 }
 
@@ -135,10 +144,14 @@ errand_status errand_group_create(const errand_group_init *init,
     static const errand_options_init plain;
     status = errand_options_create(&plain, &group->options);
   }
+  if (status == ERRAND_OK && init->cookies == ERRAND_COOKIES_ON)
+    status = errand__jar_create(init->cookie_file, &group->jar);
   if (status != ERRAND_OK) {
+    errand_options_release(group->options);
     errand__free(group);
     return status;
   }
+  group->init.cookie_file = NULL; /* the jar has a copy */
   status = start_loops(group);
   if (status == ERRAND_OK)
     *out = group;
@@ -176,7 +189,7 @@ errand_status errand_group_destroy(errand_group *group) {
   if (errand_group_is_loop_thread(group))
     return ERRAND_WRONG_THREAD;
   errand_group_stop(group, ERRAND_STOP_CANCEL, 0);
-  take_down(group, group->loop_count);
+  take_down(group, group->loop_count, true);
   return ERRAND_OK;
 }
 

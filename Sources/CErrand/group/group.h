@@ -18,6 +18,7 @@ struct errand_group {
   errand_group_init init;
   errand_options *options;
   uint32_t loop_count;
+  struct errand__jar *jar; /* NULL: no cookies */
 
   _Alignas(64) errand__counter next_sequence; /* submitters */
   errand__counter refused;             /* ids that a closed loop did not take */

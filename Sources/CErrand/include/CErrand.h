@@ -8,6 +8,7 @@
 #include "errand_record.h"
 #include "errand_request.h"
 #include "errand_group.h"
+#include "errand_cookies.h"
 #include "errand_stats.h"
 
 #endif

@@ -28,6 +28,12 @@ typedef int (*errand_address_filter)(
     void *ERRAND_NULLABLE context, uint64_t tag,
     const errand_address *ERRAND_NONNULL address);
 
+typedef enum ERRAND_CLOSED_ENUM errand_cookie_policy {
+  ERRAND_COOKIES_OFF ERRAND_SWIFT_NAME("off") = 0,
+  /* One jar for all loops; errand_cookies.h. */
+  ERRAND_COOKIES_ON ERRAND_SWIFT_NAME("on") = 1
+} errand_cookie_policy;
+
 /* Zero-initialise, then set what differs: zero is the default. */
 typedef struct errand_group_init {
   /* 0: one a core, at most 4. Range 1...64. */
@@ -54,6 +60,11 @@ typedef struct errand_group_init {
   /* NULL: errand_options_init of zero. Retained. */
   errand_options *ERRAND_NULLABLE options;
 
+  errand_cookie_policy cookies;
+  /* Where cookies are loaded from, if it is there, and saved to. NULL: they
+     are kept in memory alone. Copied. */
+  const char *ERRAND_NULLABLE cookie_file;
+
   errand_record_callback ERRAND_NONNULL on_records;
   void *ERRAND_NULLABLE context;
   /* Called once, on the loop thread that ends last, after its last record. */
@@ -78,8 +89,10 @@ typedef enum ERRAND_CLOSED_ENUM errand_stop_mode {
  * Thread: any.
  * Owns: `init` stays the caller's; *out is the caller's until destroyed.
  * Returns: OK; INVALID_ARGUMENT (no on_records); INVALID_LIMIT;
- * UNSUPPORTED_LIBRARY; OUT_OF_MEMORY; SYSTEM; FORKED (in a child of a process
- * that had already started the engine). *out is NULL unless OK.
+ * INVALID_OPTION (a cookie_file without cookies, or an empty one);
+ * FILE_UNREADABLE (the cookie_file); UNSUPPORTED_LIBRARY; OUT_OF_MEMORY;
+ * SYSTEM; FORKED (in a child of a process that had already started the engine).
+ * *out is NULL unless OK.
  */
 ERRAND_API errand_status
 errand_group_create(const errand_group_init *ERRAND_NONNULL init,
@@ -97,12 +110,12 @@ ERRAND_API errand_status errand_group_stop(errand_group *ERRAND_NONNULL group,
                                            int64_t within);
 
 /*
- * Stops (cancel) if that was not done, joins the threads, frees everything;
- * NULL is fine. Every record has been delivered when it returns. In a forked
- * child it does nothing: the memory is the parent's image and stays.
- * Thread: any but a loop thread of this group, with no other call on the
- * group under way.
- * Returns: OK; WRONG_THREAD, and then nothing was done.
+ * Stops (cancel) if that was not done, joins the threads, saves the cookies to
+ * their file (errand_cookies_save), frees everything; NULL is fine. Every
+ * record has been delivered when it returns. In a forked child it does nothing:
+ * the memory is the parent's image and stays. Thread: any but a loop thread of
+ * this group, with no other call on the group under way. Returns: OK;
+ * WRONG_THREAD, and then nothing was done.
  */
 ERRAND_API errand_status
 errand_group_destroy(errand_group *ERRAND_NULLABLE group);

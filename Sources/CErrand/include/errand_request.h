@@ -56,7 +56,9 @@ enum {
   /* Also deliver STARTED, SENT and, where the response is buffered, HEAD. */
   ERRAND_REQUEST_REPORT_EVENTS = 8,
   /* Also deliver PROGRESS. */
-  ERRAND_REQUEST_REPORT_PROGRESS = 16
+  ERRAND_REQUEST_REPORT_PROGRESS = 16,
+  /* Neither send nor keep the group's cookies. */
+  ERRAND_REQUEST_NO_COOKIES = 32
 };
 
 /* body_length for "not known" and "to the end of the file". */

@@ -33,6 +33,7 @@
   X(SYSTEM, 25, system, "the system refused a thread, a loop or a descriptor") \
   X(WRONG_THREAD, 26, wrongThread, "not allowed on a loop thread")             \
   X(INTERNAL, 27, internal, "internal error")                                  \
+  X(FILE_UNWRITABLE, 28, fileUnwritable, "a file cannot be written")           \
   /* Ended on purpose or by the clock. */                                      \
   X(CANCELLED, 40, cancelled, "cancelled")                                     \
   X(TIMEOUT_QUEUE, 41, timeoutQueue, "waited too long for admission")          \

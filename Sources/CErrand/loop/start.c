@@ -17,7 +17,8 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   if (realm)
     shard = errand__shard_for(realm, loop->group->init.shard_in_flight_limit);
   if (shard)
-    slot = errand__slot_take(realm, options);
+    slot = errand__slot_take(realm, options,
+                             t->without_jar ? NULL : loop->group->jar);
   if (!slot)
     return ERRAND_OUT_OF_MEMORY;
   errand_status status = errand__slot_setup(slot, t);

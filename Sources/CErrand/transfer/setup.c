@@ -2,6 +2,7 @@
    request. */
 #include <string.h>
 
+#include "group/jar.h"
 #include "group/group.h"
 #include "group/process.h"
 #include "transfer/slot.h"
@@ -121,7 +122,12 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
   number(&s, CURLOPT_HTTP_VERSION, o->http_version);
   if (o->http2)
     number(&s, CURLOPT_PIPEWAIT, 1);
-  pointer(&s, CURLOPT_SHARE, slot->realm->share);
+  if (slot->jar) {
+    pointer(&s, CURLOPT_SHARE, errand__jar_share(slot->jar));
+    pointer(&s, CURLOPT_COOKIEFILE, ""); /* turns the engine on */
+  } else {
+    pointer(&s, CURLOPT_SHARE, slot->realm->share);
+  }
   /* Otherwise removing a handle that resolves joins its resolver thread. */
   if (errand__curl_version() < 0x080e00)
     number(&s, CURLOPT_QUICK_EXIT, 1);
@@ -234,6 +240,10 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
     number(&s, CURLOPT_STREAM_WEIGHT, weight_of(t->priority));
     slot->priority = t->priority;
   }
+  /* libcurl keeps the host of a Host field for the cookies of whatever request
+     comes next (CVE-2026-6276). */
+  if (slot->jar && t->own_host)
+    slot->single_use = true;
   if (t->username)
     set_digest(&s, slot, t);
   if (slot->options->environment_proxy &&

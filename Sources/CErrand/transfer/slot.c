@@ -13,12 +13,14 @@ static void free_slot(errand__slot *slot) {
   errand__free(slot);
 }
 
-static errand__slot *make(errand__realm *realm, errand_options *options) {
+static errand__slot *make(errand__realm *realm, errand_options *options,
+                          struct errand__jar *jar) {
   errand__slot *slot = errand__calloc(1, sizeof *slot);
   if (!slot)
     return NULL;
   errand__list_init(&slot->link);
   slot->realm = realm;
+  slot->jar = jar;
   slot->easy = curl_easy_init();
   slot->options = errand_options_retain(options);
   if (!slot->easy || errand__slot_apply_options(slot) != ERRAND_OK) {
@@ -28,18 +30,19 @@ static errand__slot *make(errand__realm *realm, errand_options *options) {
   return slot;
 }
 
-errand__slot *errand__slot_take(errand__realm *realm, errand_options *options) {
+errand__slot *errand__slot_take(errand__realm *realm, errand_options *options,
+                                struct errand__jar *jar) {
   int looked = 0;
   for (errand__list *l = realm->slots.next;
        l != &realm->slots && looked < LOOK_AT; l = l->next, looked++) {
     errand__slot *slot = ERRAND__CONTAINER(l, errand__slot, link);
-    if (slot->options == options) {
+    if (slot->options == options && slot->jar == jar) {
       errand__list_remove(&slot->link);
       realm->idle_slots--;
       return slot;
     }
   }
-  return make(realm, options);
+  return make(realm, options, jar);
 }
 
 void errand__slot_give(errand__slot *slot, bool reusable) {

@@ -28,6 +28,7 @@ typedef struct errand__slot {
   errand__shard *shard;       /* while in use */
   errand__transfer *transfer; /* while in use */
   errand_options *options;    /* applied; one reference */
+  struct errand__jar *jar;    /* whose cookies it uses; NULL: none */
   errand__scratch scratch;
   /* Applied beside the options. */
   errand__send send;
@@ -42,7 +43,8 @@ typedef struct errand__slot {
 } errand__slot;
 
 /* A slot with `options` applied. Returns: NULL: out of memory. */
-errand__slot *errand__slot_take(errand__realm *realm, errand_options *options);
+errand__slot *errand__slot_take(errand__realm *realm, errand_options *options,
+                                struct errand__jar *jar);
 
 /* Back to the pool; its easy handle is in no multi handle. `reusable`: false
    frees it, as does single_use. */

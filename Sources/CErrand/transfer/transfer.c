@@ -181,6 +181,8 @@ errand_status errand__transfer_create(const errand_request *r,
   memset(t, 0, sizeof *t);
   t->source = source;
   t->send = choose_send(r);
+  t->own_host = facts.host;
+  t->without_jar = facts.cookie || (r->flags & ERRAND_REQUEST_NO_COOKIES);
   errand__list_init(&t->link);
   copy_numbers(t, r);
 

@@ -58,6 +58,8 @@ typedef struct errand__transfer {
   errand_status reason; /* set in a callback that made libcurl give up */
 
   bool idempotent;
+  bool own_host;      /* has a Host field */
+  bool without_jar;   /* has no part in the group's cookies */
   bool paused;        /* by errand_pause */
   bool out_of_credit; /* streamed response */
   bool starved;       /* the upload source has nothing ready */

@@ -76,7 +76,11 @@ static errand_status check_line(errand_bytes line, errand__header_facts *out) {
       return ERRAND_INVALID_HEADER;
   }
   switch (name) {
+  case 4:
+    out->host |= name_is(line, name, "host");
+    break;
   case 6:
+    out->cookie |= name_is(line, name, "cookie");
     out->expect |= name_is(line, name, "expect");
     break;
   case 12:
@@ -221,7 +225,7 @@ errand_status errand__request_check(const errand_request *r,
   if (status != ERRAND_OK)
     return status;
   if ((int) r->priority < ERRAND_PRIORITY_DEFAULT ||
-      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~31u))
+      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~63u))
     return ERRAND_INVALID_OPTION;
   status = check_authentication(r, headers);
   if (status != ERRAND_OK)

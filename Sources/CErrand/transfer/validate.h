@@ -14,6 +14,8 @@ typedef struct errand__header_facts {
   bool content_type;
   bool expect;
   bool authorization;
+  bool host;
+  bool cookie;
   bool content_length;
   uint64_t content_length_value;
 } errand__header_facts;

@@ -16,6 +16,8 @@ extension Client {
         /// Whether closures of a stopped request are told, with ``ErrandError/cancelled``. Default: no; `stop()` is
         /// silent.
         public var reportsStops = false
+        /// Default: off.
+        public var cookies = CookieStorage.off
         /// Loop threads. `nil`: one a core, at most 4. Range 1...64.
         public var loops: Int?
         /// Requests that may wait for admission, at most 2^24; more are ``ErrandError/queueFull``. `nil`: 65,536.

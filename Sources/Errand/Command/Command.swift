@@ -184,6 +184,9 @@ public struct CommandOptions: OptionSet, Sendable, Hashable {
     /// the response came. Methods that are idempotent (RFC 9110 9.2.2) need no leave for that; for the others the
     /// request ends with ``ErrandError/connectionLost`` unless this is set, because the server may have acted.
     public static let allowReplay = CommandOptions(rawValue: 2)
+
+    /// Neither send the client's cookies nor keep what the response sets (``CookieStorage``).
+    public static let withoutCookies = CommandOptions(rawValue: 4)
 }
 
 /// A name and an optional value of a URL's query.

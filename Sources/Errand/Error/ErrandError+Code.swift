@@ -4,7 +4,8 @@ extension ErrandError {
     enum Code: String, Sendable, CaseIterable {
         case invalidArgument, invalidURL, unsupportedScheme, invalidMethod, invalidHeader, invalidBody, invalidLimit
         case invalidOption, fileUnreadable, unsupportedFeature, requestEncodingFailed, queueFull, shutDown, forked
-        case outOfMemory, unsupportedLibrary, systemFailure, wrongThread, internalFailure, cancelled, timeoutQueue
+        case outOfMemory, unsupportedLibrary, systemFailure, wrongThread, fileUnwritable
+        case internalFailure, cancelled, timeoutQueue
         case timeoutConnect, timeoutFirstByte, timeoutIdle, timeoutTotal, resolveFailed, connectFailed, addressRefused
         case proxyFailed, tlsFailed, tlsUntrusted, tlsPinMismatch, tlsCredentials, sendFailed, connectionLost
         case receiveFailed, partialBody, malformedResponse, contentDecodingFailed, protocolError, uploadFailed
@@ -33,6 +34,7 @@ extension ErrandError {
             case .unsupportedLibrary: "this libcurl version is known to be broken"
             case .systemFailure: "the system refused a thread, a loop or a descriptor"
             case .wrongThread: "not allowed on a loop thread"
+            case .fileUnwritable: "a file cannot be written"
             case .internalFailure: "internal error"
             case .cancelled: "cancelled"
             case .timeoutQueue: "waited too long for admission"

@@ -35,6 +35,8 @@ extension ErrandError {
     public static let systemFailure = ErrandError(.systemFailure)
     /// A call that may block was made on a loop thread.
     public static let wrongThread = ErrandError(.wrongThread)
+    /// A file, such as the one for cookies, cannot be written.
+    public static let fileUnwritable = ErrandError(.fileUnwritable)
     /// A defect of this library.
     public static let internalFailure = ErrandError(.internalFailure)
     /// The request was stopped. Closures hear of it only where they asked to; `async` callers get

@@ -105,6 +105,7 @@ extension ErrandError {
     func refusingHop(after response: Response?) -> ErrandError {
         switch code {
         case .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread,
+            .fileUnwritable,
             .internalFailure, .fileUnreadable:
             with(response: response, isRefusal: false)
         default:

@@ -53,6 +53,7 @@ extension ErrandError.Code {
         case .unsupportedLibrary: self = .unsupportedLibrary
         case .system: self = .systemFailure
         case .wrongThread: self = .wrongThread
+        case .fileUnwritable: self = .fileUnwritable
         case .internal: self = .internalFailure
         case .cancelled: self = .cancelled
         case .timeoutQueue: self = .timeoutQueue

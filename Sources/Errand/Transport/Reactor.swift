@@ -31,6 +31,7 @@ final class Reactor: @unchecked Sendable {
         var settings = errand_group_init(
             loops: 0, queue_capacity: 0, in_flight_limit: 0, origin_in_flight_limit: 0, shard_in_flight_limit: 0,
             limit_header_bytes: 0, limit_header_count: 0, limit_body_bytes: 0, limit_decoded_bytes: 0, options: nil,
+            cookies: .off, cookie_file: nil,
             on_records: { _, records, count in
                 RecordIntake.take(UnsafeMutableBufferPointer(start: records, count: count))
             },

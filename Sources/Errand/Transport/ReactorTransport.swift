@@ -8,9 +8,13 @@ import HTTPTypes
 final class ReactorTransport: Transport {
     private let reactor: Result<Reactor, ErrandError>
     private let options = OptionsCache()
+    /// `nil`: the group has none.
+    let cookies: CookieJar?
 
     init(_ configuration: Client.Configuration) {
-        reactor = Result { () throws(ErrandError) in try Self.start(configuration) }
+        let reactor = Result { () throws(ErrandError) in try Self.start(configuration) }
+        self.reactor = reactor
+        cookies = configuration.cookies == .off ? nil : CookieJar(reactor)
     }
 
     deinit {
@@ -25,13 +29,29 @@ final class ReactorTransport: Transport {
         let originInFlightLimit = try count(configuration.originInFlightLimit, "originInFlightLimit")
         let options = try OptionsCache.make(configuration.connection)
         defer { errand_options_release(options) }
-        return try Reactor.start { settings in
-            settings.loops = loops
-            settings.queue_capacity = queueCapacity
-            settings.in_flight_limit = inFlightLimit
-            settings.origin_in_flight_limit = originInFlightLimit
-            settings.options = options
+        return try withCookieFile(configuration.cookies) { cookieFile in
+            Result { () throws(ErrandError) in
+                try Reactor.start { settings in
+                    settings.loops = loops
+                    settings.queue_capacity = queueCapacity
+                    settings.in_flight_limit = inFlightLimit
+                    settings.origin_in_flight_limit = originInFlightLimit
+                    settings.options = options
+                    settings.cookies = configuration.cookies == .off ? .off : .on
+                    settings.cookie_file = cookieFile
+                }
+            }
         }
+    }
+
+    private static func withCookieFile(
+        _ storage: CookieStorage, _ body: (UnsafePointer<CChar>?) -> Result<Reactor, ErrandError>
+    ) throws(ErrandError) -> Reactor {
+        guard case .file(let path) = storage else { return try body(nil).get() }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw ErrandError.invalidOption.with(message: "the cookie file's path is empty or has a NUL in it")
+        }
+        return try path.withCString(body).get()
     }
 
     /// `maximum`: the core's own bounds.

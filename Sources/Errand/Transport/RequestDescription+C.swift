@@ -11,6 +11,7 @@ extension RequestDescription {
         request.priority = settings.priority.cValue
         if options.contains(.freshConnection) { request.flags |= UInt32(ERRAND_REQUEST_FRESH_CONNECTION) }
         if options.contains(.allowReplay) { request.flags |= UInt32(ERRAND_REQUEST_ALLOW_REPLAY) }
+        if options.contains(.withoutCookies) { request.flags |= UInt32(ERRAND_REQUEST_NO_COOKIES) }
         if delivery == .streamed { request.flags |= UInt32(ERRAND_REQUEST_STREAM_RESPONSE) }
         if !reports.isEmpty { request.flags |= reports.cFlags }
         switch authentication {

@@ -1,0 +1,122 @@
+/* A jar's file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "group/jar.h"
+
+/* MAX_COOKIE_LINE of libcurl; a longer line is none of its own. */
+#define LINE_MAX_BYTES 5000
+
+static errand_status take_line(errand__jar *jar, char *line) {
+  char copy[LINE_MAX_BYTES];
+  char plain[LINE_MAX_BYTES];
+  errand_cookie cookie;
+  line[strcspn(line, "\r\n")] = '\0';
+  memcpy(copy, line, strlen(line) + 1); /* fits: read into one of the size */
+  /* What is no cookie is passed over, as libcurl does. Written anew, so that
+     no line is taken for an order ("ALL") or a header. */
+  if (!errand__cookie_parse(copy, &cookie) ||
+      !errand__cookie_is_valid(&cookie) ||
+      errand__cookie_has_expired(&cookie) ||
+      !errand__cookie_format(&cookie, plain, sizeof plain))
+    return ERRAND_OK;
+  return errand__jar_order(jar, plain);
+}
+
+errand_status errand__jar_load(errand__jar *jar, const char *file) {
+  errand_status status = ERRAND_OK;
+  struct stat info;
+  char line[LINE_MAX_BYTES];
+  bool whole = true; /* not the rest of a line that is too long */
+  /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+  int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return errno == ENOENT ? ERRAND_OK : ERRAND_FILE_UNREADABLE;
+  FILE *from = NULL;
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+    from = fdopen(fd, "r");
+  if (!from) {
+    close(fd);
+    return ERRAND_FILE_UNREADABLE;
+  }
+  while (status == ERRAND_OK && fgets(line, sizeof line, from)) {
+    bool ends = strchr(line, '\n') || feof(from);
+    if (whole && ends)
+      status = take_line(jar, line);
+    whole = ends;
+  }
+  if (status == ERRAND_OK && ferror(from))
+    status = ERRAND_FILE_UNREADABLE;
+  fclose(from);
+  return status;
+}
+
+static bool write_all(FILE *to, const struct curl_slist *lines) {
+  char copy[2 * LINE_MAX_BYTES];
+  errand_cookie cookie;
+  if (fputs("# Netscape HTTP Cookie File\n", to) < 0)
+    return false;
+  for (; lines; lines = lines->next) {
+    size_t length = strlen(lines->data);
+    if (length >= sizeof copy)
+      continue;
+    memcpy(copy, lines->data, length + 1);
+    if (!errand__cookie_parse(copy, &cookie) ||
+        errand__cookie_has_expired(&cookie))
+      continue;
+    if (fprintf(to, "%s\n", lines->data) < 0)
+      return false;
+  }
+  return fflush(to) == 0 && fsync(fileno(to)) == 0;
+}
+
+/* The name is only durable once its folder is; a folder that cannot be synced
+   (some network file systems) is no failure of the save. */
+static void sync_folder(const char *file) {
+  char *copy = errand__strdup(file);
+  int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  if (fd >= 0) {
+    fsync(fd);
+    close(fd);
+  }
+  errand__free(copy);
+}
+
+errand_status errand__jar_save(errand__jar *jar) {
+  static const char suffix[] = ".XXXXXX";
+  const char *file = errand__jar_file(jar);
+  size_t length = strlen(file);
+  struct curl_slist *lines;
+  errand_status status = errand__jar_lines(jar, &lines);
+  if (status != ERRAND_OK)
+    return status;
+  char *temporary = errand__malloc(length + sizeof suffix);
+  if (!temporary) {
+    curl_slist_free_all(lines);
+    return ERRAND_OUT_OF_MEMORY;
+  }
+  memcpy(temporary, file, length);
+  memcpy(temporary + length, suffix, sizeof suffix);
+  int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
+  FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+  bool ok = to && write_all(to, lines);
+  if (to)
+    ok &= fclose(to) == 0;
+  else if (fd >= 0)
+    close(fd);
+  ok = ok && rename(temporary, file) == 0;
+  if (ok)
+    sync_folder(file);
+  else if (fd >= 0)
+    unlink(temporary);
+  errand__free(temporary);
+  curl_slist_free_all(lines);
+  return ok ? ERRAND_OK : ERRAND_FILE_UNWRITABLE;
+}

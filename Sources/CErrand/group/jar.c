@@ -1,0 +1,108 @@
+#include "group/jar.h"
+
+#include <pthread.h>
+
+#include "base/mem.h"
+
+struct errand__jar {
+  CURLSH *share;
+  char *file;
+  /* One for each kind of data that libcurl locks; cookies, and the count of
+     the share's users. Held for moments, by loops and callers. */
+  pthread_mutex_t locks[CURL_LOCK_DATA_LAST];
+};
+
+static void lock(CURL *easy, curl_lock_data data, curl_lock_access access,
+                 void *context) {
+  errand__jar *jar = context;
+  (void) easy, (void) access;
+  pthread_mutex_lock(&jar->locks[data]);
+}
+
+static void unlock(CURL *easy, curl_lock_data data, void *context) {
+  errand__jar *jar = context;
+  (void) easy;
+  pthread_mutex_unlock(&jar->locks[data]);
+}
+
+static bool make_share(errand__jar *jar) {
+  jar->share = curl_share_init();
+  return jar->share &&
+         curl_share_setopt(jar->share, CURLSHOPT_LOCKFUNC, lock) ==
+             CURLSHE_OK &&
+         curl_share_setopt(jar->share, CURLSHOPT_UNLOCKFUNC, unlock) ==
+             CURLSHE_OK &&
+         curl_share_setopt(jar->share, CURLSHOPT_USERDATA, jar) == CURLSHE_OK &&
+         curl_share_setopt(jar->share, CURLSHOPT_SHARE,
+                           CURL_LOCK_DATA_COOKIE) == CURLSHE_OK;
+}
+
+errand_status errand__jar_create(const char *file, errand__jar **out) {
+  errand_status status = ERRAND_OK;
+  *out = NULL;
+  errand__jar *jar = errand__calloc(1, sizeof *jar);
+  if (!jar)
+    return ERRAND_OUT_OF_MEMORY;
+  for (int i = 0; i < CURL_LOCK_DATA_LAST; i++)
+    pthread_mutex_init(&jar->locks[i], NULL);
+  if (file && !(jar->file = errand__strdup(file)))
+    status = ERRAND_OUT_OF_MEMORY;
+  if (status == ERRAND_OK && !make_share(jar))
+    status = ERRAND_OUT_OF_MEMORY;
+  if (status == ERRAND_OK && file)
+    status = errand__jar_load(jar, file);
+  if (status == ERRAND_OK)
+    *out = jar;
+  else
+    errand__jar_destroy(jar);
+  return status;
+}
+
+void errand__jar_destroy(errand__jar *jar) {
+  if (!jar)
+    return;
+  if (jar->share)
+    curl_share_cleanup(jar->share);
+  for (int i = 0; i < CURL_LOCK_DATA_LAST; i++)
+    pthread_mutex_destroy(&jar->locks[i]);
+  errand__free(jar->file);
+  errand__free(jar);
+}
+
+CURLSH *errand__jar_share(const errand__jar *jar) {
+  return jar->share;
+}
+
+const char *errand__jar_file(const errand__jar *jar) {
+  return jar->file;
+}
+
+/* libcurl reaches a jar by an easy handle only; one is made for each call, as
+   an easy handle belongs to one thread at a time. */
+static CURL *open_jar(errand__jar *jar) {
+  CURL *easy = curl_easy_init();
+  if (easy && curl_easy_setopt(easy, CURLOPT_SHARE, jar->share) != CURLE_OK) {
+    curl_easy_cleanup(easy);
+    return NULL;
+  }
+  return easy;
+}
+
+errand_status errand__jar_lines(errand__jar *jar, struct curl_slist **out) {
+  *out = NULL;
+  CURL *easy = open_jar(jar);
+  if (!easy)
+    return ERRAND_OUT_OF_MEMORY;
+  CURLcode code = curl_easy_getinfo(easy, CURLINFO_COOKIELIST, out);
+  curl_easy_cleanup(easy);
+  return code == CURLE_OK ? ERRAND_OK : ERRAND_OUT_OF_MEMORY;
+}
+
+errand_status errand__jar_order(errand__jar *jar, const char *order) {
+  CURL *easy = open_jar(jar);
+  if (!easy)
+    return ERRAND_OUT_OF_MEMORY;
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_COOKIELIST, order);
+  curl_easy_cleanup(easy);
+  return code == CURLE_OK ? ERRAND_OK : ERRAND_OUT_OF_MEMORY;
+}
