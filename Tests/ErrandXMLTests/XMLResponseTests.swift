@@ -148,6 +148,53 @@ import Testing
             try root("<r>\(text)<b/>\(text)</r>").children == [.text(text), .element(.init(name: "b")), .text(text)])
     }
 
+    /// Whatever comes, it is a document or a typed error.
+    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    func brokenDocumentsAreBorne(seed: UInt64) {
+        var generator = SplitMix(state: seed)
+        let good = Array(
+            "<?xml version='1.0'?><!DOCTYPE r><r xmlns:p='u' a=\"1\"><p:b>x&amp;&#65;</p:b><![CDATA[c]]><!--d--></r>"
+                .utf8)
+        let pieces = [
+            "<", ">", "</", "/>", "<!--", "-->", "<![CDATA[", "]]>", "&", "&#0;", "&#x110000;", "&#xD800;", "&x;",
+            "<p:q>",
+            "xmlns='v'", " xmlns:p=''", "<?", "?>", "<!DOCTYPE r SYSTEM 'x'>", "[", "]", "'", "\"", "=", "\u{e9}",
+            "\u{0}", ":",
+        ].map { Array($0.utf8) }
+        var accepted = 0
+        for _ in 0..<1500 {
+            var body = good
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let index = Int.random(in: 0...body.count, using: &generator)
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0: body.insert(contentsOf: pieces[Int.random(in: pieces.indices, using: &generator)], at: index)
+                case 1: body.removeSubrange(index..<min(body.count, index + 5))
+                case 2: body.insert(UInt8.random(in: 0...255, using: &generator), at: index)
+                default: body.insert(contentsOf: body[index..<min(body.count, index + 15)], at: index)
+                }
+            }
+            do throws(ErrandError) {
+                let document = try response(body).xmlDocument()
+                #expect(document.rootElement() != nil)
+                accepted += 1
+            } catch {
+                #expect(error == .responseDecodingFailed)
+            }
+        }
+        #expect(accepted > 0 && accepted < 1500)
+    }
+
+    private struct SplitMix: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
     @Test func aCommandMayAnswerWithIt() throws {
         struct Get: Command {
             var path = "x"

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// Keeps from Foundation's decoder the property lists that would exhaust the stack. Swift-foundation bounds the depth of
-/// the OpenStep form, but reads the XML form by recursion without a bound, and a binary one may refer to itself, which
-/// sends a `Decodable` type that contains itself round in circles.
+/// Keeps from Foundation's decoder the property lists that would end the process. Of the three forms swift-foundation (6.3
+/// at least) reads the OpenStep form within bounds; the XML form by recursion without a bound; and the binary form with
+/// traps where an offset or a length is out of range, or round in circles where an object refers to itself.
 enum PropertyListGuard {
     /// The bound of Foundation's JSON decoder.
     static let maximumDepth = 512
