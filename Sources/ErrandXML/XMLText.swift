@@ -17,7 +17,7 @@ struct XMLText {
                 message: "the XML document has declarations of its own", response: response)
         }
         // The declaration's line ends stay, for the line numbers of errors.
-        bytes = whole[..<document.startIndex].filter { $0 == 0x0A } + document
+        bytes = whole[..<document.startIndex].filter { $0 == 0x0A } + Self.withSafeInstructions(document)
     }
 
     /// What the first bytes say (XML 1.0, appendix F); `nil` where a byte order mark or nothing does.
@@ -61,6 +61,53 @@ struct XMLText {
             }
         }
         return false
+    }
+
+    /// The same with a blank in `<?target?>`: FoundationXML (6.3 at least) reads a null pointer where a processing
+    /// instruction, which need not have data (XML 1.0, 2.6), has none.
+    private static func withSafeInstructions(_ document: ArraySlice<UInt8>) -> [UInt8] {
+        var safe: [UInt8] = []
+        safe.reserveCapacity(document.count)
+        var rest = document
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            safe += rest[..<start]
+            rest = rest[start...]
+            let after: ArraySlice<UInt8>
+            if rest.starts(with: "<!--".utf8) {
+                after = skipped(rest.dropFirst(4), past: "-->")
+            } else if rest.starts(with: "<![CDATA[".utf8) {
+                after = skipped(rest.dropFirst(9), past: "]]>")
+            } else if rest.starts(with: "<!".utf8) {
+                after = skippedDeclaration(rest)
+            } else if rest.starts(with: "<?".utf8) {
+                let target = rest.prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") }
+                if target.last == UInt8(ascii: "?"), rest[target.endIndex...].first == UInt8(ascii: ">") {
+                    safe += target.dropLast() + [0x20]
+                    rest = rest[(target.endIndex - 1)...]
+                }
+                after = skipped(rest, past: "?>")
+            } else {
+                after = rest.dropFirst()
+            }
+            safe += rest[..<after.startIndex]
+            rest = after
+        }
+        return safe + rest
+    }
+
+    /// A literal in a document type declaration may hold `<` and `>`.
+    private static func skippedDeclaration(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var quote: UInt8?
+        for (index, byte) in zip(text.indices, text) {
+            if byte == quote {
+                quote = nil
+            } else if quote == nil, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if quote == nil, byte == UInt8(ascii: ">") {
+                return text[(index + 1)...]
+            }
+        }
+        return text.dropFirst(text.count)
     }
 
     /// What comes after the first `end`; nothing where there is none.

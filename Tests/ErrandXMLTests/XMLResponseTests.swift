@@ -148,6 +148,21 @@ import Testing
             try root("<r>\(text)<b/>\(text)</r>").children == [.text(text), .element(.init(name: "b")), .text(text)])
     }
 
+    /// Each of them is read through a null pointer where it is handed to FoundationXML as it is.
+    @Test(
+        arguments: [
+            "<r><?p?></r>", "<?p?><r/>", "<r/><?p?>", "<!DOCTYPE r SYSTEM \"<!--\"><?p?><r/>",
+            "<r><?a <!-- ?><?p?></r>",
+            "<r><!-- <? --><?p?></r>", "<r><![CDATA[<?]]><?p?></r>", "<r a='?>'><?p?></r>",
+            "<?xml version='1.0'?><?p?><r/>",
+        ])
+    func instructionsWithoutData(text: String) throws {
+        #expect(try root(text).name == "r")
+        #expect(try response(text).xmlDocument().rootElement()?.name == "r")
+        #expect(throws: ErrandError.responseDecodingFailed) { try root("<r a=\"<!--\"/><?p?>-->") }
+        #expect(try root("<r><![CDATA[<?p?>]]></r>").text == "<?p?>")
+    }
+
     /// Whatever comes, it is a document or a typed error.
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
     func brokenDocumentsAreBorne(seed: UInt64) {
@@ -158,7 +173,8 @@ import Testing
         let pieces = [
             "<", ">", "</", "/>", "<!--", "-->", "<![CDATA[", "]]>", "&", "&#0;", "&#x110000;", "&#xD800;", "&x;",
             "<p:q>",
-            "xmlns='v'", " xmlns:p=''", "<?", "?>", "<!DOCTYPE r SYSTEM 'x'>", "[", "]", "'", "\"", "=", "\u{e9}",
+            "xmlns='v'", " xmlns:p=''", "<?", "?>", "<?p?>", "<!DOCTYPE r SYSTEM 'x'>", "[", "]", "'", "\"", "=",
+            "\u{e9}",
             "\u{0}", ":",
         ].map { Array($0.utf8) }
         var accepted = 0
