@@ -188,6 +188,30 @@ private struct Refused: Error {}
         #expect(record.isBalanced)
     }
 
+    /// Something was sent, so neither the interceptor's error nor the transport's is a refusal, nor a redirect's.
+    @Test func aReplayThatCannotBeSentIsNoRefusal() async throws {
+        for isTransport in [true, false] {
+            let stub = StubTransport { $0.url.hasSuffix("!") ? .refuse(.queueFull) : .response(status: 503) }
+            let client = Client.stubbed(stub)
+            let interceptor = Intercept(
+                prepare: { request, context in
+                    guard context.replays > 0 else { return request }
+                    if !isTransport { throw Refused() }
+                    var request = request
+                    request.url += "!"
+                    return request
+                }, replays: { result, _ in result.response?.statusCode == 503 })
+            let command = GetIntercepted(interceptors: [interceptor])
+            guard case .failure(let error) = await client.result(of: command) else {
+                return #expect(Bool(false), "it succeeded")
+            }
+            #expect(error == (isTransport ? .queueFull : .interceptionFailed))
+            #expect(!error.isRefusal)
+            #expect(stub.submitted.count == 1)
+            await client.shutdown()
+        }
+    }
+
     @Test func cancelAllStopsWhatRuns() async {
         let stub = StubTransport()
         let client = Client.stubbed(stub) { $0.reportsStops = true }

@@ -14,7 +14,9 @@ struct InterceptorChain: Sendable {
             }
             return .success(description)
         } catch {
-            return .failure(Self.failure(error, response: nil).refused)
+            let failure = Self.failure(error, response: nil)
+            // What came before a replay was sent.
+            return .failure(context.replays == 0 ? failure.refused : failure)
         }
     }
 

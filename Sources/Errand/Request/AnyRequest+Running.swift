@@ -179,12 +179,20 @@ extension AnyRequest {
         do {
             id = try client.transport.submit(description, for: self)
         } catch {
-            let redirecting = core.withLock { $0.earlier.last }
-            return deliver(.failure(redirecting.map { error.refusingHop(after: $0.response) } ?? error.refused))
+            return deliver(.failure(refusal(error)))
         }
         perform(core.withLock { $0.machine.submitted(id, transfer: transfer) })
         if let pump { pump.start(id) }
         if description.delivery == .streamed { payCredit(id) }
+    }
+
+    /// The error of a transfer that the transport did not take: the first of a run, one after a redirect, or a replay.
+    private func refusal(_ error: ErrandError) -> ErrandError {
+        let (last, isReplay) = core.withLock { core in
+            (core.earlier.last, core.hooks?.run.attemptsBeforeReplay == core.earlier.count)
+        }
+        guard let last else { return error.refused }
+        return isReplay ? error.with(response: last.response) : error.refusingHop(after: last.response)
     }
 
     /// What the transport never heard of takes the way of any other end, so that callbacks never run inside `start`.

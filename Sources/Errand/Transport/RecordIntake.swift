@@ -37,7 +37,8 @@ enum RecordIntake {
             // A streamed response's head and body went before.
             let whole =
                 storage.map(Response.init)
-                ?? Response(statusCode: Int(record.http_status), headers: HTTPFields(), metrics: TransferMetrics(record))
+                ?? Response(
+                    statusCode: Int(record.http_status), headers: HTTPFields(), metrics: TransferMetrics(record))
             return TransferEvent(receiver, .ended(.response(whole)))
         }
     }

@@ -1,0 +1,120 @@
+import HTTPTypes
+
+/// The shell of ``EventSourceStateMachine``: pulled by one iterator, so it needs no lock.
+final class EventSourceSession<C: Command> {
+    private typealias Reader = ServerSentEventSequence<ResponseBodyStream>.Iterator
+
+    private let source: EventSource<C>
+    private var machine: EventSourceStateMachine
+    /// What is being read. Dropping it stops the request.
+    private var reader: Reader?
+    private var head: Response?
+
+    init(_ source: EventSource<C>) {
+        self.source = source
+        machine = EventSourceStateMachine(policy: source.policy)
+    }
+
+    func next() async throws -> ServerSentEvent? {
+        var action = machine.started()
+        while true {
+            switch action {
+            case .none, .read:
+                switch try await read() {
+                case .event(let event): return event
+                case .action(let next): action = next
+                }
+            case .connect(let lastEventID):
+                action = try await connect(lastEventID)
+            case .wait(let time):
+                (reader, head) = (nil, nil)
+                try await source.client.clock.sleep(for: time)
+                action = machine.reconnectTimerFired()
+            case .finish, .cancelTransfer, .cancelTimer:
+                (reader, head) = (nil, nil)
+                return nil
+            case .fail(let error):
+                let response = error.response ?? head
+                (reader, head) = (nil, nil)
+                throw error.with(response: response)
+            }
+        }
+    }
+
+    private enum Read {
+        case event(ServerSentEvent)
+        case action(EventSourceStateMachine.Action)
+    }
+
+    private func read() async throws -> Read {
+        // After the end: a sequence that is over stays over.
+        guard var reading = reader else { return .action(.finish) }
+        let before = (reading.parser.lastEventID, reading.parser.reconnectionTime)
+        let result: Result<ServerSentEvent?, any Error>
+        do {
+            result = .success(try await reading.next())
+        } catch {
+            result = .failure(error)
+        }
+        reader = reading
+        let (lastEventID, time) = (reading.parser.lastEventID, reading.parser.reconnectionTime)
+        if case .success(.some) = result {
+            machine.streamAdvanced(lastEventID: lastEventID, reconnectionTime: time)
+        } else if lastEventID != before.0 || time != before.1 {
+            // A block without data changes both and is no event.
+            machine.streamAdvanced(lastEventID: lastEventID, reconnectionTime: time)
+        }
+        switch result {
+        case .success(let event?): return .event(event)
+        case .success(nil): return .action(machine.ended(random: .random(in: 0...1)))
+        case .failure(let error): return .action(try failed(error))
+        }
+    }
+
+    private func connect(_ lastEventID: String?) async throws -> EventSourceStateMachine.Action {
+        var overrides = source.overrides ?? RequestOverrides()
+        if overrides.headers[.accept] == nil { overrides.headers[.accept] = "text/event-stream" }
+        if overrides.headers[.cacheControl] == nil { overrides.headers[.cacheControl] = "no-store" }
+        if let lastEventID, let name = HTTPField.Name.lastEventID { overrides.headers[name] = lastEventID }
+        // The machine judges.
+        overrides.acceptsStatusCode = { _ in true }
+        overrides.acceptedContentTypes = .any
+        do {
+            let response = try await source.client.stream(source.command, overrides: overrides)
+            head = response.head
+            let sequence = ServerSentEventSequence(
+                response.body, parser: ServerSentEventParser(lastEventID: machine.lastEventID))
+            reader = sequence.makeAsyncIterator()
+            return machine.responseReceived(
+                statusCode: response.statusCode, contentType: response.header(.contentType),
+                retryAfter: response.header(.retryAfter).flatMap(Int64.init).map { .seconds(max(0, min($0, 86400))) },
+                random: .random(in: 0...1))
+        } catch {
+            return try failed(error)
+        }
+    }
+
+    private func failed(_ error: any Error) throws -> EventSourceStateMachine.Action {
+        guard let error = error as? ErrandError else {
+            // The task was cancelled, or the request stopped.
+            _ = machine.closed()
+            (reader, head) = (nil, nil)
+            throw error
+        }
+        return machine.failed(error, isRetryable: error.mayPass, random: .random(in: 0...1))
+    }
+}
+
+extension ErrandError {
+    /// Whether the same request may well succeed later: the network's fault, not the caller's and not the server's word.
+    fileprivate var mayPass: Bool {
+        switch code {
+        case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .resolveFailed, .connectFailed,
+            .proxyFailed, .tlsFailed, .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError,
+            .queueFull, .malformedResponse:
+            true
+        default:
+            false
+        }
+    }
+}
