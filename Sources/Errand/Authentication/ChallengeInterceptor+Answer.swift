@@ -19,13 +19,21 @@ extension ChallengeInterceptor.Answer {
     /// `nil` for none. Throws ``ErrandError/authenticationFailed``, or ``ErrandError/invalidHeader`` for what no field can
     /// say.
     func credential() throws(ErrandError) -> ServerCredential? {
+        let value: String?
         switch self {
-        case .basic(let username, let password): try .basic(username: username, password: password)
-        case .bearer(let token): try .bearer(token)
-        case .header(let value): try .header(value)
-        case .take: nil
-        case .fail: throw ErrandError.authenticationFailed.with(message: "the challenge was declined")
+        case .basic(let username, let password):
+            value = try Authorization.basic(username: username, password: password).header()
+        case .bearer(let token):
+            value = try Authorization.bearer(token).header()
+        case .header(let given):
+            try Authorization.check(given, "the authorization")
+            value = given
+        case .take:
+            value = nil
+        case .fail:
+            throw ErrandError.authenticationFailed.with(message: "the challenge was declined")
         }
+        return value.map { .field($0) }
     }
 }
 
