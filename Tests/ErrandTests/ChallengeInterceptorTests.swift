@@ -179,6 +179,39 @@ private struct Trouble: Error {}
         #expect(asked.all.count == 1)
     }
 
+    // MARK: Digest
+
+    @Test func digestIsLeftToTheEngine() async throws {
+        let expected = ServerAuthentication.digest(username: "ada", password: "secret")
+        let asked = Notes<AuthenticationChallenge>()
+        let seen = Notes<ServerAuthentication?>()
+        let interceptor = asking(asked) { _ in .digest(username: "ada", password: "secret") }
+        for headers in [[:], [.authorization: "Bearer own"]] as [HTTPFields] {
+            let run = InterceptedRun(interceptors: [interceptor], headers: headers)
+            let status = try await run.status { request in
+                seen.add(request.authentication)
+                guard request.authentication == expected else {
+                    return Response(statusCode: 401, headers: [.wwwAuthenticate: "Digest realm=\"a\", nonce=\"n\""])
+                }
+                #expect(request.headers[.authorization] == nil)
+                return Response(statusCode: 200)
+            }
+            #expect(status == 200)
+        }
+        // The second request's own field is sent first.
+        #expect(seen.all == [nil, expected, nil, expected])
+        #expect(asked.all.map(\.scheme) == ["digest"])
+        let text = "\(ChallengeInterceptor.Answer.digest(username: "ada", password: "secret"))"
+        #expect(text == "digest ada")
+    }
+
+    @Test func digestIsNotForProxies() async throws {
+        let interceptor = asking { _ in .digest(username: "ada", password: "secret") }
+        await #expect(throws: ErrandError.authenticationFailed) {
+            try await InterceptedRun(interceptors: [interceptor]).status { _ in Response(statusCode: 407) }
+        }
+    }
+
     // MARK: Proxies
 
     private func proxied(_ seen: Notes<[String?]>) -> (RequestDescription) async throws -> Response {

@@ -6,6 +6,10 @@ extension ChallengeInterceptor {
         case basic(username: String, password: String)
         /// RFC 6750.
         case bearer(String)
+        /// RFC 7616, with what the server offers of MD5 and SHA-256. The engine answers, here and later, in a round of its
+        /// own per request (see ``ServerAuthentication``). Not for proxies, which end in
+        /// ``ErrandError/authenticationFailed``.
+        case digest(username: String, password: String)
         /// The whole value of `Authorization`, or `Proxy-Authorization`, for other schemes.
         case header(String)
         /// The response is the response.
@@ -25,6 +29,8 @@ extension ChallengeInterceptor.Answer {
             value = try Authorization.basic(username: username, password: password).header()
         case .bearer(let token):
             value = try Authorization.bearer(token).header()
+        case .digest(let username, let password):
+            return .server(.digest(username: username, password: password))
         case .header(let given):
             try Authorization.check(given, "the authorization")
             value = given
@@ -43,6 +49,7 @@ extension ChallengeInterceptor.Answer: CustomStringConvertible, CustomDebugStrin
         switch self {
         case .basic(let username, _): "basic \(username)"
         case .bearer: "bearer"
+        case .digest(let username, _): "digest \(username)"
         case .header: "header"
         case .take: "take"
         case .fail: "fail"

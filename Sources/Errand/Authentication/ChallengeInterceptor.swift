@@ -48,7 +48,7 @@ public final class ChallengeInterceptor: Interceptor {
             guard let key = AnswerBook.Key(side, original) else { continue }
             memory.keys[side] = key
             let kept = book.withLock { $0[key] }
-            let own = original.headers[side.field] != nil
+            let own = original.hasCredential(for: side)
             let credential = memory.runs[side, default: ChallengeRun()].toSend(own: own, kept: kept)
             try credential?.apply(to: &request, by: side)
         }
