@@ -114,6 +114,14 @@ fault_outcome errand_fault__run(fault_connection *connection,
 
 /* proxy.c */
 fault_outcome errand_fault__proxy(fault_connection *connection);
+/* A connection to a port of loopback; -1: refused. */
+int errand_fault__connect_to(unsigned long port);
+/* Copies both ways until either side closes. */
+void errand_fault__relay(fault_connection *connection, int upstream);
+
+/* socks.c */
+fault_outcome errand_fault__socks5(fault_connection *connection,
+                                   const errand_fault_step *step);
 
 /* digest.c: `count` and `data` are the step's. */
 fault_outcome errand_fault__digest(fault_connection *connection,

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int connect_to(unsigned long port) {
+int errand_fault__connect_to(unsigned long port) {
   struct sockaddr_in address = {.sin_family = AF_INET,
                                 .sin_port = htons((uint16_t) port),
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -49,8 +49,7 @@ static bool send_all(fault_connection *connection, int fd, const void *data,
   return true;
 }
 
-/* Copies both ways until either side closes. */
-static void relay(fault_connection *connection, int upstream) {
+void errand_fault__relay(fault_connection *connection, int upstream) {
   struct pollfd fds[3] = {
       {.fd = connection->server->stop_event, .events = POLLIN},
       {.fd = connection->fd, .events = POLLIN},
@@ -126,14 +125,15 @@ fault_outcome errand_fault__proxy(fault_connection *connection) {
   if (errand_fault__read_body(connection, 0, 0) == FAULT_ENDED)
     return FAULT_ENDED;
   const char *colon = authority + strcspn(authority, ":/");
-  int upstream = connect_to(*colon == ':' ? strtoul(colon + 1, NULL, 10) : 80);
+  int upstream = errand_fault__connect_to(
+      *colon == ':' ? strtoul(colon + 1, NULL, 10) : 80);
   if (upstream < 0)
     return refuse(connection);
   bool ready = tunnel ? errand_fault__send(connection, opened,
                                            sizeof opened - 1) == FAULT_GO_ON
                       : forward(connection, upstream);
   if (ready)
-    relay(connection, upstream);
+    errand_fault__relay(connection, upstream);
   close(upstream);
   errand_fault__close(connection, false);
   return FAULT_ENDED;

@@ -155,6 +155,8 @@ static fault_outcome perform(fault_connection *connection,
   case ERRAND_FAULT_DIGEST:
     return connection->request == NULL ? FAULT_ENDED
                                        : errand_fault__digest(connection, step);
+  case ERRAND_FAULT_SOCKS5:
+    return errand_fault__socks5(connection, step);
   case ERRAND_FAULT_PROXY:
     return connection->request == NULL ? FAULT_ENDED
                                        : errand_fault__proxy(connection);

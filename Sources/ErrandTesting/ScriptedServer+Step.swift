@@ -36,6 +36,9 @@ extension ScriptedServer {
         case gzipZeros(Int)
         /// Act as a proxy to the port on loopback that the request names, by CONNECT or by forwarding.
         case proxy
+        /// Act as a SOCKS5 proxy to loopback, for a connection's script, with these credentials alone where there are any.
+        /// The request is recorded with the method `DOMAIN`, `IPV4` or `IPV6`, as the client named the host.
+        case socks5(username: String? = nil, password: String = "")
         /// Go on once a request has the right Digest credentials; until then answer 401 with a challenge.
         case digest(username: String, password: String, sha256: Bool = false)
 
@@ -79,6 +82,9 @@ extension ScriptedServer {
                 step.kind = ERRAND_FAULT_GZIP_ZEROS
                 step.count = Int64(max(0, bytes))
             case .proxy: step.kind = ERRAND_FAULT_PROXY
+            case .socks5(let username, let password):
+                step.kind = ERRAND_FAULT_SOCKS5
+                if let username { data = Array("\(username):\(password)".utf8) }
             case .digest(let username, let password, let sha256):
                 step.kind = ERRAND_FAULT_DIGEST
                 step.count = sha256 ? 1 : 0

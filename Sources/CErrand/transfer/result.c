@@ -29,6 +29,14 @@ static errand_status receive_status(const errand__slot *slot) {
                                       : ERRAND_RECEIVE_FAILED;
 }
 
+/* For "socks5://" the host behind the proxy is looked up on this side. */
+static errand_status proxy_status(const errand__slot *slot) {
+  long error = CURLPX_OK;
+  curl_easy_getinfo(slot->easy, CURLINFO_PROXY_ERROR, &error);
+  return error == CURLPX_RESOLVE_HOST ? ERRAND_RESOLVE_FAILED
+                                      : ERRAND_PROXY_FAILED;
+}
+
 errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   const errand__transfer *t = slot->transfer;
   if (code != CURLE_OK && t->reason != ERRAND_OK)
@@ -42,8 +50,9 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
     return t->phase >= ERRAND__SENDING ? ERRAND_MALFORMED_RESPONSE
                                        : ERRAND_UNSUPPORTED_SCHEME;
   case CURLE_COULDNT_RESOLVE_PROXY:
-  case CURLE_PROXY:
     return ERRAND_PROXY_FAILED;
+  case CURLE_PROXY:
+    return proxy_status(slot);
   case CURLE_COULDNT_RESOLVE_HOST:
     return ERRAND_RESOLVE_FAILED;
   case CURLE_COULDNT_CONNECT:
@@ -109,9 +118,24 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   }
 }
 
+/* libcurl before 8.0 takes a lost HTTP/2 connection for the end of some of its
+   streams (48cd032623). */
+static bool is_cut(const errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  curl_off_t length = -1;
+  curl_off_t received = 0;
+  if (t->http_major != 2 || t->send == ERRAND__SEND_HEAD)
+    return false;
+  curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
+  return length > received;
+}
+
 errand_status errand__check_complete(const errand__slot *slot) {
   if (!slot->transfer->head_done)
     return ERRAND_RECEIVE_FAILED;
+  if (is_cut(slot))
+    return ERRAND_PARTIAL_BODY;
   return errand__wire_limit_passed(slot) ? ERRAND_LIMIT_BODY_BYTES : ERRAND_OK;
 }
 

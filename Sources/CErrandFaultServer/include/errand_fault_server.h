@@ -57,7 +57,12 @@ typedef enum errand_fault_step_kind {
      qop=auth) of `data`, "user:password"; until then read each one's body and
      answer 401 with a challenge and the body "denied\n". `count` 0: MD5, 1:
      SHA-256. */
-  ERRAND_FAULT_DIGEST = 12
+  ERRAND_FAULT_DIGEST = 12,
+  /* Act as a SOCKS5 proxy (RFC 1928) to loopback, for a connection's script;
+     with `data`, "user:password", for those alone (RFC 1929). The request is
+     recorded as "NAME host:port", where NAME says how the client named the
+     host: DOMAIN, IPV4 or IPV6. */
+  ERRAND_FAULT_SOCKS5 = 13
 } errand_fault_step_kind;
 
 typedef struct errand_fault_step {

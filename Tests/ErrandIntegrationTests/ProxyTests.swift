@@ -1,0 +1,53 @@
+import Errand
+import ErrandTesting
+import Testing
+
+/// Proxies by ``ConnectionOptions/Proxy``; the kinds and failures are tested in the core.
+@Suite struct ProxyTests {
+    private func get(_ url: String, by proxy: ConnectionOptions.Proxy) async throws -> Response {
+        try await Client.with(Client()) { client in
+            try await client.run(Get(path: url, connection: ConnectionOptions(proxy: proxy)))
+        }
+    }
+
+    private func address(_ server: ScriptedServer) -> String {
+        String(server.url("").dropFirst("http://".count).prefix { $0 != "/" })
+    }
+
+    @Test func httpWithAndWithoutPassword() async throws {
+        let (target, proxy) = (try ScriptedServer(), try ScriptedServer())
+        try target.on(nil, [.echo])
+        try proxy.on(nil, [.proxy])
+        for user in ["", "ada:pw@"] {
+            let response = try await get(target.url("/"), by: .url("http://\(user)\(address(proxy))"))
+            #expect(response.statusCode == 200)
+        }
+        #expect(proxy.requests.map { $0.values(of: "Proxy-Authorization") } == [[], ["Basic YWRhOnB3"]])
+        #expect(target.requests.allSatisfy { $0.values(of: "Proxy-Authorization").isEmpty })
+        let direct = try await get(
+            target.url("/"), by: .url("http://\(address(proxy))", bypass: ["127.0.0.1"]))
+        #expect(direct.statusCode == 200)
+        #expect(proxy.requests.count == 2)
+    }
+
+    @Test func socks5WithAndWithoutPassword() async throws {
+        let target = try ScriptedServer()
+        try target.on(nil, [.echo])
+        for (user, step) in [
+            ("", ScriptedServer.Step.socks5()), ("ada:pw@", .socks5(username: "ada", password: "pw")),
+        ] {
+            let proxy = try ScriptedServer()
+            try proxy.onConnection(0, [step])
+            let port = address(target).split(separator: ":").last ?? ""
+            let response = try await get(
+                "http://nowhere.invalid:\(port)/", by: .url("socks5h://\(user)\(address(proxy))"))
+            #expect(response.statusCode == 200)
+            #expect(proxy.requests.map(\.method) == ["DOMAIN"])
+        }
+        let closed = try ScriptedServer()
+        try closed.onConnection(0, [.socks5(username: "ada", password: "pw")])
+        await #expect(throws: ErrandError.proxyFailed) {
+            try await get("http://nowhere.invalid/", by: .url("socks5h://ada:no@\(address(closed))"))
+        }
+    }
+}
