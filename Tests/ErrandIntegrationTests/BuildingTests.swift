@@ -108,6 +108,18 @@ private struct Ask: Command {
         #expect(seen[0].values(of: "accept-language") == ["de-AT;q=1, en;q=0.9"])
     }
 
+    @Test func digestByCommand() async throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.digest(username: "ada", password: "pä"), .echo])
+        try await Client.with(Client(configuration: .init(baseURL: server.url("/")))) { client async throws -> Void in
+            var ask = Ask(path: "x", parameters: ["a": 1], authorization: .digest(username: "ada", password: "pä"))
+            #expect(try await client.run(ask).statusCode == 200)
+            ask.authorization = .digest(username: "ada", password: "wrong")
+            await #expect(throws: ErrandError.statusNotAccepted) { try await client.run(ask) }
+        }
+        #expect(server.requests.prefix(2).map(\.bodyLength) == [0, 3])
+    }
+
     @Test func authorizationStaysWithItsOrigin() async throws {
         let other = try ScriptedServer()
         try other.on(nil, [.echo])

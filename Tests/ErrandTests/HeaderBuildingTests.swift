@@ -44,8 +44,37 @@ private struct Ask: Command {
         #expect(try sent(Ask(headers: [.accept: "a/b"]), client: .bearer("c")) == ["Bearer c"])
     }
 
+    @Test func digestIsLeftToTheEngine() throws {
+        func built(_ ask: Ask, client: Authorization? = nil, header: String? = nil) throws -> RequestDescription {
+            var configuration = Client.Configuration()
+            configuration.authorization = client
+            if let header { configuration.headers[.authorization] = header }
+            return try RequestBuilder(configuration).description(of: ask)
+        }
+        let digest = Authorization.digest(username: "u", password: "p")
+        let expected = ServerAuthentication.digest(username: "u", password: "p")
+        for description in [
+            try built(Ask(authorization: digest)), try built(Ask(), client: digest),
+            try built(Ask(authorization: digest), client: .bearer("c")),
+        ] {
+            #expect(description.authentication == expected && description.headers[.authorization] == nil)
+        }
+        for description in [
+            try built(Ask(authorization: .bearer("c")), client: digest), try built(Ask(), client: digest, header: "x"),
+            try built(Ask(headers: [.authorization: "x"], authorization: digest)),
+            try built(Ask(headers: [.authorization: "x"]), client: digest),
+            try built(Ask(authorization: digest), header: "x"),
+        ] {
+            #expect(description.authentication == nil && description.headers[.authorization] != nil)
+        }
+        let nobody = try built(Ask(authorization: .anonymous), client: digest)
+        #expect(nobody.authentication == nil && nobody.headers[.authorization] == nil)
+    }
+
     @Test(arguments: [
-        Authorization.basic(username: "a\r\nX: y", password: ""), .basic(username: "a", password: "b\n"),
+        Authorization.digest(username: "", password: ""), .digest(username: "a:b", password: ""),
+        .digest(username: "a", password: "\r\n"), .basic(username: "a\r\nX: y", password: ""),
+        .basic(username: "a", password: "b\n"),
         .basic(username: "a:b", password: "c"), .bearer("a\r\nb"), .bearer(""), .bearer("a\0"),
     ])
     func badCredentialsAreRefused(authorization: Authorization) {

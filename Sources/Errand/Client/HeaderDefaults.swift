@@ -5,6 +5,10 @@ struct HeaderDefaults: Sendable {
     private let fields: HTTPFields
     /// Whether the default `Authorization` field comes from ``Client/Settings/authorization`` and so may be replaced.
     private let hasAuthorization: Bool
+    /// Whether ``Client/Settings/headers`` has such a field, which no ``Authorization`` replaces.
+    private let isAuthorizationGiven: Bool
+    /// What ``Client/Settings/authorization`` leaves to the engine.
+    private let authentication: ServerAuthentication?
     /// The block of `fields`.
     private let plain: HeaderBlock
     /// The same with the `Content-Type` of the commonest bodies.
@@ -18,7 +22,9 @@ struct HeaderDefaults: Sendable {
         if let languages = try PreferredLanguages.header(settings.languages), fields[.acceptLanguage] == nil {
             fields[.acceptLanguage] = languages
         }
-        hasAuthorization = fields[.authorization] == nil && settings.authorization != nil
+        isAuthorizationGiven = fields.contains(.authorization)
+        hasAuthorization = !isAuthorizationGiven && settings.authorization != nil
+        authentication = isAuthorizationGiven ? nil : try settings.authorization?.challenged()
         if hasAuthorization, let value = try settings.authorization?.header() { fields.append(.authorization(value)) }
         self.fields = fields
         plain = HeaderBlock(fields)
@@ -53,6 +59,14 @@ struct HeaderDefaults: Sendable {
             ownFields[.contentEncoding] = encoding
         }
         return Self.block(defaults, ownFields, wire.contentType)
+    }
+
+    /// What the engine answers a challenge with; `nil` where an `Authorization` field is sent, or nothing is to be.
+    func authentication(_ own: Own) throws(ErrandError) -> ServerAuthentication? {
+        if own.authorization == nil, authentication == nil { return nil }
+        guard !isAuthorizationGiven, !own.fields.contains(.authorization) else { return nil }
+        guard let authorization = own.authorization else { return authentication }
+        return try authorization.challenged()
     }
 
     private static func block(_ defaults: HTTPFields, _ own: HTTPFields, _ contentType: String?) -> HeaderBlock {

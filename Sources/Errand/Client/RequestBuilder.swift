@@ -62,10 +62,13 @@ final class RequestBuilder: Sendable {
             Self.replace(&own.fields, by: overrides.headers)
             own.authorization = overrides.authorization ?? own.authorization
         }
-        return RequestDescription(
-            method: command.method, url: url, headers: try headers.get().block(own, wire), body: wire.body,
+        let headers = try headers.get()
+        var description = RequestDescription(
+            method: command.method, url: url, headers: try headers.block(own, wire), body: wire.body,
             options: overrides?.options ?? command.options,
             settings: try transferSettings(of: command, overrides, url: url))
+        if let authentication = try headers.authentication(own) { description.authentication = authentication }
+        return description
     }
 
     private func description(

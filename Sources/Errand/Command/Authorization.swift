@@ -10,7 +10,8 @@ public enum Authorization: Sendable, Hashable {
     case basic(username: String, password: String)
     /// RFC 6750.
     case bearer(String)
-    /// RFC 7616, answered by libcurl when the server challenges (CURLAUTH_DIGEST).
+    /// RFC 7616, answered by the engine when the server challenges, see ``ServerAuthentication``. The name must not be
+    /// empty or have a colon in it.
     case digest(username: String, password: String)
 
     /// The `Authorization` field to send at once; `nil` for none. Throws ``ErrandError/invalidHeader``; the message shows
@@ -33,6 +34,18 @@ public enum Authorization: Sendable, Hashable {
             }
             return "Bearer " + token
         }
+    }
+
+    /// What the engine does by itself; `nil` where a field says all. Throws ``ErrandError/invalidHeader``.
+    func challenged() throws(ErrandError) -> ServerAuthentication? {
+        guard case .digest(let username, let password) = self else { return nil }
+        try Self.check(username, "the user name")
+        try Self.check(password, "the password")
+        guard !username.isEmpty, !username.utf8.contains(UInt8(ascii: ":")) else {
+            throw ErrandError.invalidHeader.with(
+                message: "the user name of Digest authorization is empty or has a colon")
+        }
+        return .digest(username: username, password: password)
     }
 
     /// RFC 7617 2: no control characters; CR and LF would end the field.
