@@ -200,4 +200,20 @@ private struct Ask: Command {
             await #expect(throws: ErrandError.tlsUntrusted) { try await client.run(numbered) }
         }
     }
+
+    /// The policy is that of the host which a redirect leads to, not of the one it comes from.
+    @Test func aRedirectGoesByTheNextHostsPolicy() async throws {
+        let nginx = try Nginx.shared.get()
+        let server = try ScriptedServer()
+        let location = nginx.url("/12b", port: .tls, host: "localhost")
+        try server.on(nil, [.send("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")])
+        let authority = nginx.certificateAuthorityPath
+        let client = try Nginx.client { $0.tlsPolicies["localhost"] = .init(caFile: authority) }
+        let ask = Ask(path: server.url("/"), method: .get)
+        try await Client.with(client) { client async throws -> Void in
+            #expect(try await client.run(ask).body.count == 12)
+            client.reconfigure { $0.tlsPolicies["localhost"]?.pinnedKeys = [String(repeating: "A", count: 43) + "="] }
+            await #expect(throws: ErrandError.tlsPinMismatch) { try await client.run(ask) }
+        }
+    }
 }
