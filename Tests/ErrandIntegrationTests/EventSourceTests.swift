@@ -1,0 +1,110 @@
+import ErrandTesting
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+private struct GetEvents: Command {
+    var path = "events"
+}
+
+@Suite(.timeLimit(.minutes(2))) struct EventSourceTests {
+    private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+
+    private func with(_ body: (Client, ScriptedServer) async throws -> Void) async throws {
+        let server = try ScriptedServer()
+        var configuration = Client.Configuration(baseURL: server.url())
+        configuration.loops = 1
+        try await Client.with(Client(configuration: configuration)) { try await body($0, server) }
+    }
+
+    private var quick: EventSourcePolicy {
+        var policy = EventSourcePolicy()
+        policy.reconnectionTime = .milliseconds(1)
+        policy.minimumDelay = .milliseconds(1)
+        return policy
+    }
+
+    /// An end, a break, a status that may pass; then 204, which ends it. Each connection says where the last one was.
+    @Test func itGoesOnWhereItWas() async throws {
+        try await with { client, server in
+            let scripts: [[ScriptedServer.Step]] = [
+                [.readHead, .send(Self.head + "id: 1\ndata: one\n\n"), .close],
+                [.readHead, .send(Self.head + "id: 2\nretry: 2\n\nevent: named\ndata: two\n\ndata: lost"), .reset],
+                [.readHead, .send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), .close],
+                [.readHead, .send(Self.head + "id\ndata: three\n\n"), .close],
+                [.readHead, .send("HTTP/1.1 204 No Content\r\n\r\n"), .close],
+            ]
+            for (index, steps) in scripts.enumerated() { try server.onConnection(index + 1, steps) }
+            var events: [ServerSentEvent] = []
+            for try await event in client.events(GetEvents(), policy: quick) { events.append(event) }
+            #expect(events.map(\.data) == ["one", "two", "three"])
+            #expect(events.map(\.event) == ["message", "named", "message"])
+            let ids = server.requests.map { $0.values(of: "last-event-id") }
+            #expect(ids == [[], ["1"], ["2"], ["2"], []])
+            #expect(server.requests.allSatisfy { $0.values(of: "accept") == ["text/event-stream"] })
+        }
+    }
+
+    @Test func whatCannotPassIsThrown() async throws {
+        try await with { client, server in
+            try server.on("/events", [.send("HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n")])
+            await #expect(throws: ErrandError.statusNotAccepted) {
+                for try await _ in client.events(GetEvents(), policy: quick) {}
+            }
+            try server.on(
+                "/html", [.send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 3\r\n\r\n<p>")])
+            await #expect(throws: ErrandError.contentTypeNotAccepted) {
+                for try await _ in client.events(GetEvents(path: "html"), policy: quick) {}
+            }
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func itGivesUpAfterSoManyFailures() async throws {
+        let port = try FaultPort(.refused)
+        let client = Client(configuration: .init(baseURL: "http://127.0.0.1:\(port.number)"))
+        var policy = quick
+        policy.maximumFailures = 3
+        await #expect(throws: ErrandError.connectFailed) {
+            for try await _ in client.events(GetEvents(), policy: policy) {}
+        }
+        await client.shutdown()
+    }
+
+    /// While it reads, and while it waits to connect again.
+    @Test(arguments: [true, false]) func cancelling(isReading: Bool) async throws {
+        try await with { client, server in
+            try server.on("/events", [.send(Self.head + "data: x\n\n")] + (isReading ? [.stall] : [.close]))
+            let task = Task {
+                var count = 0
+                for try await _ in client.events(GetEvents()) { count += 1 }
+                return count
+            }
+            #expect(await server.hasSeen(.init(requests: 1)))
+            try await Task.sleep(for: .milliseconds(50))
+            task.cancel()
+            await #expect(throws: CancellationError.self) { _ = try await task.value }
+            #expect(await server.hasSeen(.init(closed: 1)))
+        }
+    }
+
+    @Test func linesAndJSON() async throws {
+        struct Row: Decodable, Sendable, Equatable { var n: Int }
+        try await with { client, server in
+            let body = "{\"n\": 1}\r\n\n{\"n\": 2}\n{\"n\": 3}"
+            try server.on(
+                "/rows",
+                [.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n")]
+                    + body.utf8.map { .send(String(UnicodeScalar($0))) })
+            var rows: [Row] = []
+            for try await row in try await client.stream(GetEvents(path: "rows")).body.jsonLines(of: Row.self) {
+                rows.append(row)
+            }
+            #expect(rows == [Row(n: 1), Row(n: 2), Row(n: 3)])
+            var lines: [String] = []
+            for try await line in try await client.stream(GetEvents(path: "rows")).body.lines { lines.append(line) }
+            #expect(lines == ["{\"n\": 1}", "", "{\"n\": 2}", "{\"n\": 3}"])
+        }
+    }
+}
