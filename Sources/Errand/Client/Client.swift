@@ -14,6 +14,8 @@ import Synchronization
 /// with a word about what runs, and returns when everything is over.
 public final class Client: Sendable {
     let transport: any Transport
+    /// The same, for requests that share transfers.
+    let coalescing: CoalescingTransport
     /// The present one; it is exchanged by ``reconfigure(_:)``.
     let building: Mutex<RequestBuilder>
     /// Makes changes of the settings one after the other.
@@ -48,6 +50,7 @@ public final class Client: Sendable {
     /// configuration are of no effect then.
     public init(configuration: Configuration = Configuration(), transport: any Transport) {
         self.transport = transport
+        coalescing = CoalescingTransport(transport)
         building = Mutex(RequestBuilder(configuration))
         callbacks = configuration.callbackQueue ?? .serial()
         accessories = configuration.accessories

@@ -187,6 +187,14 @@ public struct CommandOptions: OptionSet, Sendable, Hashable {
 
     /// Neither send the client's cookies nor keep what the response sets (``CookieStorage``).
     public static let withoutCookies = CommandOptions(rawValue: 4)
+
+    /// Request coalescing: while an equal request of the client is under way that has this option too, send nothing and
+    /// take what that one gets, with its metrics. Equal are requests with the same method, URL, header fields, bytes of the
+    /// body, options and settings, after interceptors; bodies from files and sources, and streamed responses, are never
+    /// shared. Each request judges and decodes for itself, counts its own `Timeouts.total`, and may be stopped without
+    /// the others; the transfer ends when none is left. One that joins hears only the events that are still to come. Any
+    /// method: two equal POSTs at the same time are sent as one.
+    public static let coalesced = CommandOptions(rawValue: 8)
 }
 
 /// A name and an optional value of a URL's query.

@@ -177,7 +177,7 @@ extension AnyRequest {
         let pump = makePump(for: description)
         let id: TransferID
         do {
-            id = try client.transport.submit(description, for: self)
+            id = try carrier.submit(description, for: self)
         } catch {
             return deliver(.failure(refusal(error)))
         }
@@ -205,9 +205,9 @@ extension AnyRequest {
         while true {
             switch action {
             case .none: return
-            case .cancel(let id): return client.transport.cancel(id)
-            case .pause(let id): client.transport.pause(id)
-            case .resume(let id): client.transport.resume(id)
+            case .cancel(let id): return carrier.cancel(id)
+            case .pause(let id): carrier.pause(id)
+            case .resume(let id): carrier.resume(id)
             case .abandon: return abandonWork()
             }
             let performed = action

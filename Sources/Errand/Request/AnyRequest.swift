@@ -13,6 +13,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     let client: Client
     let core = Mutex(Core())
 
+    /// Whether transfers go by ``Client/coalescing``. Fixed, because the numbers of transfers are those of their carrier.
+    let isCoalesced: Bool
     /// What this request does otherwise than its command says.
     let boxedOverrides: OverridesBox?
     /// The client's list of what runs; guarded by the client's lock.
@@ -97,12 +99,16 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     private static let lastID = Atomic<UInt64>(0)
 
-    init(client: Client, callbacks: CallbackQueue, overrides: RequestOverrides?) {
+    init(client: Client, callbacks: CallbackQueue, options: CommandOptions, overrides: RequestOverrides?) {
         self.client = client
+        isCoalesced = (overrides?.options ?? options).contains(.coalesced)
         boxedOverrides = overrides.map(OverridesBox.init)
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
         super.init(callbacks: callbacks)
     }
+
+    /// What takes this request's transfers.
+    var carrier: any Transport { isCoalesced ? client.coalescing : client.transport }
 
     // MARK: What Request adds
 

@@ -20,7 +20,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     init(client: Client, command: C, callbacks: CallbackQueue, overrides: RequestOverrides? = nil) {
         self.command = command
-        super.init(client: client, callbacks: callbacks, overrides: overrides)
+        super.init(client: client, callbacks: callbacks, options: command.options, overrides: overrides)
     }
 
     /// What the command made of the response; `nil` until it succeeded.

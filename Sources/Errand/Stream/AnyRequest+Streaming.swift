@@ -15,7 +15,7 @@ extension AnyRequest {
             core.hooks?.run.owedCredit += bytes
             return nil
         }
-        if let id { client.transport.grant(id, bytes: bytes) }
+        if let id { carrier.grant(id, bytes: bytes) }
     }
 
     /// The transfer's id is known now: gives it the credit that was owed.
@@ -25,13 +25,13 @@ extension AnyRequest {
             core.hooks?.run.owedCredit = 0
             return run.owedCredit
         }
-        if owed > 0 { client.transport.grant(id, bytes: owed) }
+        if owed > 0 { carrier.grant(id, bytes: owed) }
     }
 
     /// `nil` where the body needs none.
     final func makePump(for description: RequestDescription) -> UploadPump? {
         guard case .source(let source) = description.body else { return nil }
-        let pump = UploadPump(source, transport: client.transport)
+        let pump = UploadPump(source, transport: carrier)
         let earlier = core.withLock { core in
             let hooks = core.madeHooks()
             let earlier = hooks.run.pump

@@ -166,7 +166,7 @@ public final class TransferSettings: Sendable {
 
 extension TransferSettings {
     /// The same with another total timeout.
-    func with(total: Duration) throws(ErrandError) -> TransferSettings {
+    func with(total: Duration?) throws(ErrandError) -> TransferSettings {
         var timeouts = timeouts
         timeouts.total = total
         return try TransferSettings(

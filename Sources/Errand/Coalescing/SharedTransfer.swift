@@ -1,0 +1,95 @@
+/// One transfer of the transport beneath, and the equal requests that share it.
+///
+/// `@unchecked Sendable`: everything that varies is read and written only while the table of its
+/// ``CoalescingTransport`` is locked.
+final class SharedTransfer: TransferReceiver, @unchecked Sendable {
+    enum Phase {
+        /// Being submitted.
+        case opening
+        case open(TransferID)
+        /// Ended, refused, or cancelled because the last member left.
+        case over
+    }
+
+    struct Member {
+        let id: TransferID
+        let receiver: TransferReceiver
+        var isPaused = false
+        /// Ends the membership when `Timeouts.total` is up.
+        var timer: Task<Void, Never>?
+    }
+
+    enum Action: Equatable {
+        case none
+        case pause(TransferID)
+        case resume(TransferID)
+        case cancel(TransferID)
+    }
+
+    /// `nil`: never shared.
+    let key: SharedTransferKey?
+    /// In the order in which they came.
+    nonisolated(unsafe) private(set) var members: [Member] = []
+    nonisolated(unsafe) private(set) var phase = Phase.opening
+    nonisolated(unsafe) private var isPaused = false
+    private let transport: CoalescingTransport
+
+    init(_ key: SharedTransferKey?, of transport: CoalescingTransport, events: CallbackQueue) {
+        self.key = key
+        self.transport = transport
+        super.init(callbacks: events)
+    }
+
+    override func receive(_ event: TransferEvent.Kind) {
+        transport.receive(event, of: self)
+    }
+
+    // MARK: While the table is locked
+
+    func join(_ receiver: TransferReceiver, as id: TransferID) {
+        members.append(Member(id: id, receiver: receiver))
+    }
+
+    /// Answers the member, where it is one.
+    func leave(_ id: TransferID) -> Member? {
+        guard let index = members.firstIndex(where: { $0.id == id }) else { return nil }
+        return members.remove(at: index)
+    }
+
+    func opened(_ id: TransferID) {
+        // It may have ended before the submission returned.
+        if case .opening = phase { phase = .open(id) }
+    }
+
+    /// No member hears of it from here on but those answered.
+    func end() -> [Member] {
+        phase = .over
+        defer { members = [] }
+        return members
+    }
+
+    func setPaused(_ paused: Bool, _ id: TransferID) {
+        guard let index = members.firstIndex(where: { $0.id == id }) else { return }
+        members[index].isPaused = paused
+    }
+
+    func setTimer(_ timer: Task<Void, Never>, _ id: TransferID) -> Bool {
+        guard let index = members.firstIndex(where: { $0.id == id }) else { return false }
+        members[index].timer = timer
+        return true
+    }
+
+    /// What the transport beneath must do, after members came, went, paused or resumed. It moves bytes while one member
+    /// wants them.
+    func reconcile() -> Action {
+        guard case .open(let id) = phase else { return .none }
+        guard !members.isEmpty else {
+            phase = .over
+            return .cancel(id)
+        }
+        let mayRest = members.allSatisfy(\.isPaused)
+        guard mayRest != isPaused else { return .none }
+        isPaused = mayRest
+        return mayRest ? .pause(id) : .resume(id)
+    }
+}

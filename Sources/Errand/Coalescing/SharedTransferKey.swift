@@ -1,0 +1,47 @@
+import HTTPTypes
+
+/// What makes two requests equal: every byte they would send, and how they would be sent. Not the total timeout, which
+/// each request counts for itself.
+struct SharedTransferKey: Hashable {
+    private let method: HTTPRequest.Method
+    private let url: String
+    private let headers: HeaderBlock
+    private let body: [UInt8]
+    private let options: CommandOptions
+    private let reports: RequestDescription.Reports
+    private let authentication: ServerAuthentication?
+    private let timeouts: Timeouts
+    private let limits: Limits
+    private let priority: Priority
+    private let connection: ConnectionOptions?
+
+    /// `nil` where nothing can be shared: a streamed response has one reader, and a file or a source may give other bytes
+    /// the next time.
+    init?(_ description: RequestDescription) {
+        guard case .buffered = description.delivery else { return nil }
+        switch description.body {
+        case .none: body = []
+        case .bytes(let bytes): body = bytes
+        case .data(let data): body = Array(data)
+        case .file, .stream, .source: return nil
+        }
+        method = description.method
+        url = description.url
+        headers = description.headers
+        options = description.options
+        reports = description.reports
+        authentication = description.authentication
+        var timeouts = description.settings.timeouts
+        timeouts.total = nil
+        self.timeouts = timeouts
+        limits = description.settings.limits
+        priority = description.settings.priority
+        connection = description.settings.connection
+    }
+
+    /// The rest is compared, not hashed: requests to one address differ seldom, and bodies may be long.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(method)
+        hasher.combine(url)
+    }
+}
