@@ -8,7 +8,7 @@ import Testing
 @Suite struct CurlCommandTests {
     private func description(
         _ url: String = "http://h/", method: HTTPRequest.Method = .get, headers: HTTPFields = [.userAgent: "t"],
-        body: RequestDescription.Body = .none, timeouts: Timeouts = .none, connection: ConnectionOptions? = nil
+        body: RequestDescription.Body = .none, timeouts: Timeouts = .unlimited, connection: ConnectionOptions? = nil
     ) throws -> RequestDescription {
         RequestDescription(
             method: method, url: url, headers: HeaderBlock(headers), body: body, options: [],

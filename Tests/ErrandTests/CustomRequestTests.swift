@@ -80,7 +80,7 @@ private struct Ask: Command {
         #expect(try built(Ask()) { $0.authorization = .bearer("o") }.headers[.authorization] == "Bearer o")
         #expect(try built(Ask()) { $0.options = .freshConnection }.options == .freshConnection)
         let settings = try built(Ask(priority: .high)) { overrides in
-            overrides.timeouts = .some(.none)
+            overrides.timeouts = .unlimited
             overrides.limits = Limits(bodyBytes: 9)
             overrides.priority = .low
             overrides.connection = ConnectionOptions(httpVersion: .http1)

@@ -57,5 +57,5 @@ public struct RedirectPolicy: Sendable {
     }
 
     /// Redirecting responses are responses like any other.
-    public static let none = RedirectPolicy(limit: 0)
+    public static let doNotFollow = RedirectPolicy(limit: 0)
 }

@@ -29,7 +29,7 @@ public struct Timeouts: Sendable, Hashable {
     }
 
     /// No limit at all.
-    public static let none = Timeouts(connect: nil, idle: nil)
+    public static let unlimited = Timeouts(connect: nil, idle: nil)
 }
 
 extension Timeouts {

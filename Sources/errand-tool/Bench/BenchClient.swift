@@ -16,7 +16,7 @@ enum BenchClient {
         configuration.connection = plan.connection
         configuration.timeouts = Timeouts(connect: plan.timeout, idle: plan.timeout)
         configuration.limits = Limits(bodyBytes: BenchPlan.bodyLimit, decodedBytes: BenchPlan.bodyLimit)
-        configuration.redirects = .none
+        configuration.redirects = .doNotFollow
         return Client(configuration: configuration)
     }
 

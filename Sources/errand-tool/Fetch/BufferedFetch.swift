@@ -13,7 +13,7 @@ enum BufferedFetch {
             ? .follow(limit: settings.maxRedirects) { hop in
                 hops.withLock { $0 = (hop.count, hop.proposal.url) }
                 return .follow(hop.proposal)
-            } : RedirectPolicy.none
+            } : RedirectPolicy.doNotFollow
         do {
             let response = try await client.run(command)
             result.take(response)
