@@ -177,7 +177,7 @@ import Testing
         #expect(try followed(decide(302, "/z", from: sent, hops: 9)).url == "http://a/z")
         guard case .fail(let error) = decide(302, "/z", from: sent, hops: 10) else { return #expect(Bool(false)) }
         #expect(error == .tooManyRedirects)
-        guard case .take = decide(302, "/z", from: sent, policy: .none) else { return #expect(Bool(false)) }
+        guard case .take = decide(302, "/z", from: sent, policy: .doNotFollow) else { return #expect(Bool(false)) }
     }
 
     @Test func policyMayVetoOrAlter() throws {

@@ -71,7 +71,7 @@ private struct Ask: Command {
         let first = try builder.description(of: Ask(path: "https://api.example.com/1")).settings
         let second = try builder.description(of: Ask(path: "https://api.example.com/2")).settings
         #expect(first === second)
-        let timed = try builder.description(of: Ask(path: "https://api.example.com/2", timeouts: .some(.none))).settings
+        let timed = try builder.description(of: Ask(path: "https://api.example.com/2", timeouts: .unlimited)).settings
         #expect(timed.connection == first.connection && timed.connection != nil)
     }
 
