@@ -250,9 +250,13 @@ private struct Trouble: Error {}
     @Test func whatOneProxyWasToldIsNotForAnotherWay() async throws {
         let interceptor = asking { .bearer($0.isProxy ? "p" : "s") }
         var run = InterceptedRun(interceptors: [interceptor])
-        run.connection = ConnectionOptions(proxy: .environment)
         _ = try await run.status(proxied(Notes()))
-        let direct = try await InterceptedRun(interceptors: [interceptor]).prepare()
-        #expect(direct.headers[.proxyAuthorization] == nil)
+        #expect(try await run.prepare().headers[.proxyAuthorization] == "Bearer p")
+        run = InterceptedRun(interceptors: [interceptor])
+        run.connection = ConnectionOptions(proxy: .url("http://other:1"))
+        #expect(try await run.prepare().headers[.proxyAuthorization] == nil)
+        var direct = InterceptedRun(interceptors: [interceptor])
+        direct.clientConnection = ConnectionOptions()
+        #expect(try await direct.prepare().headers[.proxyAuthorization] == nil)
     }
 }

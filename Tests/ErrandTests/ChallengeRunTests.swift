@@ -90,7 +90,7 @@ private let newer = AnswerBook.Entry(credential: .field("newer"), serial: 2)
         {
             var run = InterceptedRun(interceptors: [], url: url)
             run.connection = proxy.map { ConnectionOptions(proxy: $0) }
-            return AnswerBook.Key(side, try run.description())
+            return AnswerBook.Key(side, try run.description(), ConnectionOptions(proxy: .url("http://p:1")))
         }
         let server = try #require(try key("http://a/x"))
         #expect(try key("HTTP://A:80/y?z") == server)
@@ -99,7 +99,8 @@ private let newer = AnswerBook.Entry(credential: .field("newer"), serial: 2)
         #expect(try key("https://a/x", .proxy) == nil)
         #expect(try key("http://a/x", proxy: .environment) != server)
         #expect(try key("http://a/x", .proxy, proxy: .environment) != nil)
-        // Whoever says 407 there is no proxy.
+        // Whoever says 407 there is no proxy, by the request's options or by the client's.
+        #expect(AnswerBook.Key(.proxy, try InterceptedRun(interceptors: []).description(), ConnectionOptions()) == nil)
         #expect(try key("http://a/x", .proxy, proxy: ConnectionOptions.Proxy.none) == nil)
 
         let first = book.keep(new, for: server)

@@ -69,6 +69,13 @@ import Testing
         #expect(text(secret, redaction: .none).split(separator: "s3cret").count == 8)
     }
 
+    @Test func digest() throws {
+        var request = try description()
+        request.authentication = .digest(username: "ada", password: "it's")
+        #expect(text(request) == "curl -q --digest --user ada:REDACTED -H 'User-Agent: t' http://h/")
+        #expect(text(request, redaction: .none).contains(#"--user 'ada:it'\''s' "#))
+    }
+
     @Test func connectionOptions() throws {
         let options = ConnectionOptions(
             httpVersion: .http2OverTLS, encodings: [.gzip, .brotli],

@@ -8,6 +8,8 @@ struct InterceptedRun {
     var url = "http://a/x"
     var headers = HTTPFields()
     var connection: ConnectionOptions?
+    /// The client's default.
+    var clientConnection = ConnectionOptions(proxy: .environment)
     var storage = InterceptionContext.Storage()
     /// Where the last hop goes, for runs that are redirected.
     var lastURL: String?
@@ -16,6 +18,7 @@ struct InterceptedRun {
         var context = InterceptionContext(
             requestID: 1, command: GetRaw(), replays: replays, storage: storage)
         context.lastURL = lastURL
+        context.connection = clientConnection
         return context
     }
 

@@ -83,7 +83,8 @@ import Testing
     @Test(
         arguments: [
             ("z", "http://a/x/z"), ("//b/z", "http://b/z"), ("?q", "http://a/x/y?q"), ("https://b/#f", "https://b/"),
-            ("../z", "http://a/z"), ("/a b", "http://a/a%20b"), ("", nil), ("http://", nil),
+            ("../z", "http://a/z"), ("/a b", "http://a/a%20b"), ("http://u:p@b/z", "http://b/z"),
+            ("//u@a/z@y", "http://a/z@y"), ("", nil), ("http://", nil),
         ] as [(String, String?)])
     func locations(location: String, expected: String?) throws {
         let decision = decide(302, location, from: try description(.get))

@@ -5,15 +5,17 @@ struct AnswerBook: Sendable {
         let side: ChallengeSide
         let origin: String
         /// As the request has it: what one proxy was told is not for another, nor for a server that is reached without.
-        let proxy: ConnectionOptions.Proxy?
+        let proxy: ConnectionOptions.Proxy
 
         /// `nil` where that side has no business with the request: a proxy does not see what is sent by https, and what
         /// was put into it for the proxy would reach the server; and none is used where the request says so.
-        init?(_ side: ChallengeSide, _ request: RequestDescription) {
+        ///
+        /// - Parameter connection: what a request without options of its own goes by.
+        init?(_ side: ChallengeSide, _ request: RequestDescription, _ connection: ConnectionOptions) {
             let url = URLReference(request.url)
-            let proxy = request.settings.connection?.proxy
+            let proxy = (request.settings.connection ?? connection).proxy
             if side == .proxy {
-                guard url.scheme?.lowercased() == "http", proxy != ConnectionOptions.Proxy.none else { return nil }
+                guard url.scheme?.lowercased() == "http", proxy != .none else { return nil }
             }
             self.side = side
             origin = url.origin

@@ -158,10 +158,12 @@ final class RequestBuilder: Sendable {
             connection: connection, tlsBasis: basis)
     }
 
-    /// What a redirected request goes by: another origin's TLS policy, not that of the origin it comes from. `url`: where it
-    /// was redirected. Throws ``ErrandError/invalidURL`` where the host cannot be told.
+    /// What a request goes by that was led from `url` to another origin: that one's TLS policy. Throws
+    /// ``ErrandError/invalidURL`` where the host cannot be told.
+    ///
+    /// - Parameter byServer: a server's redirect is not to be trusted with who asks; the program's own interceptor is.
     func settings(
-        forHop next: RequestDescription, from url: String
+        forHop next: RequestDescription, from url: String, byServer: Bool = true
     ) throws(ErrandError) -> TransferSettings {
         let settings = next.settings
         guard let policies, settings.tlsBasis != .request else { return settings }
@@ -172,10 +174,12 @@ final class RequestBuilder: Sendable {
             tls = entry.tls
         } else {
             tls = table.fallback?.tls ?? (settings.tlsBasis == .client ? self.settings.connection.tls : .init())
-            // It tells who asks; only an entry for the host says that it may know.
-            tls.clientCertificate = nil
-            tls.clientKey = nil
-            tls.clientKeyPassword = nil
+            if byServer {
+                // It tells who asks; only an entry for the host says that it may know.
+                tls.clientCertificate = nil
+                tls.clientKey = nil
+                tls.clientKeyPassword = nil
+            }
         }
         var connection = settings.connection ?? engine
         guard connection.tls != tls else { return settings }

@@ -16,6 +16,8 @@ public struct InterceptionContext: Sendable {
     /// Where the last transfer went, which a redirect may have led elsewhere than what was prepared; `nil` before the
     /// first one.
     public internal(set) var lastURL: String?
+    /// How requests without options of their own reach the server: the client's default.
+    public internal(set) var connection = ConnectionOptions()
 
     /// Values by type. Any thread.
     public final class Storage: Sendable {

@@ -73,6 +73,7 @@ extension AnyRequest {
         return InterceptorChain(
             interceptors: run.interceptors,
             context: InterceptionContext(
-                requestID: id, command: erasedCommand, replays: run.replays, storage: storage, lastURL: lastURL))
+                requestID: id, command: erasedCommand, replays: run.replays, storage: storage, lastURL: lastURL,
+                connection: client.connection))
     }
 }

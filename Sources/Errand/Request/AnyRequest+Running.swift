@@ -156,10 +156,27 @@ extension AnyRequest {
             let result: Result<RequestDescription, ErrandError> = await chain.prepare(description)
             return { [self] in
                 switch result {
-                case .success(let prepared): submit(prepared, transfer: transfer)
+                case .success(let prepared): submit(prepared, insteadOf: description, transfer: transfer)
                 case .failure(let error): deliver(.failure(error))
                 }
             }
+        }
+    }
+
+    /// What interceptors made of `built`.
+    private func submit(_ prepared: RequestDescription, insteadOf built: RequestDescription, transfer: Int) {
+        do throws(ErrandError) {
+            var prepared = prepared
+            if case .stream = prepared.body {
+                throw .invalidBody.with(message: "an interceptor gave a body that nobody writes; use a source")
+            }
+            // Another host's pins and certificates are another host's, whoever led there.
+            if prepared.url != built.url {
+                prepared.settings = try client.builder.settings(forHop: prepared, from: built.url, byServer: false)
+            }
+            submit(prepared, transfer: transfer)
+        } catch {
+            deliver(.failure(error.refused))
         }
     }
 

@@ -39,7 +39,11 @@ package enum RedirectRules {
         guard RequestBuilder.isSupported(scheme) else {
             return .fail(refused(response, "the redirect leads to '\(scheme)', which is neither http nor https"))
         }
-        guard target.authority?.isEmpty == false else { return .take }
+        guard let authority = target.authority, !authority.isEmpty else { return .take }
+        // RFC 9110 4.2.4: user information from another party is not to be used; it is a server's choice of who asks.
+        if let mark = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            target.authority = authority[authority.utf8.index(after: mark)...]
+        }
         if source.scheme?.lowercased() == "https", scheme.lowercased() == "http", !policy.allowsDowngrade {
             return .fail(refused(response, "the redirect leads from https to http"))
         }

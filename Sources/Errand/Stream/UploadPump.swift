@@ -62,8 +62,13 @@ final class UploadPump: Sendable {
             let reader = try source.open()
             defer { reader.close() }
             while let room = await room() {
-                guard let bytes = try await reader.next(maximum: min(room, Self.piece)) else {
+                let maximum = min(room, Self.piece)
+                guard let bytes = try await reader.next(maximum: maximum) else {
                     return transport.finishUpload(id)
+                }
+                guard (1...maximum).contains(bytes.count) else {
+                    throw ErrandError.invalidBody.with(
+                        message: "a body's reader gave \(bytes.count) bytes where 1 to \(maximum) were asked for")
                 }
                 state.withLock { $0.credit -= bytes.count }
                 bytes.withUnsafeBytes { transport.write($0, to: id) }

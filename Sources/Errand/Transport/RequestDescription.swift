@@ -52,9 +52,9 @@ public struct RequestDescription: Sendable {
     /// Rarely used switches.
     public var options: CommandOptions
     /// Default: buffered.
-    public var delivery = Delivery.buffered
+    public package(set) var delivery = Delivery.buffered
     /// Default: none.
-    public var reports: Reports = []
+    public package(set) var reports: Reports = []
     /// Credentials for the server, by a scheme that needs a challenge. Default: none.
     public var authentication: ServerAuthentication? {
         get { rare?.authentication }

@@ -8,8 +8,8 @@ import HTTPTypes
 /// // curl -q --noproxy '*' --connect-timeout 10 --speed-limit 1 --speed-time 60 -H 'User-Agent: errand/0.1' http://...
 /// ```
 ///
-/// Secrets are hidden unless ``Redaction/none`` is asked for. What `curl` has no option for is left out: priority,
-/// limits, the queue's and the first byte's timeouts, and accepting any host name alone (`-k` accepts any certificate
+/// Secrets are hidden unless ``Redaction/none`` is asked for. Left out are the client's cookies, which it adds as it sends,
+/// and what `curl` has no option for: priority, limits, the queue's and the first byte's timeouts, and accepting any host name alone (`-k` accepts any certificate
 /// too). An idle timeout becomes whole seconds at less than a byte a second.
 public struct CurlCommand: Sendable, CustomStringConvertible {
     /// The command, in one piece.
@@ -33,6 +33,10 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
         words += (description.settings.connection ?? connection).curlWords(
             url: description.url, hasAcceptEncoding: description.headers[.acceptEncoding] != nil, redaction: redaction)
         words += description.settings.curlWords
+        if case .digest(let username, let password) = description.authentication {
+            let shown = redaction.hidesCredentials ? Redaction.placeholder : password
+            words += ["--digest", "--user", ShellWord.quoted("\(username):\(shown)")]
+        }
         words += Self.method(description.method, hasBody: body.isPresent)
         words += Self.headers(description, redaction: redaction, hasBody: body.isPresent)
         words += body.words
