@@ -26,6 +26,11 @@ import Testing
         func requestFailed(_ request: AnyRequest) { told.add("failed: \(request.error?.shortDescription ?? "")") }
     }
 
+    @Test func aCommandGetsUnlessItSaysOtherwise() throws {
+        struct Bare: Command { var path: String { "a" } }
+        #expect(try Client.stubbed(StubTransport()).describe(Bare()).method == .get)
+    }
+
     @Test(arguments: Priority.allCases)
     func prioritiesReachTheTransport(priority: Priority) async throws {
         let stub = StubTransport { _ in .response(status: 200) }
@@ -75,6 +80,97 @@ import Testing
         #expect(try client.describe(Ask()).url == "http://test/a")
         #expect(try client.describe(Ask(baseURL: "http://other/v1")).url == "http://other/v1/a")
         await client.shutdown()
+    }
+
+    @Test func filtersComeAndGoWhileTheClientRuns() throws {
+        let client = Client.stubbed(StubTransport())
+        client.reconfigure { $0.urlFilters.append(QueryParameterFilter(["v": "1"])) }
+        #expect(try client.describe(Ask()).url == "http://test/a?v=1")
+        client.reconfigure { $0.urlFilters = [] }
+        #expect(try client.describe(Ask()).url == "http://test/a")
+    }
+
+    @Test func whatIsSentIsShownAfterRedirectsToo() async throws {
+        let client = Client.stubbed(
+            StubTransport { description in
+                description.url.hasSuffix("a")
+                    ? .response(status: 303, headers: [.location: "http://other/b"]) : .response(status: 200)
+            }
+        ) { $0.authorization = .bearer("t") }
+        let request = client.request(Ask(method: .post, body: .string("x")))
+        #expect(request.transferDescription == nil && request.url == nil)
+        let first = try client.describe(request.command)
+        #expect(first.method == .post && first.url == "http://test/a" && first.headers[.authorization] == "Bearer t")
+        request.start()
+        await client.shutdown()
+        let last = try #require(request.transferDescription)
+        #expect(last.method == .get && last.url == "http://other/b" && last.headers[.authorization] == nil)
+        #expect(last.bodyBytes.isEmpty && request.url == "http://other/b")
+    }
+
+    @Test func requestsHaveNumbersOfTheirOwn() {
+        let clients = [Client.stubbed(StubTransport()), Client.stubbed(StubTransport())]
+        let numbers = clients.flatMap { client in (0..<10).map { _ in client.request(Ask()).id } }
+        #expect(Set(numbers).count == 20)
+    }
+
+    private struct Lenient: Command {
+        var path = "a"
+        func accepts(statusCode: Int) -> Bool { statusCode == 404 }
+        typealias Response = String
+    }
+
+    @Test(arguments: [(404, true), (200, false)])
+    func theCommandSaysWhichStatusIsASuccess(status: Int, isSuccess: Bool) async throws {
+        let client = Client.stubbed(StubTransport { _ in .response(status: status, body: "b") })
+        let result = await client.result(of: Lenient())
+        if isSuccess {
+            #expect(try result.get() == "b")
+        } else {
+            #expect(throws: ErrandError.statusNotAccepted) { try result.get() }
+        }
+        await client.shutdown()
+    }
+
+    @Test func foundationsErrorLiesBeneath() async {
+        struct Number: Command {
+            var path: String { "a" }
+            struct Response: Decodable, Sendable { var number: Int }
+        }
+        let client = Client.stubbed(StubTransport { _ in .response(status: 200, body: #"{"number": "x"}"#) })
+        let request = client.start(Number())
+        await client.shutdown()
+        guard case .typeMismatch(_, let context) = request.error?.underlyingError as? DecodingError else {
+            Issue.record("not Foundation's: \(String(describing: request.error?.underlyingError))")
+            return
+        }
+        #expect(context.codingPath.map(\.stringValue) == ["number"])
+    }
+
+    @Test func whatCameBeforeAnErrorIsKept() async {
+        let half = Response(statusCode: 206, body: Array("half".utf8))
+        let client = Client.stubbed(StubTransport { _ in .failure(.partialBody.with(response: half)) })
+        let request = client.start(Ask())
+        await client.shutdown()
+        #expect(request.error == .partialBody && request.value == nil)
+        #expect(request.response?.statusCode == 206 && request.response?.body.bytes == Array("half".utf8))
+    }
+
+    @Test(
+        arguments: [
+            ("application/json", true), ("text/json; charset=utf-8", true), ("text/javascript", true),
+            ("application/problem+json", true), ("text/html", false), ("application/xml", false),
+        ])
+    func jsonComesInTheseTypes(type: String, isTaken: Bool) {
+        #expect(ContentTypes.json.accepts(contentType: type) == isTaken)
+    }
+
+    @Test(
+        arguments: [
+            ("application/xml", true), ("text/xml", true), ("application/atom+xml", true), ("application/json", false),
+        ])
+    func xmlComesInTheseTypes(type: String, isTaken: Bool) {
+        #expect(ContentTypes.xml.accepts(contentType: type) == isTaken)
     }
 
     @Test func nothingComesFromACache() async throws {
