@@ -9,19 +9,31 @@ import Testing
     }
 
     private static let catalog = "Sources/Errand/Errand.docc"
+    /// Where Swift code is shown to readers.
+    private static var documents: [String] {
+        SourceTree.files(in: catalog, suffix: ".md") + SourceTree.files(in: "docs", suffix: ".md")
+            + ["README.md", "CONTRIBUTING.md"]
+    }
+    /// Where it is compiled.
+    private static var snippets: [String] {
+        SourceTree.files(in: "Tests", suffix: "Snippets.swift") + SourceTree.files(in: "Examples", suffix: ".swift")
+            + ["Tests/ErrandToolTests/ReadmeExample.swift"]
+    }
 
     private func blocks() throws -> [Block] {
-        try SourceTree.files(in: Self.catalog, suffix: ".md").flatMap { path in
+        try Self.documents.flatMap { path in
             var blocks: [Block] = []
-            var open: (start: Int, lines: [String])?
+            var open: (start: Int, isSwift: Bool, lines: [String])?
             for (index, line) in try SourceTree.text(path).components(separatedBy: "\n").enumerated() {
-                if let block = open, line == "```" {
-                    blocks.append(Block(place: "\(path):\(block.start)", lines: block.lines))
+                if line == "```", let block = open {
+                    if block.isSwift { blocks.append(Block(place: "\(path):\(block.start)", lines: block.lines)) }
                     open = nil
                 } else if open != nil {
                     open?.lines.append(line)
-                } else if line.hasPrefix("```swift") {
-                    open = (index + 1, [])
+                } else if line.hasPrefix("```") {
+                    open = (index + 1, line == "```swift", [])
+                } else {
+                    #expect(!line.contains("```"), "\(path):\(index + 1): a block that is not looked at")
                 }
             }
             #expect(open == nil, "\(path) ends in a block")
@@ -41,11 +53,9 @@ import Testing
     }
 
     @Test func everyBlockOfAGuideIsCompiled() throws {
-        let files = try SourceTree.files(in: "Tests/ErrandTests/Snippets", suffix: ".swift").map {
-            try SourceTree.text($0).components(separatedBy: "\n")
-        }
+        let files = try Self.snippets.map { try SourceTree.text($0).components(separatedBy: "\n") }
         let blocks = try blocks()
-        #expect(blocks.count > 20)
+        #expect(blocks.count > 60 && blocks.contains { $0.place.hasPrefix("README.md") })
         #expect(blocks.filter { block in !files.contains { occurs(block.lines, in: $0) } }.map(\.place) == [])
     }
 
@@ -57,8 +67,8 @@ import Testing
             let text = try SourceTree.text(path)
             for part in text.replacingOccurrences(of: "```", with: "").components(separatedBy: "``").enumerated()
             where part.offset % 2 == 1 {
-                let name = part.element.replacingOccurrences(of: "/", with: ".")
-                if name != "Errand", !declarations.contains(name) { broken.append("\(path): \(name)") }
+                let name = part.element.replacingOccurrences(of: "/", with: ".").prefix { $0 != "(" }
+                if name != "Errand", !declarations.contains(String(name)) { broken.append("\(path): \(name)") }
             }
             for part in text.components(separatedBy: "<doc:").dropFirst() {
                 let guide = part.prefix { $0 != ">" }
@@ -67,5 +77,29 @@ import Testing
             }
         }
         #expect(broken == [])
+    }
+
+    /// The catalog's first page leads to every guide and to every public type.
+    @Test func theFirstPageLeadsEverywhere() throws {
+        let page = try SourceTree.text("\(Self.catalog)/Errand.md")
+        let links = Set(
+            page.components(separatedBy: "\n").filter { $0.hasPrefix("- ") }.map { String($0.dropFirst(2)) })
+        for path in SourceTree.files(in: Self.catalog, suffix: ".md") {
+            let guide = path.split(separator: "/").last?.dropLast(3) ?? ""
+            #expect(guide == "Errand" || links.contains("<doc:\(guide)>"), "\(path) is not linked")
+        }
+        var types: [String] = []
+        for path in SourceTree.files(in: "Sources/Errand", suffix: ".swift") {
+            for line in try SourceTree.text(path).components(separatedBy: "\n") where line.hasPrefix("public ") {
+                let words = line.split { !($0.isLetter || $0.isNumber) }
+                let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor"]
+                guard let kind = words.firstIndex(where: kinds.contains), kind + 1 < words.count,
+                    !line.hasPrefix("public import")
+                else { continue }
+                types.append(String(words[kind + 1]))
+            }
+        }
+        #expect(types.count > 70)
+        #expect(types.filter { !links.contains("``\($0)``") } == [])
     }
 }

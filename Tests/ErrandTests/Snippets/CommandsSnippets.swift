@@ -13,6 +13,17 @@ import Testing
         typealias Response = [String]
     }
 
+    struct GetPicture: Command {
+        var name: String
+        var path: String { "pictures/\(name)" }
+        var usesCDN: Bool { true }
+        typealias Response = Data
+    }
+
+    struct APIVersion: URLFilter {
+        func filter(_ url: String, for command: any Command) -> String { "v2/" + url }
+    }
+
     struct CreateUser: Command {
         var name: String
         var method: HTTPRequest.Method { .post }
@@ -55,6 +66,60 @@ import Testing
         typealias Response = JSONValue
     }
 
+    struct FilterByQuery: Command {
+        var path: String { "filter" }
+        var parameters: Parameters? { ["tags": ["a", "b"], "owner": ["id": 1], "open": true] }
+        var parameterEncoding: ParameterEncoding {
+            var style = QueryStyle()
+            style.arrays = .comma
+            style.nesting = .dots
+            style.booleans = .literal
+            return .query(style)
+        }
+        typealias Response = JSONValue
+    }
+
+    struct PutLog: Command {
+        var lines: [String]
+        var method: HTTPRequest.Method { .put }
+        var path: String { "log" }
+        var body: RequestBody { .string(lines.joined(separator: "\n")).gzipped() }
+        typealias Response = NoContent
+    }
+
+    struct Archive: Command {
+        var password: String
+        var path: String { "archive" }
+        var authorization: Authorization? { .digest(username: "ada", password: password) }
+        typealias Response = Data
+    }
+
+    struct Presigned: Command {
+        var url: String
+        var path: String { "" }
+        var customRequest: CustomRequest? { CustomRequest(method: .put, url: url, body: .string("x")) }
+        typealias Response = NoContent
+    }
+
+    struct Download: Command {
+        var path: String { "latest" }
+        var redirects: RedirectPolicy? {
+            .follow(limit: 3) { hop in
+                hop.proposal.url.hasPrefix("https://files.example.com/") ? .follow(hop.proposal) : .stop
+            }
+        }
+    }
+
+    struct ListDates: Command {
+        var path: String { "dates" }
+        var jsonDecoder: JSONDecoder {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            return decoder
+        }
+        typealias Response = [Date]
+    }
+
     struct Upload: Command {
         var photo: String
         var method: HTTPRequest.Method { .put }
@@ -91,16 +156,6 @@ import Testing
         }
     }
 
-    static func pinned() -> Client {
-        let pinned = ConnectionOptions(
-            httpVersion: .http2OverTLS,
-            tls: .init(
-                caFile: "/etc/service/ca.pem", pinnedKeys: ["sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]),
-            proxy: .url("http://proxy.internal:3128", bypass: ["localhost"]))
-        let client = Client(configuration: .init(baseURL: "https://api.example.com/", connection: pinned))
-        return client
-    }
-
     static func raw(_ client: Client) async throws {
         let response = try await client.run(RawCommand(method: .delete, url: "users/1"))
         print(response.statusCode, response.headers[.contentType] ?? "", response.body.count)
@@ -112,24 +167,48 @@ import Testing
         print(try client.curlCommand(for: CreateUser(name: "Ada")))
     }
 
-    @Test func commands() async throws {
-        let stub = StubTransport { _ in .response(status: 404) }
-        let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
-        try await Self.raw(client)
-        try Self.look(client)
-        #expect(try await client.run(CountLines()) == 0)
-        #expect(try client.describe(Search(words: "a b")).url == "http://test/search?q=a%20b&page=1")
+    @Test func whatIsSent() async throws {
+        let client = Client(configuration: ConnectionSnippets.configured(), transport: StubTransport())
+        #expect(
+            try client.describe(Search(words: "a b")).url
+                == "https://api.example.com/v2/search?device=linux&q=a%20b&page=1")
+        #expect(try client.describe(GetPicture(name: "a")).url == "https://cdn.example.com/v2/pictures/a?device=linux")
         #expect(try client.describe(PutPhoto(file: "x")).headers[.contentType] == "image/jpeg")
         #expect(try client.describe(Report()).settings.timeouts.total == .seconds(30))
         let filter = try client.describe(Filter())
         #expect(
             String(decoding: filter.bodyBytes, as: UTF8.self) == #"{"tags":["a","b"],"owner":{"id":1},"open":true}"#)
+        #expect(
+            try client.describe(FilterByQuery()).url
+                == "https://api.example.com/v2/filter?device=linux&open=true&owner.id=1&tags=a,b")
         #expect(try client.describe(Upload(photo: #filePath)).headers[.contentType]?.hasPrefix("multipart/") == true)
+        #expect(try client.describe(PutLog(lines: ["a", "b"])).headers[.contentEncoding] == "gzip")
         #expect(try client.describe(Mine(token: "x")).headers[.authorization] == "Bearer x")
-        await #expect(throws: ErrandError.statusNotAccepted) { try await client.run(ListIssues()) }
+        #expect(
+            try client.describe(Archive(password: "x")).authentication == .digest(username: "ada", password: "x"))
+        #expect(try client.describe(Presigned(url: "http://elsewhere/x?s=1")).url == "http://elsewhere/x?s=1")
         Self.moved(client)
-        #expect(try client.describe(Report()).url == "https://fallback.example.com/report")
+        #expect(try client.describe(Report()).url == "https://fallback.example.com/v2/report?device=linux")
         await client.shutdown()
-        await Self.pinned().shutdown()
+    }
+
+    @Test func whatComesBack() async throws {
+        let stub = StubTransport { description in
+            switch description.url {
+            case "http://test/dates": .response(status: 200, body: #"["1970-01-01T00:00:07Z"]"#)
+            case "http://test/latest": .response(status: 302, headers: [.location: "https://other.example.com/"])
+            default: .response(status: 404)
+            }
+        }
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
+        try await Self.raw(client)
+        try Self.look(client)
+        #expect(try await client.run(CountLines()) == 0)
+        #expect(try await client.run(ListDates()) == [Date(timeIntervalSince1970: 7)])
+        await #expect(throws: ErrandError.statusNotAccepted) { try await client.run(ListIssues()) }
+        let result = await client.result(of: Download())
+        #expect(throws: ErrandError.statusNotAccepted) { try result.get() }
+        #expect(!stub.submitted.contains { $0.url.contains("other") })
+        await client.shutdown()
     }
 }

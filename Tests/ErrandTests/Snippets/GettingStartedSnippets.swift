@@ -31,6 +31,35 @@ import Testing
         await client.shutdown(.drain(within: .seconds(5)))
     }
 
+    final class Profile {
+        private var loading: RequestLease?
+
+        func load(_ id: Int, from client: Client) {
+            loading = client.start(GetUser(id: id), success: { print($0.value?.name ?? "") }).lease()
+        }
+    }
+
+    static func all(_ client: Client) {
+        print(client.requests.map(\.id))
+        client.cancelAll()
+    }
+
+    @Test func leases() async {
+        let stub = StubTransport()
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
+        do {
+            let profile = Profile()
+            profile.load(1, from: client)
+            #expect(stub.cancelled.isEmpty && client.requests.count == 1)
+            withExtendedLifetime(profile) {}
+        }
+        #expect(stub.cancelled.count == 1)
+        let request = client.start(GetUser(id: 2))
+        Self.all(client)
+        await client.shutdown()
+        #expect(request.state == .cancelled)
+    }
+
     @Test func gettingStarted() async throws {
         let stub = StubTransport { _ in .response(status: 200, body: #"{"name": "Ada"}"#) }
         let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)

@@ -23,27 +23,45 @@ import Testing
         }
     }
 
-    struct Signing: Interceptor {
-        var sign: @Sendable ([UInt8]) -> String
+    final class Screen: RequestDelegate {
+        let text = Mutex("")
 
-        func prepare(
-            _ request: RequestDescription, in context: InterceptionContext
-        ) async throws -> RequestDescription {
-            var request = request
-            var fields = request.headers.fields
-            fields[.authorization] = sign(request.bodyBytes)
-            request.headers = HeaderBlock(fields)
-            return request
+        func requestFinished(_ request: AnyRequest) { text.withLock { $0 = "done" } }
+        func requestFailed(_ request: AnyRequest) { text.withLock { $0 = request.error?.shortDescription ?? "" } }
+    }
+
+    struct PatientOnce: Interceptor {
+        func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
+            guard case .response(let response) = result, response.statusCode == 503, context.replays == 0 else {
+                return false
+            }
+            try await Task.sleep(for: .milliseconds(100))
+            return true
         }
+    }
+
+    actor Ledger {
+        static let shared = Ledger()
+        private(set) var codes: [Int] = []
+        func add(_ code: Int) { codes.append(code) }
     }
 
     struct Transfer: Command {
         var path: String { "transfer" }
-        struct Response: Decodable, Sendable { var code: Int }
+        struct Response: Codable, Sendable { var code: Int }
         struct Rejected: Error { var code: Int }
 
         var validator: (@Sendable (Response, Errand.Response) async throws -> Void)? {
             { value, _ in if value.code != 0 { throw Rejected(code: value.code) } }
+        }
+        var successPreprocessor: (@Sendable (Response, Errand.Response) async -> Void)? {
+            { value, _ in await Ledger.shared.add(value.code) }
+        }
+        var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? {
+            { error in if error == .validationFailed { await Ledger.shared.add(-1) } }
+        }
+        var successFilter: (@Sendable (Request<Self>) -> Void)? {
+            { request in print(request.value?.code ?? 0) }
         }
         var failureFilter: (@Sendable (Request<Self>) -> Void)? {
             { request in print(request.error?.shortDescription ?? "") }
@@ -69,18 +87,52 @@ import Testing
             })
     }
 
-    @Test func hooks() async throws {
+    static func delegated(_ client: Client, to screen: Screen) -> Request<Transfer> {
+        let request = client.request(Transfer())
+        request.delegate = screen
+        request.start()
+        return request
+    }
+
+    static func otherwise(_ client: Client) async throws -> Transfer.Response {
+        var overrides = RequestOverrides()
+        overrides.headers = [.acceptLanguage: "de"]
+        overrides.timeouts = Timeouts(total: .seconds(2))
+        overrides.acceptsStatusCode = { $0 == 200 || $0 == 404 }
+        overrides.interceptors = [PatientOnce()]
+        let value = try await client.run(Transfer(), overrides: overrides)
+        return value
+    }
+
+    @Test func watching() async throws {
         let counter = BusyCounter()
         var configuration = Self.configured()
         configuration.accessories += [counter, HopCounter()]
         let stub = StubTransport()
         let client = Client(configuration: configuration, transport: stub)
-        let request = client.request(Transfer())
-        Self.watched(request)
-        request.start()
+        let screen = Screen()
+        let request = Self.delegated(client, to: screen)
         #expect(counter.isBusy)
         stub.completeAll { _ in .response(Response(statusCode: 200, body: Array(#"{"code": 0}"#.utf8))) }
         await client.shutdown()
         #expect(!counter.isBusy && request.value?.code == 0)
+        #expect(screen.text.withLock { $0 } == "done")
+        Self.watched(request)
+        #expect(await Ledger.shared.codes.contains(0))
+    }
+
+    /// It is told to wait, is sent again, and answers 404, which is accepted; the validator has the last word.
+    @Test func otherwise() async throws {
+        let count = Atomic<Int>(0)
+        let stub = StubTransport { _ in
+            count.wrappingAdd(1, ordering: .relaxed).newValue == 1
+                ? .response(status: 503) : .response(status: 404, body: #"{"code": 7}"#)
+        }
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
+        let error = await #expect(throws: ErrandError.self) { try await Self.otherwise(client) }
+        #expect(error == .validationFailed && (error?.underlyingError as? Transfer.Rejected)?.code == 7)
+        #expect(stub.submitted.map { $0.headers[.acceptLanguage] } == ["de", "de"])
+        #expect(await Ledger.shared.codes.contains(-1))
+        await client.shutdown()
     }
 }

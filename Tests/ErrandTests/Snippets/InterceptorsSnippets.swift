@@ -1,0 +1,119 @@
+import Errand
+import ErrandTesting
+import HTTPTypes
+import Testing
+
+/// The code of the guide "Hooks" about interceptors and credentials; GuideTests compares it line by line.
+@Suite struct InterceptorsSnippets {
+    struct Signing: Interceptor {
+        var sign: @Sendable ([UInt8]) -> String
+
+        func prepare(
+            _ request: RequestDescription, in context: InterceptionContext
+        ) async throws -> RequestDescription {
+            var request = request
+            try request.headers.set(.authorization, to: sign(request.bodyBytes))
+            return request
+        }
+    }
+
+    struct Decrypting: Interceptor {
+        var decrypt: @Sendable ([UInt8]) throws -> [UInt8]
+
+        func transform(_ response: Response, in context: InterceptionContext) async throws -> Response {
+            guard response.statusCode == 200 else { return response }
+            let body = try decrypt(response.body.bytes)
+            return Response(statusCode: response.statusCode, headers: response.headers, body: body)
+        }
+    }
+
+    struct Token: Decodable, Sendable {
+        var access: String
+        var refresh: String
+    }
+
+    struct TokenAuthenticator: Authenticator {
+        struct Renew: Command {
+            var refresh: String
+            var method: HTTPRequest.Method { .post }
+            var path: String { "token" }
+            var body: RequestBody { .form(["grant_type": "refresh_token", "refresh_token": refresh]) }
+            typealias Response = Token
+        }
+
+        let issuer: Client
+
+        func apply(_ token: Token, to request: inout RequestDescription) throws {
+            try request.headers.set(.authorization, to: "Bearer \(token.access)")
+        }
+        func refresh(_ token: Token?, after response: Response?) async throws -> Token {
+            try await issuer.run(Renew(refresh: token?.refresh ?? ""))
+        }
+    }
+
+    static func guarded(
+        _ configuration: inout Client.Configuration, sign: @escaping @Sendable ([UInt8]) -> String,
+        decrypt: @escaping @Sendable ([UInt8]) throws -> [UInt8]
+    ) {
+        configuration.interceptors = [Signing(sign: sign), Decrypting(decrypt: decrypt)]
+    }
+
+    static func authenticated(_ configuration: inout Client.Configuration, issuer: Client, saved: Token?) {
+        let authentication = AuthenticationInterceptor(TokenAuthenticator(issuer: issuer), credential: saved)
+        configuration.interceptors = [authentication]
+    }
+
+    static func challenged(secret: String) -> ChallengeInterceptor {
+        let challenges = ChallengeInterceptor { challenge in
+            guard challenge.realm == "archive", !challenge.isProxy else { return .take }
+            return .digest(username: "ada", password: secret)
+        }
+        return challenges
+    }
+
+    @Test func signingAndDecrypting() async throws {
+        var configuration = Client.Configuration(baseURL: "http://test/")
+        Self.guarded(&configuration, sign: { "\($0.count)" }, decrypt: { $0.map { $0 ^ 1 } })
+        let stub = StubTransport { _ in .response(status: 200, body: "`c") }
+        let client = Client(configuration: configuration, transport: stub)
+        let response = try await client.run(RawCommand(method: .post, url: "x", body: .string("abc")))
+        #expect(try response.text() == "ab")
+        #expect(stub.submitted.map { $0.headers[.authorization] } == ["3"])
+        await client.shutdown()
+    }
+
+    @Test func oneRefresh() async throws {
+        let issued = StubTransport { _ in .response(status: 200, body: #"{"access": "new", "refresh": "r2"}"#) }
+        let issuer = Client(configuration: .init(baseURL: "http://issuer/"), transport: issued)
+        var configuration = Client.Configuration(baseURL: "http://test/")
+        Self.authenticated(&configuration, issuer: issuer, saved: Token(access: "old", refresh: "r1"))
+        let stub = StubTransport { description in
+            .response(status: description.headers[.authorization] == "Bearer new" ? 200 : 401)
+        }
+        let client = Client(configuration: configuration, transport: stub)
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 { group.addTask { try await client.run(RawCommand(url: "x")).statusCode } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 20))
+        #expect(
+            issued.submitted.map { String(decoding: $0.bodyBytes, as: UTF8.self) }
+                == ["grant_type=refresh_token&refresh_token=r1"])
+        await client.shutdown()
+        await issuer.shutdown()
+    }
+
+    @Test func challenges() async throws {
+        var configuration = Client.Configuration(baseURL: "http://test/")
+        configuration.interceptors = [Self.challenged(secret: "s")]
+        let stub = StubTransport { description in
+            description.authentication == nil
+                ? .response(status: 401, headers: [.wwwAuthenticate: #"Digest realm="archive", nonce="n""#])
+                : .response(status: 200)
+        }
+        let client = Client(configuration: configuration, transport: stub)
+        #expect(try await client.run(RawCommand(url: "x")).statusCode == 200)
+        #expect(stub.submitted.map(\.authentication) == [nil, .digest(username: "ada", password: "s")])
+        await client.shutdown()
+    }
+}
