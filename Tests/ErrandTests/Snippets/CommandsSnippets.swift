@@ -110,6 +110,12 @@ import Testing
         }
     }
 
+    struct GetRates: Command {
+        var path: String { "rates" }
+        var options: CommandOptions { .coalesced }
+        typealias Response = JSONValue
+    }
+
     struct ListDates: Command {
         var path: String { "dates" }
         var jsonDecoder: JSONDecoder {
@@ -190,6 +196,16 @@ import Testing
         Self.moved(client)
         #expect(try client.describe(Report()).url == "https://fallback.example.com/v2/report?device=linux")
         await client.shutdown()
+    }
+
+    @Test func whatIsSharedIsSentOnce() async throws {
+        let stub = StubTransport()
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
+        let requests = (0..<3).map { _ in client.start(GetRates()) }
+        #expect(stub.submitted.count == 1)
+        stub.completeAll { _ in .response(Response(statusCode: 200, body: Array("[1]".utf8))) }
+        await client.shutdown()
+        #expect(requests.map(\.value) == [[1], [1], [1]])
     }
 
     @Test func whatComesBack() async throws {
