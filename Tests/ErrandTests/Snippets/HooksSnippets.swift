@@ -97,7 +97,7 @@ import Testing
     static func otherwise(_ client: Client) async throws -> Transfer.Response {
         var overrides = RequestOverrides()
         overrides.headers = [.acceptLanguage: "de"]
-        overrides.timeouts = Timeouts(total: .seconds(2))
+        overrides.timeouts = Timeouts(idle: .seconds(5))
         overrides.acceptsStatusCode = { $0 == 200 || $0 == 404 }
         overrides.interceptors = [PatientOnce()]
         let value = try await client.run(Transfer(), overrides: overrides)
