@@ -92,6 +92,10 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
     record->timings.queue = (t->started_ns - t->submitted_ns) / 1000;
     if (t->slot)
       leave_libcurl(loop, t, status, code, record);
+    /* libcurl counts to its last event, which may be long before a deadline. */
+    uint64_t lasted = (uv_hrtime() - t->started_ns) / 1000;
+    if (status != ERRAND_OK && record->timings.total < lasted)
+      record->timings.total = lasted;
     errand__list_remove(&t->link);
     errand__admission_ended(loop, t);
   } else {

@@ -3,6 +3,10 @@
 ///
 /// Kept strongly, by the client, or by a request until the run is over that it was added for (YTKNetwork `YTKRequestAccessory`).
 public protocol Accessory: AnyObject, Sendable {
+    /// Where this accessory is told: a queue of its own, in order, so that taking its time delays nobody; it then hears of
+    /// things that may have gone on. Read for each call; has to be the same always. Default: `nil`, the threads that the
+    /// methods name, where every other callback of the client waits for it.
+    var callbackQueue: CallbackQueue? { get }
     /// Before anything is sent. On the thread that starts the request.
     func requestWillStart(_ request: AnyRequest)
     /// The outcome is about to be told. On the callback queue.
@@ -12,6 +16,8 @@ public protocol Accessory: AnyObject, Sendable {
 }
 
 extension Accessory {
+    /// None of its own.
+    public var callbackQueue: CallbackQueue? { nil }
     /// Does nothing.
     public func requestWillStart(_ request: AnyRequest) {}
     /// Does nothing.

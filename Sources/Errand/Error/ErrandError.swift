@@ -33,17 +33,19 @@ public struct ErrandError: Error, Sendable {
         let curlCode: Int32
         let systemErrorCode: Int32
         let response: Response?
+        let metrics: TransferMetrics?
         let underlying: (any Error)?
         let isRefusal: Bool
 
         init(
             message: String?, curlCode: Int32 = 0, systemErrorCode: Int32 = 0, response: Response? = nil,
-            underlying: (any Error)? = nil, isRefusal: Bool = false
+            metrics: TransferMetrics? = nil, underlying: (any Error)? = nil, isRefusal: Bool = false
         ) {
             self.message = message
             self.curlCode = curlCode
             self.systemErrorCode = systemErrorCode
             self.response = response
+            self.metrics = metrics
             self.underlying = underlying
             self.isRefusal = isRefusal
         }
@@ -58,7 +60,7 @@ public struct ErrandError: Error, Sendable {
             details: Details(
                 message: message ?? details?.message, curlCode: details?.curlCode ?? 0,
                 systemErrorCode: details?.systemErrorCode ?? 0, response: response ?? details?.response,
-                underlying: underlying ?? details?.underlying,
+                metrics: details?.metrics, underlying: underlying ?? details?.underlying,
                 isRefusal: isRefusal ?? details?.isRefusal ?? false))
     }
 }
@@ -78,6 +80,9 @@ extension ErrandError {
 
     /// What came of the response: for a failure in the middle, its head and the body so far; `nil` where none began.
     public var response: Response? { details?.response }
+
+    /// What the failed transfer cost, as far as it got; `nil` where nothing was sent.
+    public var metrics: TransferMetrics? { details?.metrics ?? response?.metrics }
 
     /// The status code of ``response``.
     public var statusCode: Int? { response?.statusCode }

@@ -1,15 +1,18 @@
 import Synchronization
 
-/// The interceptors of one run, called one after the other.
+/// The interceptors of one run, called one after the other, as long as anybody waits for what they say.
 struct InterceptorChain: Sendable {
     let interceptors: [any Interceptor]
     let context: InterceptionContext
 
     /// Fails with what keeps the request from being sent.
-    func prepare(_ description: RequestDescription) async -> Result<RequestDescription, ErrandError> {
+    func prepare(
+        _ description: RequestDescription, in step: AnyRequest.WorkStep
+    ) async -> Result<RequestDescription, ErrandError> {
         var description = description
         do {
             for interceptor in interceptors {
+                guard step.isWanted else { return .failure(.cancelled) }
                 description = try await interceptor.prepare(description, in: context)
             }
             return .success(description)
@@ -21,7 +24,9 @@ struct InterceptorChain: Sendable {
     }
 
     /// Whether one of them wants the request to be sent again.
-    func replays(after result: TransferResult) async -> Result<Bool, ErrandError> {
+    func replays(
+        after result: TransferResult, in step: AnyRequest.WorkStep
+    ) async -> Result<Bool, ErrandError> {
         var response: Response?
         switch result {
         case .response(let whole):
@@ -34,6 +39,7 @@ struct InterceptorChain: Sendable {
         guard context.replays < InterceptionContext.replayLimit else { return .success(false) }
         do {
             for interceptor in interceptors.reversed() {
+                guard step.isWanted else { return .failure(.cancelled) }
                 if try await interceptor.replays(after: result, in: context) { return .success(true) }
             }
             return .success(false)
@@ -42,11 +48,12 @@ struct InterceptorChain: Sendable {
         }
     }
 
-    func transform(_ result: TransferResult) async -> TransferResult {
+    func transform(_ result: TransferResult, in step: AnyRequest.WorkStep) async -> TransferResult {
         guard case .response(let received) = result else { return result }
         var response = received
         do {
             for interceptor in interceptors.reversed() {
+                guard step.isWanted else { return .failure(.cancelled) }
                 response = try await interceptor.transform(response, in: context)
             }
             return .response(response)
@@ -56,7 +63,10 @@ struct InterceptorChain: Sendable {
     }
 
     private static func failure(_ error: any Error, response: Response?) -> ErrandError {
-        if let error = error as? ErrandError { return error.with(response: error.response ?? response) }
+        // Of a request of the interceptor's own, perhaps: whether that one was sent says nothing of this one.
+        if let error = error as? ErrandError {
+            return error.with(response: error.response ?? response, isRefusal: false)
+        }
         return .interceptionFailed.with(
             message: "an interceptor failed: \(error)", response: response, underlying: error)
     }

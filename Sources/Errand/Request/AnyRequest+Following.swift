@@ -91,6 +91,7 @@ extension AnyRequest {
         let attempt = Attempt(number: attempts + 1, url: sent?.url ?? built.url, response: response, error: error)
         let action = core.withLock { core in
             core.earlier.append(attempt)
+            core.isReplayUnsent = true
             core.hooks?.run.replays += 1
             core.hooks?.run.attemptsBeforeReplay = core.earlier.count
             return core.machine.hopDecided()

@@ -40,17 +40,17 @@ extension AnyRequest {
         core.withLock { $0.description }
     }
 
-    /// What the last transfer cost; `nil` while there is no response.
+    /// What the last transfer cost, whole or failed; `nil` while there is none.
     public final var metrics: TransferMetrics? {
-        response?.metrics
+        response?.metrics ?? error?.metrics
     }
 
     /// The transfers of this run that have ended, one per hop.
     public final var attempts: [Attempt] {
         core.withLock { core in
-            guard let outcome = core.machine.outcome, let url = core.description?.url else {
-                return core.earlier
-            }
+            guard let outcome = core.machine.outcome, let url = core.description?.url,
+                !core.isReplayUnsent
+            else { return core.earlier }
             var error: ErrandError?
             if case .failed(let failure) = outcome { error = failure }
             let last = Attempt(number: core.earlier.count + 1, url: url, response: core.response, error: error)

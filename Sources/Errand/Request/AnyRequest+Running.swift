@@ -16,8 +16,8 @@ extension AnyRequest {
     /// thread, before anything is sent; all other news comes on the callback queue, a failure to build the request
     /// included. After the client was shut down it fails with ``ErrandError/shutDown``.
     ///
-    /// While the end of a run is being told, as inside its own callbacks, a start returns true and begins when everybody
-    /// was told, on the thread that tells; until then the request shows the run before.
+    /// While the end of a run is being told, as inside its filters, delegate, closures and `requestDidStop`, a start returns
+    /// true and begins when everybody was told, on the thread that tells; until then the request shows the run before.
     @discardableResult
     public final func start() -> Bool {
         start(installing: {})
@@ -63,7 +63,7 @@ extension AnyRequest {
             if action != .refuse { install() }
             return beginRun(action, after: outcome, in: &core)
         }
-        for accessory in begun.told { accessory.requestWillStart(self) }
+        tell(begun.told) { $0.requestWillStart($1) }
         return begun.action
     }
 
@@ -76,7 +76,7 @@ extension AnyRequest {
             }
             return beginRun(.submit(transfer: transfer), after: outcome, in: &core)
         }
-        for accessory in begun.told { accessory.requestWillStart(self) }
+        tell(begun.told) { $0.requestWillStart($1) }
         if case .submit(let transfer) = begun.action { proceed(transfer) }
     }
 
@@ -105,6 +105,7 @@ extension AnyRequest {
         }
         if remains != nil {
             core.earlier = []
+            core.isReplayUnsent = false
             core.deadline = nil
         }
         return Begun(action: action, told: core.told, remains: remains)
@@ -152,8 +153,8 @@ extension AnyRequest {
         guard let chain = interception() else {
             return submit(description, transfer: transfer)
         }
-        work(.preparing, otherwise: { submit(description, transfer: transfer) }) { [self] in
-            let result: Result<RequestDescription, ErrandError> = await chain.prepare(description)
+        work(.preparing, otherwise: { submit(description, transfer: transfer) }) { [self] step in
+            let result: Result<RequestDescription, ErrandError> = await chain.prepare(description, in: step)
             return { [self] in
                 switch result {
                 case .success(let prepared): submit(prepared, insteadOf: description, transfer: transfer)
@@ -185,7 +186,9 @@ extension AnyRequest {
         let (isWanted, replaced) = core.withLock { core in
             let replaced = core.description.take()
             core.description = description
-            return (core.machine.maySubmit(transfer: transfer), replaced)
+            let isWanted = core.machine.maySubmit(transfer: transfer)
+            if isWanted { core.isReplayUnsent = false }
+            return (isWanted, replaced)
         }
         // Dies here, not under the lock: see `Remains`.
         _ = replaced
@@ -239,7 +242,8 @@ extension AnyRequest {
         perform(core.withLock { $0.machine.stopRequested() })
     }
 
-    /// Stops moving bytes, or keeps the request from starting. Idle and first-byte timeouts stand still meanwhile.
+    /// Stops moving bytes; where the request is being prepared it is not sent yet. Idle and first-byte timeouts stand still
+    /// meanwhile. Does nothing where nothing runs, so before a start too.
     public final func pause() {
         perform(core.withLock { $0.machine.pauseRequested() })
     }

@@ -1,11 +1,33 @@
 import Synchronization
 
 extension AnyRequest {
-    /// Tells observers; on the callback queue.
+    /// Tells observers; on the callback queue. Nothing once the request was stopped, as an engine has a last word of
+    /// progress even then.
     final func tell(_ event: RequestEvent) {
-        for observer in core.withLock({ $0.hooks?.run.observers ?? [] }) {
-            // An observer that throws harms nobody: see `EventAccessory`.
-            try? observer.request(self, did: event)
+        let observers = core.withLock { core -> [any EventAccessory] in
+            guard let run = core.hooks?.run, !run.observers.isEmpty, !core.machine.isStopped else { return [] }
+            return run.observers
+        }
+        for observer in observers {
+            guard let queue = observer.callbackQueue else {
+                // An observer that throws harms nobody: see `EventAccessory`.
+                try? observer.request(self, did: event)
+                continue
+            }
+            queue.async { try? observer.request(self, did: event) }
+        }
+    }
+
+    /// Tells accessories, each on its own queue where it has one.
+    final func tell(
+        _ accessories: [any Accessory], _ message: @escaping @Sendable (any Accessory, AnyRequest) -> Void
+    ) {
+        for accessory in accessories {
+            guard let queue = accessory.callbackQueue else {
+                message(accessory, self)
+                continue
+            }
+            queue.async { message(accessory, self) }
         }
     }
 }

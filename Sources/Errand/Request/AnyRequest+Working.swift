@@ -7,23 +7,36 @@ extension AnyRequest {
         case preparing
         /// After the transfer, whose response is told with a timeout.
         case processing(Response?)
+        /// The same, when the time was up already, or does not count any more.
+        case ending
+    }
+
+    /// A step under way.
+    struct WorkStep: Sendable {
+        let request: AnyRequest
+        let number: Int
+
+        /// Whether anybody still waits for it: not once the request was stopped or its time was up. To be asked before
+        /// anything of the user's is called.
+        var isWanted: Bool { request.core.withLock { $0.machine.isWorking(number) } }
     }
 
     /// Runs `step` in a task of its own, unless the request was stopped, and then `otherwise`. What `step` answers runs
     /// on the callback queue, unless the request was stopped in the meantime or its time was up.
     final func work(
         _ phase: WorkPhase, otherwise: () -> Void,
-        _ step: @escaping @Sendable () async -> (@Sendable () -> Void)
+        _ step: @escaping @Sendable (WorkStep) async -> (@Sendable () -> Void)
     ) {
         let (begun, deadline) = core.withLock { ($0.machine.workBegan(), $0.deadline) }
         guard let work = begun else { return otherwise() }
         let task = Task { [self] in
-            let goOn = await step()
+            let goOn = await step(WorkStep(request: self, number: work))
             guard workEnded(work) else { return }
             callbacks.async(goOn)
         }
-        let timer = deadline.map { deadline in
-            Task { [self] in
+        var timer: Task<Void, Never>?
+        if let deadline, phase.isTimed {
+            timer = Task { [self] in
                 try? await Task.sleep(until: deadline, clock: .continuous)
                 guard !Task.isCancelled, workEnded(work) else { return }
                 timeIsUp(phase)
@@ -63,9 +76,15 @@ extension AnyRequest {
     private func timeIsUp(_ phase: WorkPhase) {
         switch phase {
         case .preparing:
-            deliver(.failure(.timeoutTotal.refused))
+            // Before a replay something was sent.
+            let last = core.withLock { $0.earlier.last }
+            let error = ErrandError.timeoutTotal
+            deliver(.failure(last.map { error.with(response: $0.response) } ?? error.refused))
         case .processing(let response):
             callbacks.async { self.conclude(.timeoutTotal.with(response: response)) }
+        case .ending:
+            // Has no timer.
+            break
         }
     }
 
@@ -73,5 +92,14 @@ extension AnyRequest {
     final func abandonWork() {
         core.withLock { $0.hooks?.run.work.take() }?.cancel()
         callbacks.async { self.conclude(.cancelled) }
+    }
+}
+
+extension AnyRequest.WorkPhase {
+    fileprivate var isTimed: Bool {
+        switch self {
+        case .preparing, .processing: true
+        case .ending: false
+        }
     }
 }

@@ -28,6 +28,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var response: Response?
         /// Transfers before the present one: redirects and replays.
         var earlier: [Attempt] = []
+        /// The run decided to send again and did not come to it: what `description` says is in `earlier` already.
+        var isReplayUnsent = false
         /// When `Timeouts.total` is up; counts over all transfers of a run.
         var deadline: ContinuousClock.Instant?
         /// Made where it is needed.

@@ -1,4 +1,4 @@
-/// One transfer of a request: the first, and one more for every redirect.
+/// One transfer of a request: the first, and one more for every redirect and replay.
 public struct Attempt: Sendable {
     /// 1 for the first of a run.
     public let number: Int
@@ -9,6 +9,6 @@ public struct Attempt: Sendable {
     /// Why it failed; `nil` where a whole response came.
     public let error: ErrandError?
 
-    /// How long each phase took; `nil` where no response began.
-    public var metrics: TransferMetrics? { response?.metrics }
+    /// How long each phase took, as far as it got; `nil` where nothing was sent.
+    public var metrics: TransferMetrics? { response?.metrics ?? error?.metrics }
 }

@@ -43,8 +43,7 @@ extension Request {
             return .failure(error)
         case .response(let response):
             guard accepts(statusCode: response.statusCode) else {
-                let message = "the status \(response.statusCode) was not accepted"
-                return .failure(.statusNotAccepted.with(message: message, response: response))
+                return .failure(statusNotAccepted(response))
             }
             do {
                 let types = overrides?.acceptedContentTypes ?? command.acceptedContentTypes
@@ -66,17 +65,20 @@ extension Request {
         overrides?.acceptsStatusCode?(statusCode) ?? command.accepts(statusCode: statusCode)
     }
 
-    /// The whole way from the end of the last transfer to the verdict, in a task of the request's own.
-    func process(_ result: TransferResult, by chain: InterceptorChain?) async -> Processed {
+    /// The whole way from the end of the last transfer to the verdict, in a task of the request's own. Nothing more of the
+    /// command's is called once nobody waits for it.
+    func process(_ result: TransferResult, by chain: InterceptorChain?, in step: WorkStep) async -> Processed {
         var result = result
         if let chain {
-            switch await chain.replays(after: result) {
+            switch await chain.replays(after: result, in: step) {
             case .success(true): return .replay
-            case .success(false): result = await chain.transform(result)
+            case .success(false): result = await transformed(result, by: chain, in: step)
             case .failure(let error): result = .failure(error)
             }
         }
-        let verdict = await validate(judge(result))
+        guard step.isWanted else { return .verdict(.failure(.cancelled)) }
+        let verdict = await validate(judge(result), in: step)
+        guard step.isWanted else { return .verdict(.failure(.cancelled)) }
         switch verdict {
         case .success(let value, let response): await command.successPreprocessor?(value, response)
         case .failure(let error): await command.failurePreprocessor?(error)
@@ -84,8 +86,24 @@ extension Request {
         return .verdict(verdict)
     }
 
-    private func validate(_ verdict: Verdict) async -> Verdict {
-        guard case .success(let value, let response) = verdict, let validator = command.validator else {
+    /// What cannot be transformed is judged by its status all the same: an error's page is seldom encrypted.
+    private func transformed(
+        _ result: TransferResult, by chain: InterceptorChain, in step: WorkStep
+    ) async -> TransferResult {
+        let transformed = await chain.transform(result, in: step)
+        guard case .response(let received) = result, case .failure(let error) = transformed,
+            !accepts(statusCode: received.statusCode)
+        else { return transformed }
+        return .failure(statusNotAccepted(received, underlying: error))
+    }
+
+    private func statusNotAccepted(_ response: Response, underlying: ErrandError? = nil) -> ErrandError {
+        let message = "the status \(response.statusCode) was not accepted"
+        return .statusNotAccepted.with(message: message, response: response, underlying: underlying)
+    }
+
+    private func validate(_ verdict: Verdict, in step: WorkStep) async -> Verdict {
+        guard case .success(let value, let response) = verdict, let validator = command.validator, step.isWanted else {
             return verdict
         }
         do {

@@ -93,8 +93,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         // Of a streamed response whose body the caller has there is nothing left to change or to send again.
         let stream = core.withLock { $0.hooks?.run.stream }
         let chain = stream?.isDelivered == true ? nil : interception()
-        work(.processing(result.response), otherwise: { conclude(.cancelled) }) { [self] in
-            switch await process(result, by: chain) {
+        work(.processing(result.response), otherwise: { conclude(.failure(.cancelled)) }) { [self] step in
+            switch await process(result, by: chain, in: step) {
             case .replay: return { [self] in replay(after: result) }
             case .verdict(let verdict): return { [self] in conclude(verdict) }
             }
@@ -102,7 +102,14 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override func conclude(_ error: ErrandError) {
-        conclude(.failure(error))
+        // After a stop and a shutdown nothing is waited for.
+        guard error != .cancelled, error != .shutDown, let preprocess = command.failurePreprocessor else {
+            return conclude(.failure(error))
+        }
+        work(.ending, otherwise: { conclude(.failure(.cancelled)) }) { [self] step in
+            if step.isWanted { await preprocess(error) }
+            return { [self] in conclude(.failure(error)) }
+        }
     }
 
     private func conclude(_ verdict: Verdict) {
@@ -110,7 +117,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             core.machine.processed()
             return core.told
         }
-        for accessory in told { accessory.requestWillStop(self) }
+        tell(told) { $0.requestWillStop($1) }
 
         let (outcome, ending, delegate, run) = core.withLock { core in
             let outcome: RequestStateMachine.Outcome
@@ -131,7 +138,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
         run?.stream?.end(verdict.response(outcome), of: self)
         tell(outcome, ending, delegate)
-        for accessory in told { accessory.requestDidStop(self) }
+        tell(told) { $0.requestDidStop($1) }
         // A run that begins here is counted before this one is let go: a drain waits for it.
         endTelling()
         client.requestEnded(self)

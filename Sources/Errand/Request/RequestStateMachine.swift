@@ -387,6 +387,17 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
+    /// Whether the run was stopped: nothing of it is told to whoever watches its progress.
+    var isStopped: Bool {
+        switch state {
+        case .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped, .telling(_, .cancelled, _),
+            .finished(_, .cancelled):
+            true
+        case .idle, .preparing, .submitting, .inFlight, .processing, .working, .ending, .telling, .finished:
+            false
+        }
+    }
+
     /// Stopped while everybody is being told.
     var isSilenced: Bool {
         guard case .telling(_, _, let telling) = state else { return false }

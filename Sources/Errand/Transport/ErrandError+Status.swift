@@ -13,7 +13,8 @@ extension ErrandError {
         self.init(
             Code(number: record.status),
             details: Details(
-                message: text, curlCode: record.curl_code, systemErrorCode: record.os_error, response: response))
+                message: text, curlCode: record.curl_code, systemErrorCode: record.os_error, response: response,
+                metrics: TransferMetrics(record)))
     }
 
     /// The error for the status a call of the core returned; `nil` for `ok`.

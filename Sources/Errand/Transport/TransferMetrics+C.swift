@@ -6,15 +6,18 @@ extension TransferMetrics {
         self.init()
         let timings = record.timings
         queue = .microseconds(timings.queue)
-        resolved = Self.phase(timings.resolved)
-        connected = Self.phase(timings.connected)
-        secured = Self.phase(timings.secured)
+        isConnectionReused = record.flags & UInt32(ERRAND_RECORD_REUSED) != 0
+        if !isConnectionReused {
+            // libcurl has some microseconds for these where it only found the connection again.
+            resolved = Self.phase(timings.resolved)
+            connected = Self.phase(timings.connected)
+            secured = Self.phase(timings.secured)
+        }
         sent = Self.phase(timings.sent)
         firstByte = Self.phase(timings.first_byte)
         total = .microseconds(timings.total)
         bytesReceived = record.bytes_received
         bytesSent = record.bytes_sent
-        isConnectionReused = record.flags & UInt32(ERRAND_RECORD_REUSED) != 0
         wasReplayed = record.flags & UInt32(ERRAND_RECORD_REPLAYED) != 0
         wasDecoded = record.flags & UInt32(ERRAND_RECORD_DECODED) != 0
         if record.http_major > 0 {

@@ -1,0 +1,88 @@
+import ErrandTesting
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+/// What a transfer is said to have cost: each phase that happened, none that did not, failures included.
+@Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+    @Test func aNewConnectionHasEveryPhaseInOrder() async throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.sleep(milliseconds: 20), .echo])
+        try await Client.with(Client(configuration: .init(baseURL: server.url(), loops: 1))) { client in
+            let metrics = try await client.run(Get(path: "/12b")).metrics
+            #expect(!metrics.isConnectionReused)
+            let phases = [metrics.resolved, metrics.connected, metrics.sent, metrics.firstByte, metrics.total]
+            let times = phases.compactMap { $0 }
+            #expect(times.count == phases.count)
+            #expect(times == times.sorted())
+            #expect(metrics.secured == nil)
+            #expect(try #require(metrics.firstByte) >= .milliseconds(20))
+            #expect(metrics.queue < .seconds(30))
+
+            let again = try await client.run(Get(path: "/12b")).metrics
+            #expect(again.isConnectionReused)
+            #expect(again.resolved == nil && again.connected == nil && again.secured == nil)
+            #expect(try #require(again.firstByte) >= .milliseconds(20))
+        }
+    }
+
+    /// Requests that wait for the one before them have that in `queue`.
+    @Test func theQueueIsCounted() async throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.sleep(milliseconds: 30), .echo])
+        var configuration = Client.Configuration(baseURL: server.url(), loops: 1)
+        configuration.inFlightLimit = 1
+        try await Client.with(Client(configuration: configuration)) { client in
+            async let first = client.run(Get(path: "a"))
+            async let second = client.run(Get(path: "b"))
+            let queues = try await [first.metrics.queue, second.metrics.queue].sorted()
+            #expect(queues[1] >= .milliseconds(25))
+            #expect(queues[0] < queues[1])
+        }
+    }
+
+    @Test func eachHopHasItsOwn() async throws {
+        let server = try ScriptedServer()
+        try server.on("/a", [.send("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nabc")])
+        try server.on("/b", [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde")])
+        try await Client.with(Client(configuration: .init(baseURL: server.url(), loops: 1))) { client in
+            let request = client.request(Get(path: "a"))
+            _ = try await request.runWatched()
+            #expect(request.attempts.map(\.metrics?.bytesReceived) == [3, 5])
+            #expect(request.attempts.map(\.metrics?.isConnectionReused) == [false, true])
+            #expect(request.metrics?.bytesReceived == 5)
+        }
+    }
+
+    @Test func failuresHaveThemToo() async throws {
+        let server = try ScriptedServer()
+        try server.on("/silent", [.stall])
+        try server.on("/half", [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .close])
+        try await Client.with(Client(configuration: .init(baseURL: server.url(), loops: 1))) { client in
+            let silent = client.request(Get(path: "silent", timeouts: Timeouts(firstByte: .milliseconds(30))))
+            _ = try? await silent.runWatched()
+            #expect(silent.error == .timeoutFirstByte)
+            let metrics = try #require(silent.metrics)
+            #expect(metrics.connected != nil && metrics.sent != nil && metrics.firstByte == nil)
+            #expect(metrics.total >= .milliseconds(30))
+            #expect(silent.attempts.map { $0.metrics != nil } == [true])
+
+            let half = client.request(Get(path: "half"))
+            _ = try? await half.runWatched()
+            #expect(half.error == .partialBody)
+            #expect(half.error?.metrics?.bytesReceived == 3)
+
+            let refused = client.request(Get(path: "http://127.0.0.1:\(try FaultPort(.refused).number)/"))
+            _ = try? await refused.runWatched()
+            #expect(refused.error == .connectFailed)
+            #expect(try #require(refused.metrics).connected == nil)
+            #expect(try #require(refused.metrics).total > .zero)
+
+            // Nothing was sent.
+            let wrong = client.request(Get(path: "ftp://a/"))
+            _ = try? await wrong.runWatched()
+            #expect(wrong.error != nil && wrong.metrics == nil)
+        }
+    }
+}

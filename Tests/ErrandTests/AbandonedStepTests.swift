@@ -1,0 +1,186 @@
+import ErrandTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import Errand
+
+/// Does not listen to cancellation, as user code may.
+private func deafly(_ milliseconds: Int) async {
+    await Task.detached { try? await Task.sleep(for: .milliseconds(milliseconds)) }.value
+}
+
+private struct Stepwise: Command {
+    let order: Notes<String>
+    var path = "steps"
+    var timeouts: Timeouts?
+    var milliseconds = 30
+    var interceptors: [any Interceptor] = []
+    typealias Response = String
+
+    var validator: (@Sendable (String, Errand.Response) async throws -> Void)? {
+        { [order, milliseconds] _, _ in
+            order.add("validate")
+            await deafly(milliseconds)
+            order.add("validated")
+        }
+    }
+    var successPreprocessor: (@Sendable (String, Errand.Response) async -> Void)? {
+        { [order] _, _ in order.add("success preprocessor") }
+    }
+    var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? {
+        { [order] error in order.add("failure preprocessor \(error.shortDescription)") }
+    }
+    var failureFilter: (@Sendable (Request<Self>) -> Void)? {
+        { [order] request in order.add("failure filter \(request.error?.shortDescription ?? "none")") }
+    }
+}
+
+/// An interceptor of closures.
+private struct Intercept: Interceptor {
+    var prepare: @Sendable () async throws -> Void = {}
+    var replays: @Sendable (Int) async throws -> Bool = { _ in false }
+    var transform: @Sendable () async throws -> Void = {}
+
+    func prepare(_ request: RequestDescription, in context: InterceptionContext) async throws -> RequestDescription {
+        try await prepare()
+        return request
+    }
+    func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
+        try await replays(context.replays)
+    }
+    func transform(_ response: Response, in context: InterceptionContext) async throws -> Response {
+        try await transform()
+        return response
+    }
+}
+
+/// What becomes of asynchronous steps that nobody waits for any more, and of what follows a step that is out of time.
+@Suite(.timeLimit(.minutes(1))) struct AbandonedStepTests {
+    private func client(_ status: Int = 200) -> Client {
+        Client.stubbed(StubTransport { _ in .response(status: status, body: "v") })
+    }
+
+    private func until(_ condition: () -> Bool) async throws {
+        while !condition() { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    @Test(arguments: ["stop", "timeout", "shutdown"])
+    func nothingMoreOfTheRunIsCalled(by end: String) async throws {
+        let order = Notes<String>()
+        let client = client()
+        var command = Stepwise(order: order)
+        if end == "timeout" { command.timeouts = Timeouts(total: .milliseconds(10)) }
+        let request = client.start(command)
+        try await until { order.all.contains("validate") }
+        switch end {
+        case "stop": request.stop()
+        case "shutdown": await client.shutdown(.cancel)
+        default: break
+        }
+        try await until { order.all.contains("validated") && request.state.isFinished }
+        await client.shutdown(.cancel)
+        await client.callbacksDrained()
+        try await Task.sleep(for: .milliseconds(5))
+        let told = order.all.filter { !$0.hasPrefix("validate") }
+        switch end {
+        case "stop": #expect(told == [])
+        case "timeout": #expect(told == ["failure preprocessor timeoutTotal", "failure filter timeoutTotal"])
+        default: #expect(told == ["failure filter shutDown"])
+        }
+    }
+
+    @Test func theNextInterceptorIsNotAsked() async throws {
+        let order = Notes<String>()
+        let first = Intercept(prepare: {
+            order.add("first")
+            await deafly(20)
+            order.add("first ended")
+        })
+        let second = Intercept(prepare: { order.add("second") })
+        let client = client()
+        let request = client.start(Stepwise(order: order, interceptors: [first, second]))
+        try await until { order.all == ["first"] }
+        request.stop()
+        try await until { order.all.count > 1 }
+        await client.shutdown(.cancel)
+        try await Task.sleep(for: .milliseconds(5))
+        #expect(order.all == ["first", "first ended"])
+    }
+
+    /// The first transfer was sent and answered; whoever sends refusals again must not send it twice.
+    @Test func aTimeoutBeforeAReplayIsNoRefusal() async throws {
+        let stub = StubTransport { _ in .response(status: 503) }
+        let client = Client.stubbed(stub)
+        let prepared = Atomic(0)
+        let again = Intercept(
+            prepare: {
+                if prepared.wrappingAdd(1, ordering: .relaxed).newValue > 1 { await deafly(200) }
+            }, replays: { $0 == 0 })
+        var command = Stepwise(order: Notes())
+        command.timeouts = Timeouts(total: .milliseconds(50))
+        command.interceptors = [again]
+        let request = client.start(command)
+        try await until { request.state.isFinished }
+        #expect(request.error == .timeoutTotal)
+        #expect(request.error?.isRefusal == false)
+        #expect(request.error?.statusCode == 503)
+        #expect(request.attempts.map(\.response?.statusCode) == [503])
+        #expect(stub.submitted.count == 1)
+        await client.shutdown(.cancel)
+    }
+
+    /// An interceptor's own request was refused; this one was sent.
+    @Test(arguments: [true, false]) func anothersRefusalIsNotOnes(inTransform: Bool) async throws {
+        let refusal = ErrandError.queueFull.with(isRefusal: true)
+        let failing =
+            inTransform ? Intercept(transform: { throw refusal }) : Intercept(replays: { _ in throw refusal })
+        let client = client()
+        do {
+            _ = try await client.run(Stepwise(order: Notes(), interceptors: [failing]))
+            Issue.record("it succeeded")
+        } catch let error as ErrandError {
+            #expect(error == .queueFull)
+            #expect(!error.isRefusal)
+            #expect(error.statusCode == 200)
+        }
+        await client.shutdown(.cancel)
+    }
+
+    @Test func aStatusIsSeenThroughATransformThatFails() async throws {
+        struct Undecryptable: Error {}
+        let decrypt = Intercept(transform: { throw Undecryptable() })
+        let bad = client(502)
+        do {
+            _ = try await bad.run(Stepwise(order: Notes(), interceptors: [decrypt]))
+            Issue.record("it succeeded")
+        } catch let error as ErrandError {
+            #expect(error == .statusNotAccepted)
+            #expect(error.statusCode == 502)
+            #expect((error.underlyingError as? ErrandError)?.underlyingError is Undecryptable)
+        }
+        await bad.shutdown(.cancel)
+        let good = client()
+        await #expect(throws: ErrandError.interceptionFailed) {
+            try await good.run(Stepwise(order: Notes(), interceptors: [decrypt]))
+        }
+        await good.shutdown(.cancel)
+    }
+
+    @Test func aReplayThatCannotBeIsPreprocessedToo() async throws {
+        let order = Notes<String>()
+        struct Once: Command {
+            let inner: Stepwise
+            var path: String { inner.path }
+            var method: HTTPRequest.Method { .put }
+            var body: RequestBody { .stream(AsyncStream<[UInt8]> { $0.finish() }) }
+            var interceptors: [any Interceptor] { inner.interceptors }
+            var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { inner.failurePreprocessor }
+        }
+        let client = client(401)
+        let command = Once(inner: Stepwise(order: order, interceptors: [Intercept(replays: { _ in true })]))
+        await #expect(throws: ErrandError.uploadNotReplayable) { try await client.run(command) }
+        #expect(order.all == ["failure preprocessor uploadNotReplayable"])
+        await client.shutdown(.cancel)
+    }
+}
