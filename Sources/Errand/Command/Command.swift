@@ -123,8 +123,8 @@ public protocol Command: Sendable {
     /// `requestCompletePreprocessor`). Default: `nil`.
     var successPreprocessor: (@Sendable (Response, Errand.Response) async -> Void)? { get }
 
-    /// Runs after a failure, off the callback queue and before anybody is told (YTKNetwork
-    /// `requestFailedPreprocessor`). Default: `nil`.
+    /// Runs after a failure, off the callback queue and before anybody is told; not after a stop or the client's shutdown,
+    /// which wait for nothing (YTKNetwork `requestFailedPreprocessor`). Default: `nil`.
     var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { get }
 
     /// Runs on the callback queue after accessories heard `requestWillStop`, before delegate and closures (YTKNetwork

@@ -23,6 +23,15 @@ import Testing
         }
     }
 
+    final class AuditLog: Accessory {
+        let callbackQueue: CallbackQueue? = .serial(label: "audit")
+        let lines = Mutex<[String]>([])
+
+        func requestDidStop(_ request: AnyRequest) {
+            lines.withLock { $0.append("\(request.id) \(request.url ?? "") \(request.error?.shortDescription ?? "ok")") }
+        }
+    }
+
     final class Screen: RequestDelegate {
         let text = Mutex("")
 
