@@ -1,6 +1,7 @@
 import ErrandTesting
 import FoundationEssentials
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import Errand
@@ -28,6 +29,15 @@ private struct Own: Command {
         return response.body.count
     }
     func accepts(statusCode: Int) -> Bool { true }
+}
+
+/// Starts each request once more.
+private final class RestartingAccessory: Accessory {
+    private let isDone = Atomic(false)
+
+    func requestDidStop(_ request: AnyRequest) {
+        if !isDone.exchange(true, ordering: .relaxed) { request.start() }
+    }
 }
 
 @Suite struct ClientAsyncTests {
@@ -91,6 +101,20 @@ private struct Own: Command {
         let client = Client.stubbed(StubTransport { _ in .refuse(.queueFull) })
         await #expect(throws: ErrandError.queueFull) { try await client.run(GetText()) }
         await #expect(throws: ErrandError.invalidURL) { try await client.run(GetText(path: "a\r\nb")) }
+    }
+
+    /// The request runs again, or has run again, when the caller's task gets its turn.
+    @Test(arguments: [StubTransport.Answer.hold, .response(status: 200, body: "second"), .response(status: 500)])
+    func aRestartTakesNoResultFromTheCaller(next: StubTransport.Answer) async throws {
+        for _ in 0..<100 {
+            let isFirst = Atomic(true)
+            let stub = StubTransport(delivery: .immediate) { _ in
+                isFirst.exchange(false, ordering: .relaxed) ? .response(status: 200, body: "first") : next
+            }
+            let client = Client.stubbed(stub) { $0.accessories = [RestartingAccessory()] }
+            #expect(try await client.run(GetText()) == "first")
+            await client.shutdown(.cancel)
+        }
     }
 
     /// Cancels at random moments, on both ways and both deliveries: every task ends, nothing stays open.

@@ -16,7 +16,7 @@ extension Request {
                     stop()
                 })
         }
-        return try outcome()
+        return try Self.outcome(result)
     }
 
     /// Begins the run and stores what its first transfer sends; `nil` where it is over already.
@@ -58,9 +58,10 @@ extension Request {
 
     /// Runs the request by way of the callback queue, as its watchers need.
     func runWatched() async throws -> C.Response {
-        await withTaskCancellationHandler {
+        let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                let action = begin(evenStopped: true) { _ in continuation.resume() }
+                // Not left for the caller to read when he gets his turn: a watcher may start the request again first.
+                let action = begin(evenStopped: true) { continuation.resume(returning: $0.result) }
                 // A task cancelled before that has had its handler called when there was nothing to stop yet.
                 if Task.isCancelled { stop() }
                 if case .submit(let transfer) = action { proceed(transfer) }
@@ -68,10 +69,10 @@ extension Request {
         } onCancel: {
             stop()
         }
-        return try outcome()
+        return try Self.outcome(result)
     }
 
-    private func outcome() throws -> C.Response {
+    private static func outcome(_ result: Result<C.Response, ErrandError>?) throws -> C.Response {
         switch result {
         case .success(let value): return value
         case .failure(.cancelled): throw CancellationError()
