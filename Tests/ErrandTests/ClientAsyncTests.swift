@@ -117,6 +117,18 @@ private final class RestartingAccessory: Accessory {
         }
     }
 
+    @Test func nobodyElseStartsARequestOfRun() async throws {
+        let stub = StubTransport { _ in .hold }
+        let client = Client.stubbed(stub)
+        async let value = client.run(GetText())
+        while stub.open.isEmpty { await Task.yield() }
+        let request = try #require(client.requests.first)
+        stub.completeAll { _ in .response(Response(statusCode: 200, body: Array("first".utf8))) }
+        #expect(try await value == "first")
+        #expect(request.start() == false)
+        #expect(request.state == .succeeded && stub.submitted.count == 1)
+    }
+
     /// Cancels at random moments, on both ways and both deliveries: every task ends, nothing stays open.
     @Test(arguments: [StubTransport.Delivery.asynchronous, .immediate])
     func cancellationStorm(delivery: StubTransport.Delivery) async {
