@@ -12,8 +12,10 @@ struct StormProcess {
     init() {
         let files = FileManager.default
         descriptors = ((try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap { number in
-            // The listing's own is closed by now.
-            (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")).map { "\(number) \($0)" }
+            // The listing's own is closed by now. What came from the parent may be removed there meanwhile.
+            (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")).map {
+                "\(number) \($0.replacingOccurrences(of: " (deleted)", with: ""))"
+            }
         }
         let threads = (try? files.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         engineThreads = threads.count { thread in
