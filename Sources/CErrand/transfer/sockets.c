@@ -95,11 +95,13 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
     t->phase = ERRAND__SENDING;
     errand__origin_connected(loop, t);
   }
-  /* libcurl starts unpaused, also when it sends again; what was asked for
-     while it connected is made good after this turn's callbacks. */
-  t->paused_bits = 0;
+  /* libcurl starts unpaused when it begins to connect, also to send again,
+     but keeps a pause that it takes while it connects: it is told once more,
+     after this turn's callbacks, whatever is wanted by then. */
+  bool asked = t->paused_bits != 0;
+  t->paused_bits = asked ? ERRAND__PAUSE_UNKNOWN : 0;
   t->starved = false;
-  if (t->paused || t->out_of_credit)
+  if (asked || t->paused || t->out_of_credit)
     errand__loop_review(loop, t);
   errand__deadline_set(loop, t);
   return CURL_PREREQFUNC_OK;

@@ -63,10 +63,11 @@ typedef struct errand__transfer {
   bool paused;        /* by errand_pause */
   bool out_of_credit; /* streamed response */
   bool starved;       /* the upload source has nothing ready */
-  int paused_bits;    /* what curl_easy_pause was last told */
-  bool review_pause;  /* one of the above changed */
-  bool in_review;     /* on the loop's review list */
-  bool in_flush;      /* on the loop's flush list */
+  int paused_bits;    /* what curl_easy_pause was last told, or: */
+#define ERRAND__PAUSE_UNKNOWN (-1)
+  bool review_pause; /* one of the above changed */
+  bool in_review;    /* on the loop's review list */
+  bool in_flush;     /* on the loop's flush list */
   errand__list review_link;
   errand__list flush_link;
 
