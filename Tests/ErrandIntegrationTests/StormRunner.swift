@@ -10,9 +10,9 @@ struct StormRunner {
         self.plan = plan
     }
 
-    /// So many bytes a request may stay allocated when its client is gone: what the runtime keeps for later, less than
+    /// So many bytes a request may stay allocated when its client is gone: what the runtime keeps for later, no more than
     /// the least object.
-    private static let bytesLeftPerRequest = 24
+    private static let bytesLeftPerRequest = 48
 
     func run() async {
         // What a process makes once or twice, such as the queues' own descriptors and the runtime's caches.
