@@ -12,22 +12,23 @@ extension AnyRequest {
 
     /// Starts the request; a finished one is started again, from its command, with nothing left of the run before.
     ///
-    /// Returns false, and does nothing, while it runs or is still stopping, and for a request of ``Client/run(_:overrides:)``
-    /// that nobody watches, as it is found in ``Client/requests``: its result is the caller's alone. Accessories hear `requestWillStart` on this
-    /// thread, before anything is sent; all other news comes on the callback queue, a failure to build the request
-    /// included. After the client was shut down it fails with ``ErrandError/shutDown``.
+    /// Returns false, and does nothing, while it runs or is still stopping, and for a request of
+    /// ``Client/run(_:overrides:)`` that nobody watches, as it is found in ``Client/requests``: its result is the caller's
+    /// alone. Accessories hear `requestWillStart` on this thread, before anything is sent; all other news comes on the
+    /// callback queue, a failure to build the request included. After the client was shut down it fails with
+    /// ``ErrandError/shutDown``.
     ///
     /// While the end of a run is being told, as inside its filters, delegate, closures and `requestDidStop`, a start returns
     /// true and begins when everybody was told, on the thread that tells; until then the request shows the run before.
     @discardableResult
     public final func start() -> Bool {
-        // The caller of such a request reads it after its end, when a new run would have taken the result away.
-        guard callbacks !== client.resumptions else { return false }
-        return start(installing: {})
+        start(installing: {})
     }
 
     /// `install` runs under the lock, where the request does start.
     final func start(installing install: () -> Void) -> Bool {
+        // The caller of such a request reads it after its end, when a new run would have taken the result away.
+        guard callbacks !== client.resumptions else { return false }
         switch begin(installing: install) {
         case .submit(let transfer):
             proceed(transfer)
