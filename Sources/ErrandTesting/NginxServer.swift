@@ -15,6 +15,8 @@ public final class NginxServer: Sendable {
         case h2c
         /// TLS with a valid certificate for localhost, errand.test and 127.0.0.1; HTTP/2 by ALPN.
         case tls
+        /// The same, of TLS 1.2 alone.
+        case tls12
         /// TLS with a certificate that has expired.
         case expired
         /// TLS with a certificate of nobody.

@@ -49,6 +49,15 @@ static void a_valid_certificate(void **state) {
       200, "hello world\n");
 }
 
+static void a_server_of_an_old_version(void **state) {
+  test_rig *rig = *state;
+  rig_expect_response(get(rig, port(NGINX_TLS12), (errand_options_init){0}),
+                      200, "hello world\n");
+  rig_expect_status(get(rig, port(NGINX_TLS12),
+                        (errand_options_init){.tls_minimum = ERRAND_TLS_1_3}),
+                    ERRAND_TLS_FAILED);
+}
+
 static void certificates_not_to_be_trusted(void **state) {
   test_rig *rig = *state;
   static const nginx_port ports[] = {NGINX_EXPIRED, NGINX_SELFSIGNED,
@@ -173,6 +182,7 @@ static void handshakes_are_cheap(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST(a_valid_certificate),
+      RIG_TEST(a_server_of_an_old_version),
       RIG_TEST(certificates_not_to_be_trusted),
       RIG_TEST_ONE_LOOP(what_is_insecure_has_to_be_said),
       RIG_TEST(plain_text_where_tls_was_expected),

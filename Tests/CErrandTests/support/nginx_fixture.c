@@ -11,7 +11,8 @@
 #include "support/text.h"
 
 static const char *const names[NGINX_PORTS] = {
-    "http", "h2c", "tls", "expired", "selfsigned", "wronghost", "clientcert"};
+    "http",    "h2c",        "tls",       "tls12",
+    "expired", "selfsigned", "wronghost", "clientcert"};
 
 /* Reads the script's lines up to "ready". */
 static bool read_answers(nginx_fixture *nginx, FILE *from) {

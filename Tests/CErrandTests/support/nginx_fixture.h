@@ -9,7 +9,8 @@
 typedef enum nginx_port {
   NGINX_HTTP,
   NGINX_H2C,
-  NGINX_TLS, /* localhost, errand.test, 127.0.0.1; HTTP/2 by ALPN */
+  NGINX_TLS,   /* localhost, errand.test, 127.0.0.1; HTTP/2 by ALPN */
+  NGINX_TLS12, /* the same certificate, TLS 1.2 alone */
   NGINX_EXPIRED,
   NGINX_SELFSIGNED,
   NGINX_WRONGHOST,
