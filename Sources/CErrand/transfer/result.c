@@ -4,6 +4,22 @@
 
 #include "group/process.h"
 
+/*
+ * What a TLS alert of the peer means, told by OpenSSL's words ("... tlsv13
+ * alert certificate required"); ERRAND_OK where it was none. Over TLS 1.3 a
+ * client has finished its handshake when the server refuses its certificate, so
+ * the alert comes as an error of sending or receiving.
+ */
+static errand_status alert_status(const errand__slot *slot) {
+  const char *alert = strstr(slot->error, " alert ");
+  if (!alert || slot->transfer->header_bytes > 0)
+    return ERRAND_OK;
+  return strstr(alert, "certificate") || strstr(alert, "unknown ca") ||
+                 strstr(alert, "access denied")
+             ? ERRAND_TLS_CREDENTIALS
+             : ERRAND_TLS_FAILED;
+}
+
 static errand_status connect_status(const errand__slot *slot) {
   return slot->transfer->address_refused ? ERRAND_ADDRESS_REFUSED
                                          : ERRAND_CONNECT_FAILED;
@@ -41,6 +57,12 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   const errand__transfer *t = slot->transfer;
   if (code != CURLE_OK && t->reason != ERRAND_OK)
     return t->reason;
+  errand_status alert = ERRAND_OK;
+  if (code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR ||
+      code == CURLE_SSL_CONNECT_ERROR)
+    alert = alert_status(slot);
+  if (alert != ERRAND_OK)
+    return alert;
   switch (code) {
   case CURLE_OK:
     return ERRAND_OK;

@@ -78,7 +78,10 @@ static void set_tls(setter *s, const errand_options *o) {
   text_if(s, CURLOPT_CAINFO, o->ca_file);
   text_if(s, CURLOPT_SSLCERT, o->client_certificate);
   text_if(s, CURLOPT_SSLKEY, o->client_key);
-  text_if(s, CURLOPT_KEYPASSWD, o->client_key_password);
+  /* Without one OpenSSL would ask for it at the terminal, on the loop. */
+  if (o->client_certificate)
+    pointer(s, CURLOPT_KEYPASSWD,
+            o->client_key_password ? o->client_key_password : "");
   text_if(s, CURLOPT_PINNEDPUBLICKEY, o->pinned_keys);
   number(s, CURLOPT_SSLVERSION,
          o->ssl_min_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2);
