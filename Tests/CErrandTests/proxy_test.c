@@ -25,9 +25,11 @@ static int stop_nginx(void **state) {
 static const test_result *run(test_rig *rig, const char *url, const char *proxy,
                               const char *no_proxy) {
   errand_options *options = NULL;
-  errand_options_init init = {.ca_file = nginx_file(&nginx, "certs/ca.pem"),
+  const char *ca = nginx_file(&nginx, "certs/ca.pem");
+  errand_options_init init = {.ca_file = ca,
                               .proxy_policy = ERRAND_PROXY_URL,
                               .proxy_url = proxy,
+                              .proxy_ca_file = ca,
                               .no_proxy = no_proxy};
   assert_int_equal(errand_options_create(&init, &options), ERRAND_OK);
   errand_request request = rig_request("GET", url);
@@ -122,6 +124,36 @@ static void an_https_proxy(void **state) {
     rig_expect_status(result, ERRAND_PROXY_FAILED);
 }
 
+/* What is asked of a server is not asked of the proxy, nor is what is trusted
+   for the one trusted for the other. */
+static void an_https_proxy_is_judged_by_itself(void **state) {
+  test_rig *rig = *state;
+  errand_features features;
+  errand_features_read(&features);
+  if (!(features.flags & ERRAND_FEATURE_HTTPS_PROXY))
+    skip();
+  const char *ca = nginx_file(&nginx, "certs/ca.pem");
+  errand_options_init init = {
+      .tls_minimum = ERRAND_TLS_1_3,
+      .proxy_policy = ERRAND_PROXY_URL,
+      .proxy_url = text("https://127.0.0.1:%u", nginx.ports[NGINX_TLS12]),
+      .proxy_ca_file = ca};
+  for (int i = 0; i < 2; i++) {
+    errand_options *options = NULL;
+    assert_int_equal(errand_options_create(&init, &options), ERRAND_OK);
+    errand_request request = rig_request("GET", http_url());
+    request.options = options;
+    const test_result *result = rig_run(rig, &request);
+    errand_options_release(options);
+    if (i == 0)
+      rig_expect_response(result, 200, "hello world\n");
+    else if (result->end.status != ERRAND_TLS_UNTRUSTED)
+      rig_expect_status(result, ERRAND_PROXY_FAILED);
+    init.ca_file = ca;
+    init.proxy_ca_file = NULL;
+  }
+}
+
 static void socks5_names_the_host_by_either_side(void **state) {
   test_rig *rig = *state;
   const errand_fault_step socks[] = {ERRAND_FAULT_STEP(SOCKS5)};
@@ -199,6 +231,7 @@ int main(void) {
       RIG_TEST(the_password_stays_with_the_proxy),
       RIG_TEST(a_refusal_without_a_tunnel_is_a_response),
       RIG_TEST(an_https_proxy),
+      RIG_TEST(an_https_proxy_is_judged_by_itself),
       RIG_TEST(socks5_names_the_host_by_either_side),
       RIG_TEST(socks5_with_a_password),
       RIG_TEST(socks5_that_fails),

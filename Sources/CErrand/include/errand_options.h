@@ -77,6 +77,10 @@ typedef struct errand_options_init {
   const char *ERRAND_NULLABLE proxy_url;
   /* Comma-separated hosts reached without the proxy. */
   const char *ERRAND_NULLABLE no_proxy;
+  /* PEM bundle for the certificate of a proxy that is itself spoken to by TLS;
+     NULL: libcurl's built-in bundle, whatever ca_file says of servers. Such a
+     proxy has to speak TLS 1.2 at least. */
+  const char *ERRAND_NULLABLE proxy_ca_file;
 
   /* "host:port:address[,address]" each; SNI and Host stay the host's. */
   const char *ERRAND_NULLABLE const *ERRAND_NULLABLE resolve;

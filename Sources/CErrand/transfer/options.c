@@ -130,6 +130,10 @@ static errand_status set_environment_proxy(char **to, const char *value) {
 static errand_status set_proxy(errand_options *o,
                                const errand_options_init *in) {
   switch (in->proxy_policy) {
+  if (in->proxy_ca_file && !errand__check_readable(in->proxy_ca_file))
+    return ERRAND_FILE_UNREADABLE;
+  if (!copy(&o->proxy_ca_file, in->proxy_ca_file))
+    return ERRAND_OUT_OF_MEMORY;
   case ERRAND_PROXY_NONE:
     return in->proxy_url ? ERRAND_INVALID_OPTION : ERRAND_OK;
   case ERRAND_PROXY_URL:
@@ -263,3 +267,4 @@ void errand_options_release(errand_options *o) {
   curl_slist_free_all(o->resolve);
   errand__free(o);
 }
+  errand__free(o->proxy_ca_file);

@@ -35,6 +35,7 @@ struct errand_options {
   char *pinned_keys;
   char *proxy_http; /* for http URLs; "" for none */
   char *proxy_https;
+  char *proxy_ca_file;
   char *no_proxy;
   char *unix_socket_path;
   char *local_interface;

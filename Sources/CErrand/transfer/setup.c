@@ -86,9 +86,8 @@ static void set_tls(setter *s, const errand_options *o) {
   number(s, CURLOPT_SSLVERSION,
          o->ssl_min_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2);
   if (errand__curl_has(CURL_VERSION_HTTPS_PROXY)) {
-    text_if(s, CURLOPT_PROXY_CAINFO, o->ca_file);
-    number(s, CURLOPT_PROXY_SSLVERSION,
-           o->ssl_min_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2);
+    text_if(s, CURLOPT_PROXY_CAINFO, o->proxy_ca_file);
+    number(s, CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
   }
   if (o->accept_any_certificate)
     number(s, CURLOPT_SSL_VERIFYPEER, 0);
