@@ -1,4 +1,5 @@
 /* Ways to the server: proxies, unix sockets, given addresses, the filter. */
+#include "support/dns_interposer.h"
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 
@@ -187,6 +188,40 @@ static void given_addresses_keep_host_and_sni(void **state) {
       200, "hello world\n");
 }
 
+static void where_a_connection_begins(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  static const char *const good[] = {"127.0.0.1", "127.0.0.2", "lo"};
+  for (size_t i = 0; i < COUNT_OF(good); i++)
+    rig_expect_response(get(rig, rig_url(rig, "/"),
+                            (errand_options_init){.local_interface = good[i]}),
+                        200, "ok");
+  rig_expect_status(get(rig, rig_url(rig, "/"),
+                        (errand_options_init){.local_interface = "192.0.2.1"}),
+                    ERRAND_CONNECT_FAILED);
+  errand_options *options = NULL;
+  errand_options_init init = {.local_interface = "::1"};
+  assert_int_equal(errand_options_create(&init, &options), ERRAND_OK);
+  errand_options_release(options);
+}
+
+/* libcurl would take it for a host name, and ask for it on the loop. */
+static void what_is_no_interface_is_refused(void **state) {
+  (void) state;
+  static const char *const bad[] = {"hang.test", "localhost", "eth99",
+                                    "if!lo",     "host!x",    "[::1]",
+                                    "127.0.0.1 "};
+  int asked_before = dns_calls();
+  for (size_t i = 0; i < COUNT_OF(bad); i++) {
+    errand_options *options = NULL;
+    errand_options_init init = {.local_interface = bad[i]};
+    assert_int_equal(errand_options_create(&init, &options),
+                     ERRAND_INVALID_OPTION);
+    assert_null(options);
+  }
+  assert_int_equal(dns_calls(), asked_before);
+}
+
 static errand_address asked;
 static uint64_t asked_tag;
 static int answer;
@@ -231,6 +266,8 @@ int main(void) {
       RIG_TEST(a_unix_socket),
       RIG_TEST_ONE_LOOP(two_unix_sockets_are_two_origins),
       RIG_TEST(given_addresses_keep_host_and_sni),
+      RIG_TEST(where_a_connection_begins),
+      RIG_TEST(what_is_no_interface_is_refused),
       cmocka_unit_test_setup_teardown(the_filter_is_asked_before_the_connect,
                                       set_up_filter, rig_tear_down),
   };

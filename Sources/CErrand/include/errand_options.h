@@ -87,7 +87,8 @@ typedef struct errand_options_init {
   size_t resolve_count;
   /* Connect to this socket instead of the URL's host. */
   const char *ERRAND_NULLABLE unix_socket_path;
-  /* Interface, address or host name to connect from. */
+  /* Address to connect from, or an interface that exists when the options are
+     made; no host name. */
   const char *ERRAND_NULLABLE local_interface;
 
   /* Seconds until the first probe and between probes; 0: no keep-alive. */
@@ -102,7 +103,8 @@ typedef struct errand_options_init {
  * Thread: any.
  * Owns: `init` stays the caller's; *out has one reference, the caller's.
  * Returns: OK; INVALID_OPTION (a value out of its enum, an unreadable pin,
- * proxy or resolve entry, a missing proxy_url); FILE_UNREADABLE;
+ * proxy or resolve entry, a missing proxy_url, a local_interface that is
+ * neither an address nor there); FILE_UNREADABLE;
  * UNSUPPORTED_FEATURE; OUT_OF_MEMORY. *out is NULL unless OK.
  */
 ERRAND_API errand_status

@@ -1,5 +1,6 @@
 #include "transfer/options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,11 +130,11 @@ static errand_status set_environment_proxy(char **to, const char *value) {
 
 static errand_status set_proxy(errand_options *o,
                                const errand_options_init *in) {
-  switch (in->proxy_policy) {
   if (in->proxy_ca_file && !errand__check_readable(in->proxy_ca_file))
     return ERRAND_FILE_UNREADABLE;
   if (!copy(&o->proxy_ca_file, in->proxy_ca_file))
     return ERRAND_OUT_OF_MEMORY;
+  switch (in->proxy_policy) {
   case ERRAND_PROXY_NONE:
     return in->proxy_url ? ERRAND_INVALID_OPTION : ERRAND_OK;
   case ERRAND_PROXY_URL:
@@ -164,13 +165,25 @@ static errand_status set_proxy(errand_options *o,
   return ERRAND_INVALID_OPTION;
 }
 
+static errand_status set_interface(errand_options *o, const char *name) {
+  if (!name)
+    return ERRAND_OK;
+  const char *prefix = errand__interface_prefix(name);
+  if (!prefix)
+    return ERRAND_INVALID_OPTION;
+  size_t size = strlen(prefix) + strlen(name) + 1;
+  o->local_interface = errand__malloc(size);
+  if (!o->local_interface)
+    return ERRAND_OUT_OF_MEMORY;
+  snprintf(o->local_interface, size, "%s%s", prefix, name);
+  return ERRAND_OK;
+}
+
 static errand_status set_network(errand_options *o,
                                  const errand_options_init *in) {
   if (in->unix_socket_path &&
       (in->unix_socket_path[0] == '\0' || strlen(in->unix_socket_path) > 107))
     return ERRAND_INVALID_OPTION; /* sockaddr_un.sun_path */
-  if (in->local_interface && in->local_interface[0] == '\0')
-    return ERRAND_INVALID_OPTION;
   if (in->tcp_keepalive_seconds > 86400 || in->idle_connection_seconds > 86400)
     return ERRAND_INVALID_OPTION;
   for (size_t i = 0; i < in->resolve_count; i++) {
@@ -186,9 +199,8 @@ static errand_status set_network(errand_options *o,
   o->idle_connection_seconds = in->idle_connection_seconds
                                    ? in->idle_connection_seconds
                                    : DEFAULT_IDLE_CONNECTION_SECONDS;
-  return copy(&o->unix_socket_path, in->unix_socket_path) &&
-                 copy(&o->local_interface, in->local_interface)
-             ? ERRAND_OK
+  return copy(&o->unix_socket_path, in->unix_socket_path)
+             ? set_interface(o, in->local_interface)
              : ERRAND_OUT_OF_MEMORY;
 }
 
@@ -261,10 +273,10 @@ void errand_options_release(errand_options *o) {
   errand__free(o->pinned_keys);
   free_secret(o->proxy_http);
   free_secret(o->proxy_https);
+  errand__free(o->proxy_ca_file);
   errand__free(o->no_proxy);
   errand__free(o->unix_socket_path);
   errand__free(o->local_interface);
   curl_slist_free_all(o->resolve);
   errand__free(o);
 }
-  errand__free(o->proxy_ca_file);

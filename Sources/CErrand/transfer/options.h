@@ -38,7 +38,7 @@ struct errand_options {
   char *proxy_ca_file;
   char *no_proxy;
   char *unix_socket_path;
-  char *local_interface;
+  char *local_interface; /* with its prefix */
   struct curl_slist *resolve;
 };
 

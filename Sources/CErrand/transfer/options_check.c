@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -92,6 +93,12 @@ bool errand__check_resolve(const char *entry) {
     address += length;
   } while (*address == ',');
   return true;
+}
+
+const char *errand__interface_prefix(const char *name) {
+  if (name[0] != '[' && is_address(name, strlen(name)))
+    return "host!";
+  return if_nametoindex(name) != 0 ? "if!" : NULL;
 }
 
 bool errand__check_readable(const char *path) {

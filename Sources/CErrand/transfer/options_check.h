@@ -16,4 +16,9 @@ bool errand__check_resolve(const char *entry);
 /* A file that can be opened for reading and is no directory. */
 bool errand__check_readable(const char *path);
 
+/* What CURLOPT_INTERFACE wants before an address or the name of an interface:
+   without it libcurl resolves what it does not know, and waits for that.
+   Returns: NULL for what is neither. */
+const char *errand__interface_prefix(const char *name);
+
 #endif
