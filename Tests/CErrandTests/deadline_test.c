@@ -222,6 +222,39 @@ static void a_pause_stops_idle_only(void **state) {
   rig_expect_status(collector_wait(&rig->collector, id), ERRAND_TIMEOUT_TOTAL);
 }
 
+/* Whoever is at fault, the server or the source. */
+static void a_source_that_stalls(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
+  errand_request request = rig_request("PUT", rig_url(rig, "/"));
+  request.body_kind = ERRAND_BODY_STREAM;
+  request.body_length = ERRAND_LENGTH_UNKNOWN;
+  request.timeout_idle = 250;
+  /* The server's silence does not run while the body is not sent. */
+  request.timeout_first_byte = 100;
+  int64_t start = process_milliseconds();
+  ended_after(rig_run(rig, &request), ERRAND_TIMEOUT_IDLE, start, 250);
+  start = process_milliseconds();
+  uint64_t id = rig_submit(rig, &request);
+  errand_upload_write(rig->group, id, bytes_of("part"));
+  ended_after(collector_wait(&rig->collector, id), ERRAND_TIMEOUT_IDLE, start,
+              250);
+  /* A pause is none of the source's. */
+  request.timeout_first_byte = 0;
+  id = rig_submit(rig, &request);
+  rig_await(rig, (errand_fault_counts){.requests = 3});
+  assert_int_equal(errand_pause(rig->group, id), ERRAND_OK);
+  errand_request other = rig_request("GET", rig_url(rig, "/stall"));
+  RIG_ON(rig, "/stall", ERRAND_FAULT_STEP(STALL));
+  other.timeout_total = 600;
+  rig_expect_status(rig_run(rig, &other), ERRAND_TIMEOUT_TOTAL);
+  assert_int_equal(collector_peek(&rig->collector, id).order, 0);
+  start = process_milliseconds();
+  assert_int_equal(errand_resume(rig->group, id), ERRAND_OK);
+  ended_after(collector_wait(&rig->collector, id), ERRAND_TIMEOUT_IDLE, start,
+              250);
+}
+
 /* A thousand clocks of a millisecond, and none is early or lost. */
 static void many_short_deadlines(void **state) {
   test_rig *rig = *state;
@@ -254,6 +287,7 @@ int main(void) {
       RIG_TEST(silence_against_the_total),
       RIG_TEST(waiting_in_the_queue),
       RIG_TEST(a_pause_stops_idle_only),
+      RIG_TEST(a_source_that_stalls),
       RIG_TEST(many_short_deadlines),
   };
   return cmocka_run_group_tests_name("deadline", tests, NULL, NULL);

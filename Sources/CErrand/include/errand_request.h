@@ -98,7 +98,9 @@ typedef struct errand_request {
   int64_t timeout_connect;    /* start to ready to send: DNS, TCP, TLS;
                                  0: libcurl's own 300 s */
   int64_t timeout_first_byte; /* last byte sent to first byte of the head */
-  int64_t timeout_idle;       /* no byte either way, while not paused */
+  int64_t timeout_idle;       /* no byte either way, while neither paused nor
+                                 out of credit; also where the source of a
+                                 stream gives none */
   int64_t timeout_total;      /* submission to end */
 
   /* 0: the group's default. */

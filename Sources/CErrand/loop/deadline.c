@@ -76,9 +76,9 @@ errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
                       ERRAND_TIMEOUT_CONNECT, status, next);
     break;
   case ERRAND__SENDING:
-    if (held || t->starved)
+    if (held)
       break;
-    if (t->upload_done)
+    if (t->upload_done && !t->starved)
       status = consider(t->sent_ms, t->timeout_first_byte, now,
                         ERRAND_TIMEOUT_FIRST_BYTE, status, next);
     status = consider(t->activity_ms, t->timeout_idle, now, ERRAND_TIMEOUT_IDLE,

@@ -176,7 +176,7 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   t->activity_ms = slot->realm->loop->now_ms;
   if (t->phase < ERRAND__RECEIVING) {
     t->phase = ERRAND__RECEIVING;
-    if (!t->deadline.armed) /* nothing was due while the upload starved */
+    if (!t->deadline.armed) /* nothing was due while it was held */
       errand__deadline_set(slot->realm->loop, t);
   }
   t->header_bytes += (int64_t) n;
