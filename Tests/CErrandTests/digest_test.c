@@ -130,6 +130,33 @@ static void bodies_go_with_the_answer(void **state) {
   free(body);
 }
 
+/* The nonce is too old by the time the body has come: memory and files go
+   again, a stream is the caller's to send again, whatever the method. */
+static void a_stale_nonce(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/",
+         ERRAND_FAULT_STEP_SEND(CHALLENGE "Content-Length: 0\r\n\r\n"),
+         ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP(READ_BODY),
+         ERRAND_FAULT_STEP_SEND(
+             "HTTP/1.1 401 Who\r\nWWW-Authenticate: Digest realm=\"r\", "
+             "nonce=\"m\", qop=\"auth\", stale=true\r\n"
+             "Content-Length: 0\r\n\r\n"),
+         ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP(READ_BODY),
+         ERRAND_FAULT_STEP_SEND(OK));
+  errand_request request = digest("POST", rig_url(rig, "/"), "ada", "pw");
+  request.body_kind = ERRAND_BODY_MEMORY;
+  request.body = bytes_of("body");
+  rig_expect_response(rig_run(rig, &request), 200, "ok");
+  request.body = (errand_bytes){0};
+  request.body_kind = ERRAND_BODY_STREAM;
+  request.body_length = 4;
+  uint64_t id = rig_submit(rig, &request);
+  errand_upload_write(rig->group, id, bytes_of("body"));
+  errand_upload_finish(rig->group, id);
+  rig_expect_status(collector_wait(&rig->collector, id),
+                    ERRAND_UPLOAD_NOT_REPLAYABLE);
+}
+
 static void credentials_do_not_stay(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/d", ERRAND_FAULT_STEP_DIGEST("ada:pw", 0),
@@ -233,6 +260,7 @@ int main(void) {
       RIG_TEST(a_wrong_password_is_a_401),
       RIG_TEST(the_records_tell_of_the_last_response),
       RIG_TEST(bodies_go_with_the_answer),
+      RIG_TEST_ONE_LOOP(a_stale_nonce),
       RIG_TEST_ONE_LOOP(credentials_do_not_stay),
       RIG_TEST(what_is_no_digest_challenge_is_the_response),
       RIG_TEST(time_outs_hold_in_the_second_round),

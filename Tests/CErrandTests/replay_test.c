@@ -89,6 +89,54 @@ static void idempotent_methods_with_a_body_are_sent_again(void **state) {
   assert_int_equal(count_of(rig, "PUT"), 2);
 }
 
+/* A stream, the first chunk of which is gone when it would have to be sent
+   again. To "/half" it has no more for now. */
+static const test_result *stream(test_rig *rig, const char *method,
+                                 const char *path, uint32_t flags) {
+  errand_request request = rig_request(method, rig_url(rig, path));
+  request.flags = flags;
+  request.body_kind = ERRAND_BODY_STREAM;
+  request.body_length = ERRAND_LENGTH_UNKNOWN;
+  uint64_t id = rig_submit(rig, &request);
+  errand_upload_write(rig->group, id, bytes_of("pay"));
+  if (strcmp(path, "/whole") == 0)
+    errand_upload_finish(rig->group, id);
+  return collector_wait(&rig->collector, id);
+}
+
+static void streams_are_the_callers_to_send_again(void **state) {
+  test_rig *rig = *state;
+  static const struct {
+    const char *method;
+    uint32_t flags;
+    errand_status status;
+  } cases[] = {
+      {"PUT", 0, ERRAND_UPLOAD_NOT_REPLAYABLE},
+      {"POST", ERRAND_REQUEST_ALLOW_REPLAY, ERRAND_UPLOAD_NOT_REPLAYABLE},
+      {"POST", 0, ERRAND_CONNECTION_LOST}};
+  RIG_ON(rig, "/keep", ERRAND_FAULT_STEP_SEND(OK));
+  RIG_ON(rig, "/whole", ERRAND_FAULT_STEP(READ_BODY),
+         ERRAND_FAULT_STEP(FINISH));
+  /* Where the source has nothing ready, the server's end is seen by the engine
+     alone. */
+  RIG_ON(rig, "/half", ERRAND_FAULT_STEP_SLEEP(50), ERRAND_FAULT_STEP(FINISH));
+  for (size_t i = 0; i < 2 * COUNT_OF(cases); i++) {
+    const char *method = cases[i / 2].method;
+    rig_expect_response(rig_get(rig, rig_url(rig, "/keep")), 200, "ok");
+    const test_result *result =
+        stream(rig, method, i % 2 ? "/whole" : "/half", cases[i / 2].flags);
+    rig_expect_status(result, cases[i / 2].status);
+    assert_int_equal(count_of(rig, "PUT") + count_of(rig, "POST"), i + 1);
+  }
+}
+
+/* On a connection of its own it is the server that does not answer. */
+static void a_new_connection_is_no_reason_to_send_again(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/half", ERRAND_FAULT_STEP_SLEEP(50), ERRAND_FAULT_STEP(FINISH));
+  rig_expect_status(stream(rig, "PUT", "/half", 0), ERRAND_CONNECTION_LOST);
+}
+
 /* Once a byte of the response has come, a POST least of all is sent again:
    libcurl does not count a line that is not whole. */
 static void no_replay_after_the_first_byte(void **state) {
@@ -149,6 +197,8 @@ int main(void) {
       RIG_TEST_ONE_LOOP(nor_after_a_reset),
       RIG_TEST_ONE_LOOP(unless_the_caller_allows_it),
       RIG_TEST_ONE_LOOP(idempotent_methods_with_a_body_are_sent_again),
+      RIG_TEST_ONE_LOOP(streams_are_the_callers_to_send_again),
+      RIG_TEST_ONE_LOOP(a_new_connection_is_no_reason_to_send_again),
       RIG_TEST_ONE_LOOP(no_replay_after_the_first_byte),
       RIG_TEST_ONE_LOOP(closed_between_requests),
       RIG_TEST_ONE_LOOP(an_idle_connection_that_was_reset),

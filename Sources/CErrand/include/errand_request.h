@@ -51,7 +51,10 @@ enum {
   ERRAND_REQUEST_FRESH_CONNECTION = 2,
   /* libcurl sends a request again when a kept connection turns out dead
      before any response byte. For methods that are not idempotent (RFC 9110
-     9.2.2) that is an error, CONNECTION_LOST, unless this is set. */
+     9.2.2) that is an error, CONNECTION_LOST, unless this is set. A stream of
+     which bytes have gone out cannot be sent again by the engine: where it
+     may be, here or in a round of Digest, the request ends with
+     UPLOAD_NOT_REPLAYABLE, and the caller may submit it anew. */
   ERRAND_REQUEST_ALLOW_REPLAY = 4,
   /* Also deliver STARTED, SENT and, where the response is buffered, HEAD. */
   ERRAND_REQUEST_REPORT_EVENTS = 8,

@@ -184,9 +184,12 @@ static void fail_shard(errand__loop *loop, errand__shard *shard) {
 static bool retry_fresh(errand__transfer *t, CURLcode code) {
   errand__slot *slot = t->slot;
   if (code != CURLE_SEND_ERROR || !t->replayed || t->fresh_retry ||
-      t->header_bytes > 0 || t->reason != ERRAND_OK ||
-      (t->source && !errand__source_rewind(t->source)))
+      t->header_bytes > 0 || t->reason != ERRAND_OK)
     return false;
+  if (t->source && !errand__source_rewind(t->source)) {
+    t->reason = ERRAND_UPLOAD_NOT_REPLAYABLE;
+    return false;
+  }
   t->fresh_retry = true;
   t->paused_bits = 0;
   t->starved = false;

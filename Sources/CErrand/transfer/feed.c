@@ -5,13 +5,35 @@
 #include "transfer/slot.h"
 #include "transfer/source.h"
 
+/*
+ * What becomes of a body that would have to go again and that the engine no
+ * longer has: the caller may send it again where libcurl would have (or where
+ * the server has answered, and asked for it), and not otherwise.
+ */
+static errand_status cannot_rewind(const errand__transfer *t) {
+  bool answered = t->header_bytes > t->ready_header_bytes;
+  return answered || errand__may_replay(t) ? ERRAND_UPLOAD_NOT_REPLAYABLE
+                                           : ERRAND_CONNECTION_LOST;
+}
+
+/* The server closed while the source had nothing. On a kept connection libcurl
+   would have sent a whole body again. */
+static errand_status peer_gone(const errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  long connects = 0;
+  curl_easy_getinfo(slot->easy, CURLINFO_NUM_CONNECTS, &connects);
+  return connects == 0 && t->header_bytes == t->ready_header_bytes
+             ? cannot_rewind(t)
+             : ERRAND_CONNECTION_LOST;
+}
+
 size_t errand__on_read(char *bytes, size_t size, size_t count, void *context) {
   errand__slot *slot = context;
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
   size_t n = errand__source_read(t->source, bytes, size * count);
   if (n == ERRAND__SOURCE_STARVED && t->peer_gone) {
-    t->reason = ERRAND_CONNECTION_LOST;
+    t->reason = peer_gone(slot);
     return CURL_READFUNC_ABORT;
   }
   if (n == ERRAND__SOURCE_STARVED) {
@@ -39,6 +61,6 @@ int errand__on_seek(void *context, curl_off_t offset, int origin) {
     return CURL_SEEKFUNC_CANTSEEK;
   if (t->source && errand__source_rewind(t->source))
     return CURL_SEEKFUNC_OK;
-  t->reason = ERRAND_UPLOAD_NOT_REPLAYABLE;
+  t->reason = cannot_rewind(t);
   return CURL_SEEKFUNC_FAIL;
 }

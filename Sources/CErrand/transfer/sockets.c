@@ -70,7 +70,7 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   (void) remote, (void) local, (void) remote_port;
   t->local_port = local_port;
   bool again = t->connects > 0 && t->header_bytes == t->ready_header_bytes;
-  if (again && !t->idempotent && !(t->flags & ERRAND_REQUEST_ALLOW_REPLAY)) {
+  if (again && !errand__may_replay(t)) {
     /* libcurl found the kept connection dead after sending on it and is
        about to send once more (Curl_retry_request). */
     t->reason = ERRAND_CONNECTION_LOST;

@@ -147,6 +147,11 @@ errand_status errand__transfer_create(const errand_request *request,
                                       errand_options *options,
                                       errand__transfer **out);
 
+/* Whether it may be sent again where no byte of a response has come. */
+static inline bool errand__may_replay(const errand__transfer *t) {
+  return t->idempotent || (t->flags & ERRAND_REQUEST_ALLOW_REPLAY) != 0;
+}
+
 /* A body that goes out with the head in one send (MAX_INITIAL_POST_SIZE). */
 #define ERRAND__SENT_AT_ONCE 65536
 
