@@ -36,6 +36,7 @@ static void run(uint32_t limit, uint64_t seed) {
   for (int i = 0; i < 1500; i++) {
     errand_request r = rig_request("GET", rig_url(rig, "/small"));
     r.options = options[random_below(&random, ORIGINS)];
+    r.priority = (errand_priority) random_below(&random, 3);
     uint64_t id = rig_submit(rig, &r);
     if (random_below(&random, 3) == 0)
       assert_int_equal(errand_cancel(rig->group, id), ERRAND_OK);

@@ -24,7 +24,9 @@ struct errand_group {
   errand__counter refused;             /* ids that a closed loop did not take */
   _Alignas(64) errand__counter queued; /* submitters and loops */
   _Alignas(64) errand__counter in_flight; /* loops */
-  _Atomic uint64_t starved; /* bit i: loop i waits for in_flight to fall */
+  /* Bit i: loop i waits for in_flight to fall; by the rank of the best that it
+     has waiting. */
+  _Atomic uint64_t starved[ERRAND__PRIORITIES];
 
   _Atomic int stopping;        /* intake closed */
   _Atomic uint64_t stop_at_ms; /* uv_hrtime / 1e6: cancel what is left */
@@ -44,11 +46,16 @@ uint32_t errand__origin_quota(const struct errand_group *group,
 /* Over how many loops, from its home on, an origin's requests spread. */
 uint32_t errand__origin_loops(const struct errand_group *group);
 
-/* A loop takes a place of the group's in_flight, or is noted as starved.
-   Loop threads. */
-bool errand__group_acquire(struct errand_group *group, uint32_t loop_index);
+/* A loop takes a place of the group's in_flight for a request of that rank,
+   or, where there is none or another loop has a better one waiting, is noted
+   as starved. The loop's own thread. */
+bool errand__group_acquire(errand__loop *loop, int rank);
 
-/* Gives a place back and wakes who starves. Loop threads. */
+/* A loop that is noted as starved has nothing waiting any more. The loop's own
+   thread. */
+void errand__group_sated(errand__loop *loop);
+
+/* Gives a place back and wakes who starves for the best. Loop threads. */
 void errand__group_release(struct errand_group *group, uint32_t loop_index);
 
 /* The last thing a loop thread does. */

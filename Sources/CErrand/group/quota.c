@@ -32,26 +32,76 @@ static bool take_place(struct errand_group *group) {
   return false;
 }
 
-bool errand__group_acquire(struct errand_group *group, uint32_t index) {
-  if (take_place(group))
+static uint64_t others_starved(const struct errand_group *group, int rank,
+                               uint32_t index) {
+  return atomic_load_explicit(&group->starved[rank], memory_order_relaxed) &
+         ~((uint64_t) 1 << index);
+}
+
+static bool yields(const struct errand_group *group, int rank, uint32_t index) {
+  for (int better = 0; better < rank; better++)
+    if (others_starved(group, better, index))
+      return true;
+  return false;
+}
+
+/*
+ * The bits stay until their loops have looked themselves, so that this one, if
+ * it comes first, still sees who goes before it. A loop that is woken for
+ * nothing lets the others know: it moves its bit or takes it away, and then
+ * wakes in turn.
+ */
+static void wake_best(struct errand_group *group, uint32_t index) {
+  uint64_t others = 0;
+  for (int rank = 0; !others && rank < ERRAND__PRIORITIES; rank++)
+    others = others_starved(group, rank, index);
+  while (others) {
+    errand__loop_wake(&group->loops[__builtin_ctzll(others)]);
+    others &= others - 1;
+  }
+}
+
+static void wake_best_for_free(struct errand_group *group, uint32_t index) {
+  if (errand__counter_read(&group->in_flight) < group->init.in_flight_limit)
+    wake_best(group, index);
+}
+
+/* Moves the loop's bit; `rank` -1: away. */
+static void note(errand__loop *loop, int rank) {
+  struct errand_group *group = loop->group;
+  uint64_t bit = (uint64_t) 1 << loop->index;
+  if (loop->starving == rank)
+    return;
+  if (rank >= 0)
+    atomic_fetch_or_explicit(&group->starved[rank], bit, memory_order_seq_cst);
+  if (loop->starving >= 0)
+    atomic_fetch_and_explicit(&group->starved[loop->starving], ~bit,
+                              memory_order_seq_cst);
+  loop->starving = rank;
+}
+
+bool errand__group_acquire(errand__loop *loop, int rank) {
+  struct errand_group *group = loop->group;
+  if (!yields(group, rank, loop->index) && take_place(group))
     return true;
-  atomic_fetch_or_explicit(&group->starved, (uint64_t) 1 << index,
-                           memory_order_seq_cst);
+  note(loop, rank);
   atomic_thread_fence(memory_order_seq_cst);
-  /* A place may have been given back before the bit could be seen. */
-  return take_place(group);
+  /* A place may have been given back, or a better one may have gone, before
+     the bit could be seen. */
+  if (!yields(group, rank, loop->index))
+    return take_place(group);
+  wake_best_for_free(group, loop->index);
+  return false;
+}
+
+void errand__group_sated(errand__loop *loop) {
+  note(loop, -1);
+  atomic_thread_fence(memory_order_seq_cst);
+  wake_best_for_free(loop->group, loop->index);
 }
 
 void errand__group_release(struct errand_group *group, uint32_t index) {
   errand__counter_sub(&group->in_flight, 1);
   atomic_thread_fence(memory_order_seq_cst);
-  if (!atomic_load_explicit(&group->starved, memory_order_relaxed))
-    return;
-  uint64_t others =
-      atomic_exchange_explicit(&group->starved, 0, memory_order_seq_cst);
-  others &= ~((uint64_t) 1 << index); /* this one is about to look anyway */
-  while (others) {
-    errand__loop_wake(&group->loops[__builtin_ctzll(others)]);
-    others &= others - 1;
-  }
+  wake_best(group, index); /* this one is about to look anyway */
 }

@@ -26,8 +26,11 @@ typedef enum ERRAND_CLOSED_ENUM errand_body_kind {
   ERRAND_BODY_STREAM ERRAND_SWIFT_NAME("stream") = 4
 } errand_body_kind;
 
-/* Which waiting request of an origin starts first, and the weight of its
-   stream on HTTP/2 (CURLOPT_STREAM_WEIGHT): 16, 8 and 32. */
+/* Which waiting request starts first where a limit makes them wait, over all
+   origins, options and loops of a group; origins of the same best priority take
+   turns. It lets nobody pass a limit of the request's own origin, and a place
+   that several loops want at the same moment goes to whichever is faster. Also
+   the weight of its stream on HTTP/2 (CURLOPT_STREAM_WEIGHT): 16, 8 and 32. */
 typedef enum ERRAND_CLOSED_ENUM errand_priority {
   ERRAND_PRIORITY_DEFAULT ERRAND_SWIFT_NAME("normal") = 0,
   ERRAND_PRIORITY_LOW ERRAND_SWIFT_NAME("low") = 1,

@@ -105,14 +105,27 @@ static bool may_start(const errand__loop *loop, const errand__origin *o) {
   return !o->gated || o->connecting < GATE || loop->now_ms < o->warm_until_ms;
 }
 
-/* Keeps the ready list true after any change of an origin. */
+/* Of its waiting requests, of which there are some. */
+static int best_rank(const errand__origin *o) {
+  int rank = 0;
+  while (rank < ERRAND__PRIORITIES - 1 &&
+         errand__list_is_empty(&o->waiting[rank]))
+    rank++;
+  return rank;
+}
+
+/* Keeps the ready lists true after any change of an origin. */
 static void refresh(errand__loop *loop, errand__origin *o) {
   bool listed = !errand__list_is_empty(&o->ready_link);
   bool ready = may_start(loop, o);
-  if (ready && !listed)
-    errand__list_append(&loop->ready, &o->ready_link);
-  else if (!ready && listed)
+  int rank = ready ? best_rank(o) : -1;
+  if (listed && rank == o->ready_rank)
+    return;
+  if (listed)
     errand__list_remove(&o->ready_link);
+  o->ready_rank = rank;
+  if (ready)
+    errand__list_append(&loop->ready[rank], &o->ready_link);
 }
 
 static int rank(errand_priority priority) {
@@ -176,22 +189,33 @@ static errand__transfer *pop(errand__origin *o) {
   return NULL;
 }
 
+/* -1: no origin may start a request. */
+static int first_ready(const errand__loop *loop) {
+  for (int rank = 0; rank < ERRAND__PRIORITIES; rank++)
+    if (!errand__list_is_empty(&loop->ready[rank]))
+      return rank;
+  return -1;
+}
+
 bool errand__admission_run(errand__loop *loop) {
   bool any = false;
-  while (!errand__list_is_empty(&loop->ready)) {
-    if (!errand__group_acquire(loop->group, loop->index))
+  int rank;
+  while ((rank = first_ready(loop)) >= 0) {
+    if (!errand__group_acquire(loop, rank))
       break;
-    errand__list *l = errand__list_pop(&loop->ready);
+    errand__list *l = errand__list_pop(&loop->ready[rank]);
     errand__origin *o = ERRAND__CONTAINER(l, errand__origin, ready_link);
     errand__transfer *t = pop(o);
     o->in_flight++;
     o->connecting++;
     o->used_ms = loop->now_ms;
     t->counted_connecting = true;
-    refresh(loop, o); /* to the back of the ready list: origins take turns */
+    refresh(loop, o); /* to the back of a ready list: origins take turns */
     errand__transfer_start(loop, t);
     any = true;
   }
+  if (rank < 0 && loop->starving >= 0)
+    errand__group_sated(loop);
   return any;
 }
 

@@ -1,8 +1,9 @@
 /*
  * Who may start. libcurl's own queue is not used: it costs 20 us a request
  * and ignores timeouts before 8.8. An origin has a queue for each priority
- * and a quota; origins that may start take turns; the group has a limit of
- * its own over all loops.
+ * and a quota; of the origins that may start those go first that have the best
+ * waiting, and take turns among themselves; the group has a limit of its own
+ * over all loops, whose places go by the same order (quota.c).
  *
  * A cold origin, one whose name is not in the address cache, starts a few
  * requests and holds the others until one of them has a connection: libcurl
@@ -14,14 +15,13 @@
 #include "loop/loop.h"
 #include "transfer/transfer.h"
 
-#define ERRAND__PRIORITIES 3
-
 typedef struct errand__origin {
   struct errand__origin *next; /* in its bucket */
-  errand__list ready_link;     /* the loop's ready list, while eligible */
+  errand__list ready_link;     /* a ready list of the loop's, while eligible */
   errand__list waiting[ERRAND__PRIORITIES]; /* high, default, low */
   uint64_t hash;
   uint64_t identity;
+  int ready_rank; /* which ready list; while it is on one */
   size_t waiting_count;
   size_t parked_count; /* paused before their start; in no queue */
   uint32_t quota;

@@ -124,12 +124,14 @@ static void *run(void *context) {
   return NULL;
 }
 
-static void init_lists(errand__loop *loop) {
-  errand__list *lists[] = {&loop->realms, &loop->dirty,      &loop->kicked,
-                           &loop->ready,  &loop->started,    &loop->review,
-                           &loop->flush,  &loop->progressing};
+static void init_state(errand__loop *loop) {
+  errand__list *lists[] = {&loop->realms,     &loop->dirty,    &loop->kicked,
+                           &loop->ready[0],   &loop->ready[1], &loop->ready[2],
+                           &loop->started,    &loop->review,   &loop->flush,
+                           &loop->progressing};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     errand__list_init(lists[i]);
+  loop->starving = -1;
 }
 
 static errand_status init_uv(errand__loop *loop) {
@@ -172,7 +174,7 @@ errand_status errand__loop_start(errand__loop *loop, struct errand_group *group,
   loop->group = group;
   loop->index = index;
   errand__queue_init(&loop->queue);
-  init_lists(loop);
+  init_state(loop);
   errand_status status = init_uv(loop);
   if (status != ERRAND_OK)
     return status;

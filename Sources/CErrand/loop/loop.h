@@ -35,6 +35,9 @@ typedef struct errand__loop_counters {
   errand__counter multis;
 } errand__loop_counters;
 
+/* Ranks of waiting requests: high, default, low. */
+#define ERRAND__PRIORITIES 3
+
 typedef struct errand__loop {
   /* Any thread. */
   errand__queue queue;
@@ -82,7 +85,9 @@ typedef struct errand__loop {
   struct errand__origin **origins; /* hash table */
   size_t origin_buckets;
   size_t origin_count;
-  errand__list ready;       /* origins that may start a request */
+  /* Origins that may start a request, by the best they have waiting. */
+  errand__list ready[ERRAND__PRIORITIES];
+  int starving; /* the rank its bit of the group's `starved` is at, or -1 */
   errand__list started;     /* transfers in libcurl */
   errand__list review;      /* transfers whose pause may have to change */
   errand__list flush;       /* transfers with a chunk or credit to report */
