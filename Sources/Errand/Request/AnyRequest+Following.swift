@@ -17,6 +17,8 @@ extension AnyRequest {
             case .failure(.cancelled):
                 // Not by the request's own stop: the transport was shut down beneath it.
                 conclude(.shutDown)
+            case .failure(.uploadNotReplayable):
+                return sendAgain(result, inPlace: inPlace)
             case .response, .failure:
                 finish(result, inPlace: inPlace)
             }
@@ -64,6 +66,35 @@ extension AnyRequest {
             }
             return .submit(next, transfer: transfer)
         }
+    }
+
+    /// So often a description is sent again because the engine wants its body once more.
+    private static let resendLimit: UInt8 = 2
+
+    /// A kept connection turned out dead, or a nonce of Digest stale, when bytes of a body's source were gone already. A
+    /// body in memory or a file the engine itself sends again, within one transfer; a source is opened anew here, for
+    /// another one with what is left of the total time. The engine has seen to it that the request may be sent twice.
+    ///
+    /// To the user it is what it is with other bodies: part of the same attempt, which ``attempts``, interceptors and
+    /// ``RequestEvent/replaying(_:)`` know nothing of. Observers hear ``RequestEvent/queued`` and what follows once more.
+    private func sendAgain(_ result: TransferResult, inPlace: Bool) -> Step {
+        let sent = core.withLock { $0.description }
+        guard var next = sent, case .source(let source) = next.body, source.isReplayable,
+            next.resends < Self.resendLimit
+        else {
+            finish(result, inPlace: inPlace)
+            return .finished
+        }
+        next.resends += 1
+        guard let next = withTimeLeft(next) else {
+            finish(.failure(.timeoutTotal), inPlace: inPlace)
+            return .finished
+        }
+        guard case .submit(let transfer) = core.withLock({ $0.machine.hopDecided() }) else {
+            conclude(.cancelled)
+            return .finished
+        }
+        return .submit(next, transfer: transfer)
     }
 
     /// The same description with what is left of `Timeouts.total`; `nil` where nothing is.

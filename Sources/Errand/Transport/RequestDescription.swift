@@ -55,6 +55,8 @@ public struct RequestDescription: Sendable {
     public package(set) var delivery = Delivery.buffered
     /// Default: none.
     public package(set) var reports: Reports = []
+    /// How often the engine asked for the body once more and got it; see `AnyRequest.sendAgain`.
+    var resends: UInt8 = 0
     /// Credentials for the server, by a scheme that needs a challenge. Default: none.
     public var authentication: ServerAuthentication? {
         get { rare?.authentication }
