@@ -50,4 +50,22 @@ import Testing
             try await get("http://nowhere.invalid/", by: .url("socks5h://ada:no@\(address(closed))"))
         }
     }
+
+    /// The server's authority is not the proxy's.
+    @Test func tlsToTheProxy() async throws {
+        let server = try Nginx.shared.get()
+        let authority = server.certificateAuthorityPath
+        // nginx answers the absolute target as a server.
+        let proxy = ConnectionOptions.Proxy.url("https://127.0.0.1:\(server.number(of: .tls12))")
+        func get(_ tls: ConnectionOptions.TLS) async throws -> Response {
+            try await Client.with(Client()) { client in
+                try await client.run(
+                    Get(path: "http://nowhere.invalid/12b", connection: ConnectionOptions(tls: tls, proxy: proxy)))
+            }
+        }
+        await #expect(throws: ErrandError.self) { try await get(.init(caFile: authority)) }
+        var tls = ConnectionOptions.TLS(minimumVersion: .v1_3)
+        tls.proxyCAFile = authority
+        #expect(try await get(tls).statusCode == 200)
+    }
 }

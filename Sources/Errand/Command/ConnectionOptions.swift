@@ -47,6 +47,9 @@ public struct ConnectionOptions: Sendable, Hashable {
 
         /// PEM file of trusted authorities. `nil`: libcurl's own bundle (CURLOPT_CAINFO).
         public var caFile: String?
+        /// PEM file of the authorities of a proxy that is itself spoken to by TLS (`https://proxy:3128`). `nil`: libcurl's
+        /// own bundle, whatever ``caFile`` and the other members say: those are about servers (CURLOPT_PROXY_CAINFO).
+        public var proxyCAFile: String?
         /// PEM file of the client's certificate (CURLOPT_SSLCERT).
         public var clientCertificate: String?
         /// PEM file of the client's key; `nil`: in the certificate's file (CURLOPT_SSLKEY).

@@ -5,7 +5,9 @@ extension ConnectionOptions {
     /// ``ErrandError/invalidOption``.
     func check() throws(ErrandError) {
         var texts = resolveOverrides + tls.pinnedKeys
-        texts += [tls.caFile, tls.clientCertificate, tls.clientKey, tls.clientKeyPassword].compactMap { $0 }
+        texts += [tls.caFile, tls.proxyCAFile, tls.clientCertificate, tls.clientKey, tls.clientKeyPassword].compactMap {
+            $0
+        }
         texts += [unixSocketPath, localInterface].compactMap { $0 }
         if case .url(let url, let bypass) = proxy { texts += [url] + bypass }
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else {
@@ -24,6 +26,7 @@ extension ConnectionOptions {
     var summary: String {
         var parts: [String] = []
         if let file = tls.caFile { parts.append("caFile \(file)") }
+        if let file = tls.proxyCAFile { parts.append("proxyCAFile \(file)") }
         if let file = tls.clientCertificate { parts.append("clientCertificate \(file)") }
         if let file = tls.clientKey { parts.append("clientKey \(file)") }
         if !tls.pinnedKeys.isEmpty { parts.append("\(tls.pinnedKeys.count) pinned keys") }
@@ -50,6 +53,7 @@ extension ConnectionOptions {
             }
         options.encodings = encodings.rawValue
         options.ca_file = strings.add(tls.caFile)
+        options.proxy_ca_file = strings.add(tls.proxyCAFile)
         options.client_certificate = strings.add(tls.clientCertificate)
         options.client_key = strings.add(tls.clientKey)
         options.client_key_password = strings.add(tls.clientKeyPassword)
