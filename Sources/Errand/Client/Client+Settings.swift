@@ -47,6 +47,9 @@ extension Client {
     /// Changes the settings for requests that are built from now on; those under way go on by what they were built by,
     /// but a redirect takes the TLS policies and the redirect policy of the moment it is followed.
     ///
+    /// Files that ``ConnectionOptions`` name (CA, certificate, key) are looked at again, also where their paths are the
+    /// same: what was replaced counts for new connections from here on. Without that it is seen within a minute.
+    ///
     /// Any thread. Changes of several threads are made one after the other; `change` runs once, outside any lock that
     /// requests take, and must not call `reconfigure`. What it throws leaves everything as it was. What makes no usable
     /// request, such as a malformed base URL, fails each request that needs it, as with the configuration.
@@ -65,6 +68,7 @@ extension Client {
             }
             // Dies here, not under the lock: filters of the user's may go with it.
             _ = replaced
+            transport.filesMayHaveChanged()
         }
     }
 }

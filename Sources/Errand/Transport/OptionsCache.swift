@@ -1,52 +1,57 @@
 import CErrand
 import Synchronization
 
-/// One `errand_options` for each distinct ``ConnectionOptions`` that requests of a client bring along.
-///
-/// `@unchecked Sendable`: the handles are immutable and counted by the core, usable from any thread; the table of them
-/// is under the mutex.
-final class OptionsCache: @unchecked Sendable {
+/// The engine's object for each distinct ``ConnectionOptions`` that a client's requests go by.
+final class OptionsCache: Sendable {
     /// The table is emptied beyond this many values; what requests still use lives on by its own count.
     static let capacity = 256
 
-    private let handles = Mutex<[ConnectionOptions: Handle]>([:])
+    /// Seconds after which files that options name are looked at again.
+    static let pause = 60
 
-    /// `@unchecked Sendable`: the pointer never changes, and the core counts its references atomically.
-    private final class Handle: @unchecked Sendable {
-        let pointer: OpaquePointer
-        init(_ pointer: OpaquePointer) { self.pointer = pointer }
-        deinit { errand_options_release(pointer) }
+    private let slots = Mutex<[ConnectionOptions: OptionsSlot]>([:])
+    /// The group's default, where it names files. Not asked for otherwise: plain requests take no lock here.
+    private let standard = Mutex<OptionsSlot?>(nil)
+    private let watchesStandard = Atomic<Bool>(false)
+    private let pause: Int
+
+    init(pause: Int = OptionsCache.pause) {
+        self.pause = pause
     }
 
     /// Owns: the result has a reference of the caller's; `nil`, for no options, means the group's default. Throws what
     /// `errand_options_create` says.
     func handle(for options: ConnectionOptions?) throws(ErrandError) -> OpaquePointer? {
-        guard let options else { return nil }
-        if let known = handles.withLock({ table in table[options].map { errand_options_retain($0.pointer) } }) {
-            return known
+        guard let options else {
+            guard watchesStandard.load(ordering: .acquiring) else { return nil }
+            return standard.withLock({ $0 })?.retained()
         }
-        let made = try Self.make(options)
+        if let known = slots.withLock({ $0[options] }) { return known.retained() }
+        let made = try OptionsSlot(options, pause: pause)
         // Two threads may make the same value at once; the later one replaces the earlier, which nobody notices.
-        let kept = Handle(errand_options_retain(made))
-        let dropped = handles.withLock { table in
-            var dropped: [ConnectionOptions: Handle] = [:]
-            if table.count >= Self.capacity { swap(&dropped, &table) }
-            table[options] = kept
+        let dropped = slots.withLock { slots in
+            var dropped: [ConnectionOptions: OptionsSlot] = [:]
+            if slots.count >= Self.capacity { swap(&dropped, &slots) }
+            slots[options] = made
             return dropped
         }
         _ = dropped
-        return made
+        return made.retained()
     }
 
-    /// Owns: the result is the caller's.
-    static func make(_ options: ConnectionOptions) throws(ErrandError) -> OpaquePointer {
-        try options.check()
-        var made: OpaquePointer?
-        let status = options.withCOptions { errand_options_create(&$0, &made) }
-        if let error = ErrandError(status) {
-            throw error.with(message: "\(error.message): \(options.summary)")
+    /// The object for a group's default. Owns: as ``handle(for:)``.
+    func standardHandle(for options: ConnectionOptions) throws(ErrandError) -> OpaquePointer {
+        let made = try OptionsSlot(options, pause: pause)
+        if made.hasFiles {
+            standard.withLock { $0 = made }
+            watchesStandard.store(true, ordering: .releasing)
         }
-        guard let made else { throw .internalFailure }
-        return made
+        return made.retained()
+    }
+
+    /// Has the files looked at by whoever comes next.
+    func lookSoon() {
+        for slot in slots.withLock({ Array($0.values) }) { slot.lookSoon() }
+        standard.withLock({ $0 })?.lookSoon()
     }
 }

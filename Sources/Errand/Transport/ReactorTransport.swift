@@ -7,12 +7,15 @@ import HTTPTypes
 /// made; every submission is then refused with that error.
 final class ReactorTransport: Transport {
     private let reactor: Result<Reactor, ErrandError>
-    private let options = OptionsCache()
+    private let options: OptionsCache
     /// `nil`: the group has none.
     let cookies: CookieJar?
 
-    init(_ configuration: Client.Configuration) {
-        let reactor = Result { () throws(ErrandError) in try Self.start(configuration) }
+    /// `pause`: as ``OptionsCache``'s.
+    init(_ configuration: Client.Configuration, pause: Int = OptionsCache.pause) {
+        let options = OptionsCache(pause: pause)
+        self.options = options
+        let reactor = Result { () throws(ErrandError) in try Self.start(configuration, options) }
         self.reactor = reactor
         cookies = configuration.cookies == .off ? nil : CookieJar(reactor)
     }
@@ -22,12 +25,14 @@ final class ReactorTransport: Transport {
         if case .success(let reactor) = reactor { reactor.stop(nil) }
     }
 
-    private static func start(_ configuration: Client.Configuration) throws(ErrandError) -> Reactor {
+    private static func start(
+        _ configuration: Client.Configuration, _ cache: OptionsCache
+    ) throws(ErrandError) -> Reactor {
         let loops = try count(configuration.loops, "loops", atMost: 64)
         let queueCapacity = try count(configuration.queueCapacity, "queueCapacity")
         let inFlightLimit = try count(configuration.inFlightLimit, "inFlightLimit")
         let originInFlightLimit = try count(configuration.originInFlightLimit, "originInFlightLimit")
-        let options = try OptionsCache.make(configuration.connection)
+        let options = try cache.standardHandle(for: configuration.connection)
         defer { errand_options_release(options) }
         return try withCookieFile(configuration.cookies) { cookieFile in
             Result { () throws(ErrandError) in
@@ -167,6 +172,10 @@ final class ReactorTransport: Transport {
 
     func failUpload(_ id: TransferID) {
         withGroup { errand_upload_fail($0, id.rawValue) }
+    }
+
+    func filesMayHaveChanged() {
+        options.lookSoon()
     }
 
     func shutdown(_ stopped: @escaping @Sendable () -> Void) {

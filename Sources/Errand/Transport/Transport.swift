@@ -33,6 +33,10 @@ public protocol Transport: AnyObject, Sendable {
     /// Streamed uploads: the source failed; ends the transfer with ``ErrandError/uploadFailed``. Any thread.
     func failUpload(_ id: TransferID)
 
+    /// Files that connection options name, such as a CA's, may have been replaced: transfers from now on go by what they
+    /// are now. Any thread; does not block.
+    func filesMayHaveChanged()
+
     /// Takes nothing more, ends everything that is open, then calls `stopped` once, on any thread, after the last
     /// event was delivered. May be called again, to be called back again.
     func shutdown(_ stopped: @escaping @Sendable () -> Void)
@@ -47,6 +51,9 @@ extension Transport {
     public func finishUpload(_ id: TransferID) {}
     /// Nothing, for transports that know no streams.
     public func failUpload(_ id: TransferID) {}
+
+    /// Nothing, for transports that read no files.
+    public func filesMayHaveChanged() {}
 
     /// Submits one after the other.
     public func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
