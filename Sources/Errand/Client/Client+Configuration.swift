@@ -22,7 +22,7 @@ extension Client {
         public var loops: Int?
         /// Requests that may wait for admission, at most 2^24; more are ``ErrandError/queueFull``. `nil`: 65,536.
         public var queueCapacity: Int?
-        /// Requests in flight, in all, at most 2^24. `nil`: three quarters of the limit of open files, at most 4,096.
+        /// Requests in flight, in all, at most 2^24. `nil`: half of the limit of open files, at most 4,096.
         public var inFlightLimit: Int?
         /// Requests in flight to one origin, at most 2^24. `nil`: 256.
         public var originInFlightLimit: Int?

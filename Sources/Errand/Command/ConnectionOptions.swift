@@ -106,9 +106,11 @@ public struct ConnectionOptions: Sendable, Hashable {
     /// `host:port:address[,address]` each: connect there instead of asking DNS; SNI and `Host` stay the host's
     /// (CURLOPT_RESOLVE).
     public var resolveOverrides: [String]
-    /// Connect to this socket instead of the URL's host (CURLOPT_UNIX_SOCKET_PATH).
+    /// Connect to this socket instead of the URL's host (CURLOPT_UNIX_SOCKET_PATH). It stands for the network: whatever the
+    /// host is, that of a redirect included, the request goes there.
     public var unixSocketPath: String?
-    /// Interface, address or host name to connect from (CURLOPT_INTERFACE).
+    /// Address to connect from, or the name of an interface that is there (CURLOPT_INTERFACE); a host name or anything
+    /// else is ``ErrandError/invalidOption``.
     public var localInterface: String?
     /// Seconds until the first TCP keep-alive probe, and between probes; at most 86,400. `nil`: none.
     public var tcpKeepaliveSeconds: UInt32?

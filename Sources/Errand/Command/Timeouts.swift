@@ -10,8 +10,9 @@ public struct Timeouts: Sendable, Hashable {
     /// From the last byte sent to the first byte received. Default: none, the idle timeout covers it. Ends with
     /// ``ErrandError/timeoutFirstByte``.
     public var firstByte: Duration?
-    /// Longest time without a byte in either direction. Default: 60 s (YTKNetwork `requestTimeoutInterval`). Ends with
-    /// ``ErrandError/timeoutIdle``.
+    /// Longest time without a byte in either direction, also where a body's source gives none to send; it stands still
+    /// while the request is paused or its streamed response is not read. Default: 60 s (YTKNetwork
+    /// `requestTimeoutInterval`). Ends with ``ErrandError/timeoutIdle``.
     public var idle: Duration?
     /// From submission to the end, redirects included. Default: none. Ends with ``ErrandError/timeoutTotal``.
     public var total: Duration?
