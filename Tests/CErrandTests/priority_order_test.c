@@ -4,7 +4,6 @@
 
 #include "group/group.h"
 
-#include <string.h>
 #include <time.h>
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
