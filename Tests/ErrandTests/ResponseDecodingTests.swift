@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTypes
 import Testing
 
 @testable import Errand
@@ -50,6 +51,27 @@ import Testing
         let wide = String(repeating: "<array></array><array/>", count: 1000)
         let value = try response("\(Self.head)<array>\(wide)</array></plist>").decodePropertyList([[String]].self)
         #expect(value.count == 2000)
+    }
+
+    /// Foundation's decoder ends the process where the 513th level opens with the last byte, whatever the text was
+    /// converted from before.
+    @Test(
+        arguments: [
+            "", "; charset=utf-8", "; charset=iso-8859-1", "; charset=gbk", "; charset=iso-2022-jp",
+            "; charset=utf-16le",
+            "; charset=nonsense",
+        ], ["[", "{\"a\":["])
+    func nestingIsBoundedInEveryCharset(charset: String, opening: String) {
+        let text = Array(String(repeating: opening, count: 513).utf8)
+        let wide: [UInt8] = text.flatMap { [$0, 0] }
+        let bodies: [[UInt8]] = [text, text + [0x1B, 0x28, 0x42], wide, [0xE9] + text, Array(text.dropLast())]
+        for body in bodies {
+            let response = Response(
+                statusCode: 200, headers: [.contentType: "application/json\(charset)"], body: body)
+            #expect(throws: ErrandError.responseDecodingFailed) { try response.json() }
+            #expect(throws: ErrandError.responseDecodingFailed) { try response.decode([Pair].self) }
+            #expect(throws: ErrandError.responseDecodingFailed) { try JSONShape.any.check(response) }
+        }
     }
 
     @Test func utf16PropertyListsAreRefused() {

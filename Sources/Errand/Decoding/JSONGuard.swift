@@ -6,16 +6,9 @@ import FoundationEssentials
 /// computed beyond the end, a trap that any server could pull. A text that ends so is no JSON however deep it is.
 /// Delete when `JSONDecoder` throws for 513 times `[`.
 enum JSONGuard {
-    static func check(_ body: Response.Body) throws(DecodingError) {
-        try check(last: body.withBytes { $0.last(where: { $0 != 0 }) })
-    }
-
-    static func check(_ bytes: [UInt8]) throws(DecodingError) {
-        try check(last: bytes.last { $0 != 0 })
-    }
-
-    /// `last`: not zero, as UTF-16 and UTF-32, which Foundation reads too, have zeros around the bracket.
-    private static func check(last: UInt8?) throws(DecodingError) {
+    static func check(_ text: Data) throws(DecodingError) {
+        // Not zero, as UTF-16 and UTF-32, which Foundation reads too, have zeros around the bracket.
+        let last = text.withUnsafeBytes { $0.last { $0 != 0 } }
         guard let last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") else { return }
         throw .dataCorrupted(.init(codingPath: [], debugDescription: "The input ends where a container begins."))
     }

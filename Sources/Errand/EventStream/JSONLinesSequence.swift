@@ -44,8 +44,7 @@ public struct JSONLinesSequence<Base: AsyncSequence, Value: Decodable>: AsyncSeq
             while let line = try await lines.next(isolation: actor) {
                 if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
                 do {
-                    try JSONGuard.check(line)
-                    return try decoder.decode(Value.self, from: Data(line))
+                    return try JSONReader.value(Value.self, from: Data(line), using: decoder)
                 } catch {
                     throw ErrandError.responseDecodingFailed.with(
                         message: "line \(lines.number) is not a JSON \(Value.self): \(error)",

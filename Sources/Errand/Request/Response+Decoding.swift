@@ -8,11 +8,11 @@ extension Response {
     ) throws(ErrandError) -> Value {
         let decoder = decoder ?? SharedCoders.jsonDecoder
         do {
-            try JSONGuard.check(body)
-            return try decoder.decode(type, from: body.data)
+            return try JSONReader.value(type, from: body.data, using: decoder)
         } catch {
             if case DecodingError.dataCorrupted = error, let charset, TextEncoding(label: charset) != .utf8,
-                let text = try? text(charset: charset), let value = try? decoder.decode(type, from: Data(text.utf8))
+                let text = try? text(charset: charset),
+                let value = try? JSONReader.value(type, from: Data(text.utf8), using: decoder)
             {
                 return value
             }

@@ -80,9 +80,10 @@ extension Redaction {
     /// A quoted name without its quotes; escapes are rare, so a decoder reads them.
     private static func memberName(_ quoted: ArraySlice<UInt8>) -> String {
         if quoted.contains(UInt8(ascii: "\\")),
-            let name = try? SharedCoders.jsonDecoder.decode([String].self, from: Data([0x5B] + quoted + [0x5D]))
+            let name = try? JSONReader.value(
+                String.self, from: Data(quoted), using: SharedCoders.jsonDecoder)
         {
-            return name.first ?? ""
+            return name
         }
         return String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self)
     }
