@@ -7,7 +7,8 @@
 /// ```
 ///
 /// Whole numbers that an `Int64` holds are exact; others are a `Double`. `1`, `1.0` and `1e0` are the same number, and
-/// equal. Foundation's decoder bears a comma after the last element, which RFC 8259 does not know. Where an object has a name twice, the decoder decides which value stays (RFC 8259 4 leaves it open).
+/// equal. Text is read as Foundation's decoder reads it: a comma after the last element is borne, which RFC 8259 does not
+/// know; where an object has a name twice the first value stays (RFC 8259 4 leaves it open); 512 levels are the limit.
 public enum JSONValue: Sendable {
     /// `null`.
     case null
