@@ -10,6 +10,8 @@ final class XMLTreeBuilder: XMLParserDelegate {
     /// The elements that are open, the root first.
     private var open: [XMLResponse.Element] = []
     private var root: XMLResponse.Element?
+    /// The text since the last tag: the parser gives it in parts, one for each entity at least.
+    private var text = ""
     private var failure: XMLFailure?
 
     /// The tree of a document. Throws `responseDecodingFailed` where it is not well-formed.
@@ -33,6 +35,7 @@ final class XMLTreeBuilder: XMLParserDelegate {
         attributes: [String: String]
     ) {
         guard failure == nil else { return }
+        flushText()
         guard open.count < Self.maximumDepth else {
             failure = XMLFailure(line: parser.lineNumber, column: parser.columnNumber, code: nil, isTooDeep: true)
             parser.abortParsing()
@@ -42,16 +45,18 @@ final class XMLTreeBuilder: XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
-        guard failure == nil, let element = open.popLast() else { return }
+        guard failure == nil else { return }
+        flushText()
+        guard let element = open.popLast() else { return }
         if open.isEmpty { root = element } else { add(.element(element)) }
     }
 
     func parser(_ parser: XMLParser, foundCharacters text: String) {
-        addText(text)
+        if failure == nil { self.text += text }
     }
 
     func parser(_ parser: XMLParser, foundCDATA block: Data) {
-        addText(String(decoding: block, as: UTF8.self))
+        if failure == nil { text += String(decoding: block, as: UTF8.self) }
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
@@ -60,15 +65,11 @@ final class XMLTreeBuilder: XMLParserDelegate {
         parser.abortParsing()
     }
 
-    /// The parser gives long texts in parts.
-    private func addText(_ text: String) {
-        guard failure == nil, let last = open.indices.last else { return }
-        if case .text(let before)? = open[last].children.last {
-            open[last].children.removeLast()
-            add(.text(before + text))
-        } else {
-            add(.text(text))
-        }
+    /// At each tag, so that what a comment divides is one text.
+    private func flushText() {
+        guard !text.isEmpty else { return }
+        add(.text(text))
+        text = ""
     }
 
     private func add(_ node: XMLResponse.Node) {

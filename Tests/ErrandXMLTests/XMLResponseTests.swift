@@ -38,6 +38,16 @@ import Testing
         #expect(try document.nodes(forXPath: "/feed/title").compactMap(\.stringValue) == ["T & t", "2"])
     }
 
+    /// Each entity comes in a part of its own: when parts were joined by copying, this took minutes.
+    @Test(.timeLimit(.minutes(1))) func longTextIsReadInTimeOfItsLength() throws {
+        let parts = 500_000
+        let text = String(repeating: "a&amp;", count: parts)
+        let read = try root("<r><a>\(text)</a><!-- c --><b>x<!-- c --><![CDATA[y]]>z<c/>w</b></r>")
+        #expect(read["a"]?.children.count == 1 && read["a"]?.text.utf8.count == 2 * parts)
+        let mixed: [XMLResponse.Node] = [.text("xyz"), .element(.init(name: "c")), .text("w")]
+        #expect(read["b"]?.children == mixed)
+    }
+
     @Test(
         arguments: [
             "", " ", "text", "<r>", "<r><b></r>", "<r></b>", "<r/><q/>", "<r>&undefined;</r>", "<r>\u{1}</r>",
