@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTypes
 import Testing
 
 @testable import Errand
@@ -123,7 +124,10 @@ import Testing
         #expect(throws: ErrandError.responseDecodingFailed) {
             try shape.check(Response(statusCode: 200, body: Array("<html>".utf8)))
         }
-        #expect(throws: ErrandError.shapeMismatch) { try shape.check(Response(statusCode: 204)) }
+        for status in [204, 205, 304] { #expect(try shape.check(Response(statusCode: status)) == .null) }
+        #expect(try shape.check(Response(statusCode: 200), answering: .head) == .null)
+        #expect(throws: ErrandError.shapeMismatch) { try shape.check(Response(statusCode: 200)) }
+        #expect(throws: ErrandError.shapeMismatch) { try shape.check(Response(statusCode: 204, body: [0x31])) }
         #expect(try JSONShape.oneOf([shape, .null]).check(Response(statusCode: 204)) == .null)
         #expect(try (["items": .any] as JSONShape).check(response)["items"]?[0]?["name"] == 1)
     }

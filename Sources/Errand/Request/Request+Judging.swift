@@ -22,7 +22,7 @@ extension Request {
     }
 
     /// A body of so many bytes is not decoded on the callback queue, where others wait: 64 KiB of JSON take the time of
-    /// a hundred small responses.
+    /// a hundred small responses. A command of the default `Response` and no shape is taken to decode nothing.
     private static var largeBody: Int { 65536 }
 
     /// Whether judging takes code that may wait, or long.
@@ -32,7 +32,8 @@ extension Request {
         }
         guard case .response(let response) = result else { return false }
         if command.validator != nil || command.successPreprocessor != nil { return true }
-        return response.body.count >= Self.largeBody && C.Response.self != Errand.Response.self
+        guard response.body.count >= Self.largeBody else { return false }
+        return C.Response.self != Errand.Response.self || command.shape != nil
     }
 
     /// Status, content type, decoding, shape: the first that fails decides. RFC 9110 has a status tell what the body
@@ -49,7 +50,9 @@ extension Request {
                 let types = overrides?.acceptedContentTypes ?? command.acceptedContentTypes
                 if types != .any { try types.check(response) }
                 let value = try command.decode(response)
-                if let shape = command.shape { _ = try shape.check(response) }
+                if let shape = command.shape {
+                    try shape.check(response, answering: transferDescription?.method ?? command.method)
+                }
                 return .success(value, response)
             } catch let error as ErrandError {
                 return .failure(error.with(response: error.response ?? response, isRefusal: false))

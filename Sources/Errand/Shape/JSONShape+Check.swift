@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 extension JSONShape {
     /// Throws where the value does not have this shape. Of several differences the first of an array, and the first of
     /// an object by its keys' order, is told.
@@ -7,9 +9,17 @@ extension JSONShape {
 
     /// Reads the body as JSON, an empty one as `null`, and throws ``ErrandError/shapeMismatch`` with the
     /// ``ShapeMismatch`` beneath it where it does not have this shape, ``ErrandError/responseDecodingFailed`` where it is
-    /// no JSON. Returns the value for whoever wants to read on.
+    /// no JSON. Whatever ``Response/isWithoutContent(answering:)`` passes, as `null`. Returns the value for whoever wants
+    /// to read on.
+    ///
+    /// - Parameters:
+    ///   - response: What is looked at.
+    ///   - method: What the request was sent with.
     @discardableResult
-    public func check(_ response: Response) throws(ErrandError) -> JSONValue {
+    public func check(
+        _ response: Response, answering method: HTTPRequest.Method = .get
+    ) throws(ErrandError) -> JSONValue {
+        if response.isWithoutContent(answering: method) { return .null }
         let value = try response.json()
         if let mismatch = mismatch(value) {
             throw .shapeMismatch.with(message: mismatch.description, response: response, underlying: mismatch)

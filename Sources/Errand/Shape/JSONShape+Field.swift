@@ -38,7 +38,7 @@ extension JSONShape.Field {
     public static func object(_ fields: [String: Self]) -> Self { Self(.object(fields)) }
     /// A required key with ``JSONShape/exact(_:)``.
     public static func exact(_ fields: [String: Self]) -> Self { Self(.exact(fields)) }
-    /// A required key with ``JSONShape/array(of:count:)``.
+    /// A required key with an array all elements of which have that shape.
     public static func array(of element: JSONShape, count: ClosedRange<Int> = 0 ... .max) -> Self {
         Self(.array(of: element, count: count))
     }
