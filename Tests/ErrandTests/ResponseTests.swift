@@ -26,6 +26,23 @@ import Testing
         #expect(Response(storage: storage).headers.isEmpty)
     }
 
+    @Test func aBodyIsReplaced() {
+        let head = Array("HTTP/1.1 299 Fine\r\nA: 1\r\nA: 2\r\n\r\n".utf8)
+        var metrics = TransferMetrics()
+        metrics.total = .seconds(3)
+        let response = Response(
+            storage: OwnedResponseStorage(
+                statusCode: 299, head: head, body: [1, 2], metrics: metrics, trailers: Array("T: x\r\n".utf8)))
+        let replaced = response.replacing(body: [3])
+        #expect(replaced.body.bytes == [3] && replaced.statusCode == 299 && replaced.rawHead == head)
+        #expect(replaced.trailers[name("T")] == "x" && replaced.metrics.total == .seconds(3))
+        let other = replaced.replacing(body: [], headers: [name("B"): "3"])
+        #expect(other.headers == [name("B"): "3"] && other.body.isEmpty)
+        #expect(other.rawHead.starts(with: Array("HTTP/1.1 299 Fine\r\n".utf8)))
+        #expect(other.trailers[name("T")] == "x" && other.metrics.total == .seconds(3))
+        #expect(response.body.bytes == [1, 2] && response.headers[values: name("A")] == ["1", "2"])
+    }
+
     @Test func latin1HeadersAreRead() {
         let head = Array("HTTP/1.1 200 OK\r\na: ".utf8) + [0xE4] + Array("\r\n".utf8)
         let response = Response(storage: OwnedResponseStorage(statusCode: 200, head: head, body: []))

@@ -77,22 +77,30 @@ class ResponseStorage: @unchecked Sendable {
     }
 }
 
-/// Memory of Swift's own: stubs, caches, tests.
+/// Memory of Swift's own: stubs, caches, replaced bodies, tests.
+///
+/// `@unchecked Sendable`: what it adds to its base is not changed after the initialiser.
 final class OwnedResponseStorage: ResponseStorage, @unchecked Sendable {
     private let given: TransferMetrics?
+    private let trailerBytes: UnsafeRawBufferPointer
 
     override var metrics: TransferMetrics { given ?? TransferMetrics() }
+    override var trailers: UnsafeRawBufferPointer { trailerBytes }
 
-    init(statusCode: Int, head: [UInt8], body: [UInt8], metrics: TransferMetrics? = nil) {
+    init(statusCode: Int, head: [UInt8], body: [UInt8], metrics: TransferMetrics? = nil, trailers: [UInt8] = []) {
         given = metrics
-        let base = UnsafeMutableRawPointer.allocate(byteCount: max(1, head.count + body.count), alignment: 1)
-        let memory = UnsafeMutableRawBufferPointer(start: base, count: head.count + body.count)
+        let bodyEnd = head.count + body.count
+        let count = bodyEnd + trailers.count
+        let base = UnsafeMutableRawPointer.allocate(byteCount: max(1, count), alignment: 1)
+        let memory = UnsafeMutableRawBufferPointer(start: base, count: count)
         memory.copyBytes(from: head)
         UnsafeMutableRawBufferPointer(rebasing: memory[head.count...]).copyBytes(from: body)
+        UnsafeMutableRawBufferPointer(rebasing: memory[bodyEnd...]).copyBytes(from: trailers)
         let whole = UnsafeRawBufferPointer(memory)
+        trailerBytes = UnsafeRawBufferPointer(rebasing: whole[bodyEnd...])
         super.init(
             statusCode: statusCode, head: UnsafeRawBufferPointer(rebasing: whole[..<head.count]),
-            body: UnsafeRawBufferPointer(rebasing: whole[head.count...]),
+            body: UnsafeRawBufferPointer(rebasing: whole[head.count..<bodyEnd]),
             memory: Memory(pointer: base) { $0.deallocate() })
     }
 }

@@ -22,8 +22,7 @@ import Testing
 
         func transform(_ response: Response, in context: InterceptionContext) async throws -> Response {
             guard response.statusCode == 200 else { return response }
-            let body = try decrypt(response.body.bytes)
-            return Response(statusCode: response.statusCode, headers: response.headers, body: body)
+            return response.replacing(body: try decrypt(response.body.bytes))
         }
     }
 
