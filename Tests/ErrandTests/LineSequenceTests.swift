@@ -12,6 +12,8 @@ import Testing
             ("\n", [""]), ("\r\n", [""]), ("\n\n", ["", ""]), ("\r\r", ["", ""]), ("\r\n\r\n", ["", ""]),
             ("\n\r", ["", ""]), ("\n\r\n", ["", ""]), ("\r\n\n", ["", ""]), ("\r\r\n", ["", ""]),
             ("a\r\n\rb", ["a", "", "b"]),
+            ("\u{feff}a\n\u{feff}b", ["a", "\u{feff}b"]), ("\u{feff}", []), ("\u{feff}\n", [""]),
+            ("\u{feff}\u{feff}", ["\u{feff}"]),
             ("é\n😀", ["é", "😀"]), ("a\u{0}b\n \n", ["a\u{0}b", " "]),
         ] as [(String, [String])])
     func lines(text: String, expected: [String]) async throws {

@@ -19,7 +19,7 @@ struct ByteLineIterator<Base: AsyncIteratorProtocol> where Base.Element == [UInt
             do throws(LineSplitter.TooLong) {
                 if let line = try splitter.next() {
                     number += 1
-                    return line
+                    return withoutMark(line)
                 }
             } catch {
                 isAtEnd = true
@@ -38,10 +38,17 @@ struct ByteLineIterator<Base: AsyncIteratorProtocol> where Base.Element == [UInt
             isAtEnd = true
             if let line = splitter.finish() {
                 number += 1
-                return line
+                let text = withoutMark(line)
+                // A stream of a mark alone has no line.
+                return text.isEmpty ? nil : text
             }
         }
         return nil
+    }
+
+    /// The stream's first line without the byte order mark that some write before UTF-8 (RFC 3629 6).
+    private func withoutMark(_ line: [UInt8]) -> [UInt8] {
+        number == 1 && line.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(line.dropFirst(3)) : line
     }
 
     /// Gives no more.

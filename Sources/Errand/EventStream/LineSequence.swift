@@ -4,7 +4,8 @@
 /// for try await line in chunks.lines { ... }
 /// ```
 ///
-/// A line ends with LF, CR or CRLF, which are left out; the last one may lack its end. It is pulled when it is asked for,
+/// A line ends with LF, CR or CRLF, which are left out, as is a byte order mark before the first; the last one may lack
+/// its end. It is pulled when it is asked for,
 /// so whoever reads slowly slows the server down. Where a line is longer than allowed it throws
 /// ``ErrandError/limitBodyBytes``; errors of the base go through; after either the stream is at its end.
 public struct LineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == [UInt8] {
