@@ -1,3 +1,4 @@
+import ErrandTesting
 import HTTPTypes
 import Testing
 
@@ -19,6 +20,19 @@ import Testing
         ("http://a@b:x@h/a@b", "http://REDACTED@h/a@b"),
         ("http://h/cb#access_token=x&state=1", "http://h/cb#access_token=REDACTED&state=1"),
         ("http://h/a?%zz=1&key=%", "http://h/a?%zz=1&key=REDACTED"),
+        (
+            "http://h/a?next=http%3A%2F%2Fu%3Ap%40g%2F%3Ftoken%3Dx%26b%3D1&c=%41",
+            "http://h/a?next=http%3A%2F%2FREDACTED%40g%2F%3Ftoken%3DREDACTED%26b%3D1&c=%41"
+        ),
+        ("http://h/a?next=http://g/?token=x", "http://h/a?next=http://g/?token=REDACTED"),
+        ("http://h/a?next=%2Fcb%3Fcode%3D1%26key%3Dx", "http://h/a?next=%2Fcb%3Fcode%3D1%26key%3DREDACTED"),
+        ("http://h/a?next=%2F%2Fg%2F%23id_token%3Dx", "http://h/a?next=%2F%2Fg%2F%23id_token%3DREDACTED"),
+        (
+            "http://h/a?next=http%253A%252F%252Fg%252F%253Fsig%253Dx",
+            "http://h/a?next=http%3A%2F%2Fg%2F%3Fsig%3DREDACTED"
+        ),
+        ("http://h/a?next=http%3A%2F%2Fg%2F%3Fb%3D1&c=a%20b", "http://h/a?next=http%3A%2F%2Fg%2F%3Fb%3D1&c=a%20b"),
+        ("http://h/a?n=/a?n=/a?n=/a?n=/a?n=/a?n=1", "http://h/a?n=/a?n=/a?n=/a?n=/a?n=REDACTED"),
         ("", ""), ("a b\u{0}?key=1", "a b\u{0}?key=REDACTED"),
     ])
     func urls(given: String, shown: String) {
@@ -34,6 +48,39 @@ import Testing
         #expect(shown[.authorization] == "REDACTED" && shown[.cookie] == "REDACTED" && shown[.accept] == "a/b")
         #expect(shown[.location] == "http://h/?key=REDACTED")
         #expect(Redaction.none.fields(fields) == fields)
+    }
+
+    @Test(arguments: [
+        ("Refresh", "5; url=http://h/?token=x", "5; url=http://h/?token=REDACTED"),
+        ("Refresh", "0;URL='http://u:p@h/?a=1'", "0;URL='http://REDACTED@h/?a=1'"),
+        ("Refresh", "0, http://h/?sig=x", "0, http://h/?sig=REDACTED"), ("Refresh", "5", "5"),
+        ("Refresh", "5;", "5;"), ("Refresh", ";url=", ";url="),
+        (
+            "Link", "<http://h/?token=x&p=2>; rel=\"next\", </a>; rel=x",
+            "<http://h/?token=REDACTED&p=2>; rel=\"next\", </a>; rel=x"
+        ),
+        ("Link", "<http://u:p@h/", "<http://REDACTED@h/"), ("Link", "", ""), ("link", "a>b", "a>b"),
+        ("Destination", "http://u@h/x", "http://REDACTED@h/x"),
+    ])
+    func urlsWithinFields(name: String, given: String, shown: String) {
+        #expect(Redaction.standard.value(given, ofHeader: name) == shown)
+        #expect(Redaction.none.value(given, ofHeader: name) == given)
+    }
+
+    /// An error's message goes to logs, too.
+    @Test(arguments: [
+        "http://ada:s3cret@h/\u{1}", "//ada:s3cret@h", "ada:s3cret@h/x", "http:///ada:s3cret@h", "x?token=s3cret",
+        "ada:s3cret@h", "/x?next=%2F%3Fkey%3Ds3cret", "x\u{0}?access_token=s3cret",
+    ])
+    func urlsInMessages(url: String) {
+        let client = Client.stubbed(.init { _ in .response(status: 200) }) { $0.baseURL = nil }
+        let based = Client.stubbed(.init { _ in .response(status: 200) }) { $0.baseURL = url }
+        for (client, path) in [(client, url), (based, "x")] {
+            let error = #expect(throws: ErrandError.self) { try client.curlCommand(for: GetText(path: path)) }
+            #expect(error == .invalidURL || error == .unsupportedScheme)
+            #expect(error?.message.contains("s3cret") == false, "\(error?.message ?? "")")
+            #expect(error.map { "\($0)".contains("s3cret") } == false)
+        }
     }
 
     @Test func namesAreConfigurable() {

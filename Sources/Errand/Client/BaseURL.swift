@@ -19,7 +19,7 @@ struct BaseURL: Sendable {
         var parts = URLReference(try PercentEncoding.url(text))
         guard let scheme = parts.scheme, let authority = parts.authority, !authority.isEmpty else {
             throw ErrandError.invalidURL.with(
-                message: "the base URL \(text.debugDescription) is not of the form scheme://host")
+                message: "the base URL \(Redaction.quoted(text)) is not of the form scheme://host")
         }
         origin = "\(scheme)://\(authority)"
         parts.query = nil

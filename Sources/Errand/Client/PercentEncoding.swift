@@ -23,7 +23,8 @@ enum PercentEncoding {
     static func url(_ text: String) throws(ErrandError) -> String {
         if text.utf8.allSatisfy(isURLByte) { return text }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw ErrandError.invalidURL.with(message: "the URL \(text.debugDescription) has a control character in it")
+            throw ErrandError.invalidURL.with(
+                message: "the URL \(Redaction.quoted(text)) has a control character in it")
         }
         return encode(text, keeping: isURLByte)
     }

@@ -37,7 +37,7 @@ extension RequestBuilder {
             if let own = command.cdnURL, !own.isEmpty { return try BaseURL(own).joining(path, settings.pathJoining) }
             guard let cdnURL else {
                 throw ErrandError.invalidURL.with(
-                    message: "\(path.debugDescription) is to be had from the CDN, and there is no URL for that")
+                    message: "\(Redaction.quoted(path)) is to be had from the CDN, and there is no URL for that")
             }
             return try cdnURL.get().joining(path, settings.pathJoining)
         }
@@ -63,13 +63,15 @@ extension RequestBuilder {
 
     static func unusable(_ path: String) -> ErrandError {
         ErrandError.invalidURL.with(
-            message: "\(path.debugDescription) is not an absolute URL with a host, and there is no base URL for it")
+            message: "\(Redaction.quoted(path)) is not an absolute URL with a host, and there is no base URL for it")
     }
 
     /// `a:b`, which RFC 3986 4.2 does not allow for a relative path, or `http:///x`.
     private static func schemeWithoutHost(_ path: String, _ scheme: Substring, hasBase: Bool) -> ErrandError {
-        var message = "\(path.debugDescription) reads as a URL of scheme '\(scheme)' without a host"
-        if hasBase, !path.utf8.contains(0x2F) { message += "; for a relative path write './\(path)'" }
+        var message = "\(Redaction.quoted(path)) reads as a URL of scheme '\(scheme)' without a host"
+        if hasBase, !path.utf8.contains(where: { $0 == 0x2F || $0 == 0x40 }) {
+            message += "; for a relative path write './\(path)'"
+        }
         return ErrandError.invalidURL.with(message: message)
     }
 

@@ -87,56 +87,8 @@ extension Redaction {
         return plainParameters.contains(Self.plain(last))
     }
 
-    /// The value of a header field as it may be shown. A field that holds a URL is treated as one.
-    public func value(_ value: String, ofHeader name: String) -> String {
-        let lowercased = name.lowercased()
-        if lowercasedHeaders.contains(lowercased) { return Self.placeholder }
-        return ["location", "content-location", "referer"].contains(lowercased) ? url(value) : value
-    }
-
     /// Header fields as they may be shown.
     public func fields(_ fields: HTTPFields) -> HTTPFields {
         HTTPFields(fields.map { HTTPField(name: $0.name, value: value($0.value, ofHeader: $0.name.canonicalName)) })
-    }
-
-    /// A URL as it may be shown: without user and password, and with the values of secret parameters replaced, in the
-    /// query and in a fragment that has the form of one.
-    public func url(_ url: String) -> String {
-        var parts = URLReference(url)
-        if hidesCredentials, let authority = parts.authority, let mark = authority.lastIndex(of: "@") {
-            parts.authority = Self.placeholder + authority[mark...]
-        }
-        parts.query = parts.query.map(query)
-        parts.fragment = parts.fragment.map(query)
-        return parts.text
-    }
-
-    /// `a=1&token=x` as it may be shown.
-    func query(_ text: Substring) -> Substring {
-        guard !plainParameters.isEmpty, text.utf8.contains(UInt8(ascii: "=")) else { return text }
-        let items = text.split(separator: "&", omittingEmptySubsequences: false).map { item -> Substring in
-            guard let mark = item.firstIndex(of: "="), hides(parameter: Self.decoded(item[..<mark])) else {
-                return item
-            }
-            return item[...mark] + Self.placeholder
-        }
-        return Substring(items.joined(separator: "&"))
-    }
-
-    private static func decoded(_ name: Substring) -> String {
-        guard name.utf8.contains(where: { $0 == UInt8(ascii: "%") }) else { return String(name) }
-        var bytes: [UInt8] = []
-        var rest = name.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
