@@ -1,4 +1,5 @@
 import ErrandTesting
+import FoundationEssentials
 import HTTPTypes
 import Testing
 
@@ -53,6 +54,17 @@ import Testing
         #expect(part.hasPrefix("tail -c +3 f | head -c 5 | curl "))
         let long = text(try description(method: .post, body: .bytes([UInt8](repeating: 0x61, count: 9))), bodyLimit: 8)
         #expect(long.hasSuffix("--data-binary @- http://h/ # the body's 9 bytes on standard input"))
+    }
+
+    /// A body that is left out is not searched for secrets, so it counts as it is.
+    @Test func theLimitIsOfTheBodyThatIsSent() throws {
+        let secret = Array(#"{"password":"\#(String(repeating: "x", count: 100))"}"#.utf8)
+        let request = try description(method: .post, headers: [.contentType: "application/json"], body: .bytes(secret))
+        #expect(
+            text(request, bodyLimit: 50).hasSuffix("http://h/ # the body's \(secret.count) bytes on standard input"))
+        #expect(text(request, bodyLimit: secret.count).contains(#"{"password":"REDACTED"}"#))
+        let data = try description(method: .post, body: .data(Data(secret)))
+        #expect(text(data, bodyLimit: 50).hasSuffix("# the body's \(secret.count) bytes on standard input"))
     }
 
     @Test func secretsAreHidden() throws {

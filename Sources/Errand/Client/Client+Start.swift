@@ -1,5 +1,5 @@
 extension Client {
-    /// Starts a command and tells nobody; read the request, or give it a delegate with ``request(_:)`` instead.
+    /// Starts a command and tells nobody; read the request, or give it a delegate with ``request(_:overrides:)`` instead.
     @discardableResult
     public func start<C: Command>(_ command: C, overrides: RequestOverrides? = nil) -> Request<C> {
         let request = request(command, overrides: overrides)

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// One command on its way through a client. Made by ``Client/start(_:success:failure:)`` or ``Client/request(_:)``.
+/// One command on its way through a client. Made by ``Client/start(_:overrides:success:failure:)`` or
+/// ``Client/request(_:overrides:)``.
 ///
 /// `@unchecked Sendable`: `storedValue` and `callbacks` are read and written only inside `core.withLock`.
 public final class Request<C: Command>: AnyRequest, @unchecked Sendable {

@@ -9,8 +9,10 @@ public final class CurlAccessory: EventAccessory {
 
     /// Writes to `logger`.
     ///
-    /// - Parameter level: Default: debug.
-    /// - Parameter redaction: what is hidden. Default: ``Redaction/standard``.
+    /// - Parameters:
+    ///   - logger: Where to.
+    ///   - level: Default: debug.
+    ///   - redaction: What is hidden. Default: ``Redaction/standard``.
     public init(_ logger: Logger, level: Logger.Level = .debug, redaction: Redaction = .standard) {
         self.logger = logger
         self.level = level

@@ -20,10 +20,12 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
 
     /// Prints a description.
     ///
-    /// - Parameter connection: what a description without options of its own goes by, the client's default.
-    /// - Parameter redaction: what is hidden. Default: ``Redaction/standard``.
-    /// - Parameter bodyLimit: a body of more bytes is left out, and the command reads it from standard input, as a comment
-    ///   at its end says. Default: 64 KiB.
+    /// - Parameters:
+    ///   - description: What is sent.
+    ///   - connection: What a description without options of its own goes by, the client's default.
+    ///   - redaction: What is hidden. Default: ``Redaction/standard``.
+    ///   - bodyLimit: A body of more bytes is left out, and the command reads it from standard input, as a comment at its
+    ///     end says. Default: 64 KiB.
     public init(
         _ description: RequestDescription, connection: ConnectionOptions = ConnectionOptions(),
         redaction: Redaction = .standard, bodyLimit: Int = 65536
@@ -102,18 +104,21 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
             } else if case .file(let path, let offset, let length) = description.body {
                 take(path, offset, length)
             } else if description.isBodyInMemory {
-                let type = description.headers[.contentType]
-                take(redaction.body(description.bodyBytes, contentType: type), limit: limit)
+                let bytes = description.bodyBytes
+                // Before it is searched for secrets: a large one is not shown, and the search is not short.
+                guard bytes.count <= limit else {
+                    comment = "the body's \(bytes.count) bytes on standard input"
+                    return
+                }
+                take(redaction.body(bytes, contentType: description.headers[.contentType]))
             } else {
                 words = ["-T", "-"]
                 comment = "the body, a stream, on standard input"
             }
         }
 
-        private mutating func take(_ bytes: [UInt8], limit: Int) {
-            if bytes.count > limit {
-                comment = "the body's \(bytes.count) bytes on standard input"
-            } else if bytes.count <= CurlCommand.longestArgument, ShellWord.isShowable(bytes),
+        private mutating func take(_ bytes: [UInt8]) {
+            if bytes.count <= CurlCommand.longestArgument, ShellWord.isShowable(bytes),
                 String(validating: bytes, as: UTF8.self) != nil
             {
                 words = ["--data-raw", ShellWord.quoted(bytes)]

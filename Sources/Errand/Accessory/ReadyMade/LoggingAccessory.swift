@@ -57,7 +57,12 @@ public final class LoggingAccessory: Accessory {
 
     /// Writes to `logger`.
     ///
-    /// - Parameter bodyLimit: at most so many bytes of a body are written. Default: 1,024.
+    /// - Parameters:
+    ///   - logger: Where to.
+    ///   - levels: Which level each line has. Default: ``Levels/init(start:success:failure:stop:)``'s.
+    ///   - redaction: What is hidden. Default: ``Redaction/standard``.
+    ///   - details: What the last line has besides the usual. Default: nothing.
+    ///   - bodyLimit: At most so many bytes of a body are written. Default: 1,024.
     public init(
         _ logger: Logger, levels: Levels = Levels(), redaction: Redaction = .standard, details: Details = [],
         bodyLimit: Int = 1024

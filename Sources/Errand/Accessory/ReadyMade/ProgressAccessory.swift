@@ -28,8 +28,10 @@ public final class ProgressAccessory: EventAccessory {
 
     /// Calls `told` whenever the numbers have changed.
     ///
-    /// - Parameter direction: Default: both.
-    /// - Parameter clock: what rates are measured by. Default: the continuous clock.
+    /// - Parameters:
+    ///   - direction: Which bytes count. Default: both.
+    ///   - clock: What rates are measured by. Default: the continuous clock.
+    ///   - told: Called on the callback queue.
     public init(
         _ direction: Direction = .both, clock: some Clock<Duration> = ContinuousClock(),
         told: @escaping @Sendable (ProgressReport) -> Void
