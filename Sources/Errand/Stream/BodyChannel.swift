@@ -5,9 +5,9 @@ import Synchronization
 final class BodyChannel: Sendable {
     private enum State {
         /// More may come. Either nothing is kept or nobody waits.
-        case open(kept: [Response], waiting: [Waiter])
+        case open(waiting: [Waiter])
         /// What is kept is the rest.
-        case ended(kept: [Response], ErrandError?)
+        case ended(ErrandError?)
     }
 
     private struct Waiter {
@@ -17,7 +17,8 @@ final class BodyChannel: Sendable {
 
     /// What a reader gets.
     enum Taken: Sendable {
-        case chunk(Response)
+        /// Never empty: one chunk, or several small ones that came meanwhile.
+        case chunk([UInt8])
         case end
         case failure(ErrandError)
         /// The reader's own task was cancelled.
@@ -25,39 +26,46 @@ final class BodyChannel: Sendable {
     }
 
     private struct Guarded: ~Copyable {
-        var state = State.open(kept: [], waiting: [])
+        var state = State.open(waiting: [])
+        /// What came and was not read yet. Not in `state`, from where each change would copy it.
+        var kept: ChunkQueue
         var lastNumber: UInt64 = 0
     }
 
-    private let guarded = Mutex(Guarded())
+    private let guarded: Mutex<Guarded>
 
-    /// A chunk came. On the callback queue.
+    /// `kept`: what came already.
+    init(kept: ChunkQueue = ChunkQueue()) {
+        guarded = Mutex(Guarded(kept: kept))
+    }
+
+    /// A chunk came. Any thread, but one at a time; empty ones are ignored.
     func push(_ chunk: Response) {
+        guard !chunk.body.isEmpty else { return }
         let waiter = guarded.withLock { guarded -> Waiter? in
-            guard case .open(var kept, var waiting) = guarded.state else { return nil }
-            if waiting.isEmpty {
-                kept.append(chunk)
-                guarded.state = .open(kept: kept, waiting: waiting)
+            guard case .open(var waiting) = guarded.state else { return nil }
+            guard !waiting.isEmpty else {
+                guarded.kept.append(chunk)
                 return nil
             }
             let first = waiting.removeFirst()
-            guarded.state = .open(kept: kept, waiting: waiting)
+            guarded.state = .open(waiting: waiting)
             return first
         }
-        waiter?.continuation.resume(returning: .chunk(chunk))
+        waiter?.continuation.resume(returning: .chunk(chunk.body.bytes))
     }
 
     /// Nothing more will come; only the first call counts.
     func finish(_ error: ErrandError?) {
         let waiting = guarded.withLock { guarded -> [Waiter] in
-            guard case .open(let kept, let waiting) = guarded.state else { return [] }
-            guarded.state = .ended(kept: kept, error)
+            guard case .open(let waiting) = guarded.state else { return [] }
+            guarded.state = .ended(error)
             return waiting
         }
         for waiter in waiting { waiter.continuation.resume(returning: error.map { .failure($0) } ?? .end) }
     }
 
-    /// The next chunk, waiting for it. What came before a failure is read before the failure.
+    /// The next bytes, waiting for them. What came before a failure is read before the failure.
     func next() async -> Taken {
         let number = guarded.withLock { guarded in
             guarded.lastNumber += 1
@@ -66,7 +74,7 @@ final class BodyChannel: Sendable {
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let taken = guarded.withLock {
-                    Self.take(&$0.state, Waiter(number: number, continuation: continuation))
+                    Self.take(&$0, Waiter(number: number, continuation: continuation))
                 }
                 if let taken { continuation.resume(returning: taken) }
             }
@@ -75,36 +83,27 @@ final class BodyChannel: Sendable {
         }
     }
 
-    private static func take(_ state: inout State, _ waiter: Waiter) -> Taken? {
-        switch state {
-        case .open(var kept, var waiting):
-            if !kept.isEmpty {
-                let first = kept.removeFirst()
-                state = .open(kept: kept, waiting: waiting)
-                return .chunk(first)
-            }
+    private static func take(_ guarded: inout Guarded, _ waiter: Waiter) -> Taken? {
+        if let bytes = guarded.kept.popFirst() { return .chunk(bytes) }
+        switch guarded.state {
+        case .open(var waiting):
             // Cancelled before it waits: the handler has run, and found nobody.
             if Task.isCancelled { return .cancelled }
             waiting.append(waiter)
-            state = .open(kept: kept, waiting: waiting)
+            guarded.state = .open(waiting: waiting)
             return nil
-        case .ended(var kept, let error):
-            guard kept.isEmpty else {
-                let first = kept.removeFirst()
-                state = .ended(kept: kept, error)
-                return .chunk(first)
-            }
+        case .ended(let error):
             return error.map { .failure($0) } ?? .end
         }
     }
 
     private func cancel(_ number: UInt64) {
         let waiter = guarded.withLock { guarded -> Waiter? in
-            guard case .open(let kept, var waiting) = guarded.state,
+            guard case .open(var waiting) = guarded.state,
                 let index = waiting.firstIndex(where: { $0.number == number })
             else { return nil }
             let found = waiting.remove(at: index)
-            guarded.state = .open(kept: kept, waiting: waiting)
+            guarded.state = .open(waiting: waiting)
             return found
         }
         waiter?.continuation.resume(returning: .cancelled)

@@ -32,22 +32,19 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
 
         /// The next piece; `nil` at the end.
         public mutating func next() async throws -> [UInt8]? {
-            while true {
-                switch await source.channel.next() {
-                case .chunk(let chunk):
-                    let bytes = chunk.body.bytes
-                    source.request.grant(bytes.count)
-                    if !bytes.isEmpty { return bytes }
-                case .end:
-                    return nil
-                case .failure(.cancelled):
-                    throw CancellationError()
-                case .failure(let error):
-                    throw error
-                case .cancelled:
-                    source.request.stop()
-                    throw CancellationError()
-                }
+            switch await source.channel.next() {
+            case .chunk(let bytes):
+                source.request.grant(bytes.count)
+                return bytes
+            case .end:
+                return nil
+            case .failure(.cancelled):
+                throw CancellationError()
+            case .failure(let error):
+                throw error
+            case .cancelled:
+                source.request.stop()
+                throw CancellationError()
             }
         }
     }

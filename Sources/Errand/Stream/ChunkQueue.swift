@@ -1,0 +1,82 @@
+/// Chunks of a body that nobody has read yet, oldest first. Those of a few bytes are put together: a server that sends
+/// one byte a packet would otherwise cost a hundred times what its bytes do.
+struct ChunkQueue {
+    private enum Piece {
+        case chunk(Response)
+        case merged([UInt8])
+        /// Was taken.
+        case none
+
+        var bytes: [UInt8] {
+            switch self {
+            case .chunk(let chunk): chunk.body.bytes
+            case .merged(let bytes): bytes
+            case .none: []
+            }
+        }
+    }
+
+    /// From here on a chunk stays in the engine's memory until it is read.
+    static let leastWhole = 4096
+    /// Small ones are put together up to this.
+    static let mostMerged = 16384
+    /// So many that were taken are dropped at once, or more, where they are half of all.
+    private static let leastDropped = 32
+
+    private var pieces: [Piece] = []
+    /// The first of `pieces` that was not taken.
+    private var first = 0
+    /// Small chunks, newer than all of `pieces`.
+    private var tail: [UInt8] = []
+    /// The number of bytes.
+    private(set) var count = 0
+
+    var isEmpty: Bool { first == pieces.count && tail.isEmpty }
+
+    mutating func append(_ chunk: Response) {
+        let size = chunk.body.count
+        guard size > 0 else { return }
+        count += size
+        if size >= Self.leastWhole {
+            flush()
+            pieces.append(.chunk(chunk))
+        } else {
+            if tail.count + size > Self.mostMerged { flush() }
+            chunk.body.withBytes { tail.append(contentsOf: $0) }
+        }
+    }
+
+    /// The oldest bytes, never none; `nil` where there are none.
+    mutating func popFirst() -> [UInt8]? {
+        guard first < pieces.count else {
+            guard !tail.isEmpty else { return nil }
+            defer { tail = [] }
+            count -= tail.count
+            return tail
+        }
+        let piece = pieces[first]
+        pieces[first] = .none
+        first += 1
+        if first >= Self.leastDropped, first * 2 >= pieces.count {
+            pieces.removeFirst(first)
+            first = 0
+        }
+        let bytes = piece.bytes
+        count -= bytes.count
+        return bytes
+    }
+
+    /// A copy of everything.
+    var bytes: [UInt8] {
+        var all: [UInt8] = []
+        all.reserveCapacity(count)
+        for piece in pieces[first...] { all += piece.bytes }
+        return all + tail
+    }
+
+    private mutating func flush() {
+        guard !tail.isEmpty else { return }
+        pieces.append(.merged(tail))
+        tail = []
+    }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Errand
+
+@Suite(.timeLimit(.minutes(1))) struct BodyChannelTests {
+    private func chunk(_ bytes: [UInt8]) -> Response { Response(statusCode: 0, body: bytes) }
+
+    /// Sizes around those at which chunks are kept whole, read at random in between.
+    @Test func orderIsKept() async {
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<20 {
+            let channel = BodyChannel()
+            var (sent, read): ([UInt8], [UInt8]) = ([], [])
+            for number in 0..<300 {
+                let size = [1, 3, 100, 4095, 4096, 4097, 20_000].randomElement(using: &generator) ?? 1
+                let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size)
+                channel.push(chunk(bytes))
+                sent += bytes
+                while read.count < sent.count, Bool.random(using: &generator) {
+                    guard case .chunk(let bytes) = await channel.next() else { break }
+                    read += bytes
+                }
+            }
+            channel.finish(.partialBody)
+            while case .chunk(let bytes) = await channel.next() { read += bytes }
+            #expect(read == sent)
+            guard case .failure(.partialBody) = await channel.next() else {
+                #expect(Bool(false), "the failure was lost")
+                return
+            }
+        }
+    }
+
+    @Test func emptyChunksAreNone() async {
+        let channel = BodyChannel()
+        let reader = Task { await channel.next() }
+        channel.push(chunk([]))
+        channel.push(chunk([1]))
+        guard case .chunk([1]) = await reader.value else { return #expect(Bool(false), "another chunk") }
+    }
+}

@@ -1,0 +1,67 @@
+import ErrandTesting
+import Testing
+
+@testable import Errand
+
+@Suite(.timeLimit(.minutes(1))) struct StreamedBodyTests {
+    private func with(_ body: (Client, StubTransport, StreamedResponse, TransferID) async throws -> Void) async throws {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub)
+        let task = Task { try await client.stream(GetStream()) }
+        let id = await stub.opened()
+        stub.sendHead(200, to: id)
+        try await body(client, stub, try await task.value, id)
+        await client.shutdown(.cancel)
+    }
+
+    /// Sixty thousand chunks of one byte: what each cost grew with the number of those that were kept before it.
+    @Test func smallChunksAreReadTogether() async throws {
+        try await with { client, stub, response, id in
+            let bytes = (0..<60_000).map { UInt8(truncatingIfNeeded: $0) }
+            for byte in bytes { stub.sendChunk([byte], to: id) }
+            stub.end(id)
+            while !response.request.state.isFinished { try await Task.sleep(for: .milliseconds(5)) }
+            var (read, pieces) = ([UInt8](), 0)
+            for try await piece in response.body {
+                read += piece
+                pieces += 1
+            }
+            #expect(read == bytes)
+            #expect(pieces < 10)
+        }
+    }
+
+    /// Two iterators of one body: each byte goes to one of them, in order, all credit comes back, and both end.
+    @Test func iteratorsShareThePosition() async throws {
+        try await with { client, stub, response, id in
+            let readers = (0..<2).map { _ in
+                Task {
+                    var read: [UInt8] = []
+                    for try await piece in response.body { read += piece }
+                    return read
+                }
+            }
+            for byte in UInt8(0)..<200 {
+                stub.sendChunk([byte], to: id)
+                if byte.isMultiple(of: 20) { try await Task.sleep(for: .milliseconds(1)) }
+            }
+            while stub.granted(to: id) < 200 { await Task.yield() }
+            stub.end(id)
+            let parts = (try await readers[0].value, try await readers[1].value)
+            #expect(parts.0 == parts.0.sorted())
+            #expect(parts.1 == parts.1.sorted())
+            #expect((parts.0 + parts.1).sorted() == Array(0..<200))
+        }
+    }
+
+    /// One of two waiting readers is cancelled: the request is stopped, and the other one is told so.
+    @Test func aCancelledIteratorStopsTheOther() async throws {
+        try await with { client, stub, response, id in
+            let readers = (0..<2).map { _ in Task { for try await _ in response.body {} } }
+            try await Task.sleep(for: .milliseconds(5))
+            readers[0].cancel()
+            for reader in readers { await #expect(throws: CancellationError.self) { try await reader.value } }
+            #expect(stub.cancelled == [id])
+        }
+    }
+}

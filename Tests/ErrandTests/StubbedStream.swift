@@ -1,0 +1,37 @@
+import ErrandTesting
+import HTTPTypes
+
+@testable import Errand
+
+/// Asks for a stream.
+struct GetStream: Command {
+    var path = "stream"
+    var statuses: Set<Int> = [200]
+    var redirects: RedirectPolicy?
+    var interceptors: [any Interceptor] = []
+    typealias Response = Errand.Response
+    func accepts(statusCode: Int) -> Bool { statuses.contains(statusCode) }
+}
+
+extension StubTransport {
+    /// The only open transfer, once there is one.
+    func opened() async -> TransferID {
+        while true {
+            if let id = open.first { return id }
+            await Task.yield()
+        }
+    }
+
+    func sendHead(_ statusCode: Int, _ headers: HTTPFields = HTTPFields(), to id: TransferID) {
+        send(.head(Response(statusCode: statusCode, headers: headers)), to: id)
+    }
+
+    func sendChunk(_ bytes: [UInt8], to id: TransferID) {
+        send(.chunk(Response(statusCode: 0, body: bytes)), to: id)
+    }
+
+    /// As the engine ends a streamed response.
+    func end(_ id: TransferID, _ statusCode: Int = 200) {
+        complete(id, with: .response(Response(statusCode: statusCode)))
+    }
+}
