@@ -1,5 +1,6 @@
 import ErrandTesting
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import Errand
@@ -8,13 +9,31 @@ private struct GetEvents: Command {
     var path = "events"
 }
 
+/// Tokens `t1`, `t2`, ...
+private final class Tokens: Authenticator {
+    private let refreshes = Atomic<Int>(0)
+
+    var count: Int { refreshes.load(ordering: .relaxed) }
+
+    func apply(_ token: String, to request: inout RequestDescription) throws {
+        try request.headers.set(.authorization, to: token)
+    }
+
+    func refresh(_ token: String?, after response: Response?) async throws -> String {
+        "t\(refreshes.add(1, ordering: .relaxed).newValue)"
+    }
+}
+
 @Suite(.timeLimit(.minutes(2))) struct EventSourceTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 
-    private func with(_ body: (Client, ScriptedServer) async throws -> Void) async throws {
+    private func with(
+        _ interceptors: [any Interceptor] = [], _ body: (Client, ScriptedServer) async throws -> Void
+    ) async throws {
         let server = try ScriptedServer()
         var configuration = Client.Configuration(baseURL: server.url())
         configuration.loops = 1
+        configuration.interceptors = interceptors
         try await Client.with(Client(configuration: configuration)) { try await body($0, server) }
     }
 
@@ -70,6 +89,44 @@ private struct GetEvents: Command {
             for try await _ in client.events(GetEvents(), policy: policy) {}
         }
         await client.shutdown()
+    }
+
+    /// A token that has expired is renewed, at the first connection and at a later one, and no event is lost.
+    @Test func authentication() async throws {
+        let tokens = Tokens()
+        try await with([AuthenticationInterceptor(tokens, credential: "t0")]) { client, server in
+            let refusal = "HTTP/1.1 401 No\r\nContent-Length: 7\r\n\r\nexpired"
+            let scripts: [[ScriptedServer.Step]] = [
+                [.readHead, .send(refusal), .close],
+                [.readHead, .send(Self.head + "id: 1\ndata: one\n\n"), .close],
+                [.readHead, .send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), .close],
+                [.readHead, .send(refusal), .close],
+                [.readHead, .send(Self.head + "data: two\n\n"), .close],
+                [.readHead, .send("HTTP/1.1 204 No Content\r\n\r\n"), .close],
+            ]
+            for (index, steps) in scripts.enumerated() { try server.onConnection(index + 1, steps) }
+            var events: [ServerSentEvent] = []
+            for try await event in client.events(GetEvents(), policy: quick) { events.append(event) }
+            #expect(events.map(\.data) == ["one", "two"])
+            #expect(tokens.count == 2)
+            let sent = server.requests.map { $0.values(of: "authorization") }
+            #expect(sent == [["t0"], ["t1"], ["t1"], ["t1"], ["t2"], ["t2"]])
+            #expect(server.requests.map { $0.values(of: "last-event-id") } == [[], [], ["1"], ["1"], ["1"], ["1"]])
+        }
+    }
+
+    /// A refusal of a token that is fresh is thrown, with the response.
+    @Test func aRefusalThatStands() async throws {
+        let tokens = Tokens()
+        try await with([AuthenticationInterceptor(tokens, credential: "t0")]) { client, server in
+            try server.on("/events", [.send("HTTP/1.1 401 No\r\nContent-Length: 7\r\n\r\nexpired")])
+            let error = await #expect(throws: ErrandError.self) {
+                for try await _ in client.events(GetEvents(), policy: quick) {}
+            }
+            #expect(error == .statusNotAccepted)
+            #expect(error?.response?.body.bytes == Array("expired".utf8))
+            #expect(server.requests.map { $0.values(of: "authorization") } == [["t0"], ["t1"]])
+        }
     }
 
     /// While it reads, and while it waits to connect again.

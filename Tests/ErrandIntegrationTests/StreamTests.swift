@@ -11,6 +11,7 @@ private struct Ask: Command {
     var body = RequestBody.none
     var timeouts: Timeouts?
     var limits: Limits?
+    var redirects: RedirectPolicy?
     var interceptors: [any Interceptor] = []
     var acceptedContentTypes = ContentTypes.any
     typealias Response = Errand.Response
@@ -86,6 +87,53 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
             await #expect(throws: ErrandError.contentTypeNotAccepted) {
                 _ = try await client.stream(Ask(path: "html", acceptedContentTypes: .json))
             }
+        }
+    }
+
+    /// A redirect that is not followed is the response, with all of its body, not with the first MiB.
+    @Test(arguments: [false, true]) func aRedirectThatIsNotFollowed(isStopped: Bool) async throws {
+        struct TakeAll: Command {
+            var path = "from"
+            var redirects: RedirectPolicy?
+            typealias Response = Errand.Response
+            func accepts(statusCode: Int) -> Bool { true }
+        }
+        try await with { client, server in
+            let location = isStopped ? "/to" : "http://"
+            try server.on(
+                "/from",
+                [
+                    .send("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 3000000\r\n\r\n"),
+                    .sendRepeated("0123456789", times: 300_000),
+                ])
+            let asked = Atomic<Int>(0)
+            let policy = RedirectPolicy.follow { _ in
+                asked.add(1, ordering: .relaxed)
+                return .stop
+            }
+            let response = try await client.stream(TakeAll(redirects: isStopped ? policy : nil))
+            #expect(response.statusCode == 302)
+            #expect(try await response.body.collect(upTo: 1 << 30).count == 3_000_000)
+            #expect(asked.load(ordering: .relaxed) == (isStopped ? 1 : 0))
+        }
+    }
+
+    /// What nobody will read is not read to its end, which may never come.
+    @Test func endlessBodiesThatNobodyReads() async throws {
+        try await with { client, server in
+            let endless = ScriptedServer.Step.sendRepeated(String(repeating: "x", count: 10_000), times: nil)
+            try server.on("/missing", [.send("HTTP/1.1 404 Not Found\r\n\r\n"), endless])
+            try server.on("/from", [.send("HTTP/1.1 302 Found\r\nLocation: /to\r\n\r\n"), endless])
+            try server.on("/to", [answer("200 OK", "here")])
+            let timeouts = Timeouts(total: .seconds(20))
+            let error = await #expect(throws: ErrandError.self) {
+                _ = try await client.stream(Ask(path: "missing", timeouts: timeouts))
+            }
+            #expect(error == .statusNotAccepted)
+            #expect(error?.response?.body.count == 1 << 20)
+            let response = try await client.stream(Ask(path: "from", timeouts: timeouts))
+            #expect(try await response.body.collect(upTo: 100) == Array("here".utf8))
+            #expect(response.request.attempts.map { $0.response?.statusCode } == [302, 200])
         }
     }
 

@@ -16,7 +16,7 @@ public struct RedirectPolicy: Sendable {
 
     /// One hop, before it is made.
     public struct Hop: Sendable {
-        /// The redirecting response.
+        /// The redirecting response; without its body where responses are streamed, which decide by the head.
         public let response: Response
         /// What was sent.
         public let from: RequestDescription

@@ -76,8 +76,9 @@ final class EventSourceSession<C: Command> {
         if overrides.headers[.accept] == nil { overrides.headers[.accept] = "text/event-stream" }
         if overrides.headers[.cacheControl] == nil { overrides.headers[.cacheControl] = "no-store" }
         if let lastEventID, let name = HTTPField.Name.lastEventID { overrides.headers[name] = lastEventID }
-        // The machine judges.
-        overrides.acceptsStatusCode = { _ in true }
+        // The machine judges what is a stream, an end, or tried again; the rest comes as an error.
+        let retried = source.policy.retryableStatusCodes
+        overrides.acceptsStatusCode = { (200...299).contains($0) || retried.contains($0) }
         overrides.acceptedContentTypes = .any
         do {
             let response = try await source.client.stream(source.command, overrides: overrides)

@@ -16,7 +16,8 @@ public protocol Interceptor: Sendable {
     ) async throws -> RequestDescription
 
     /// Whether the request is to be prepared and sent again. Asked after every last hop, whatever the status or the
-    /// error was; not where nothing was sent, and not after ``InterceptionContext/replayLimit`` replays. Default: no.
+    /// error was; not where nothing was sent, and not after ``InterceptionContext/replayLimit`` replays. Of a streamed
+    /// response before its end, see ``Client/stream(_:overrides:)``. Default: no.
     func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool
 
     /// Changes a whole response, of any status, before it is judged and decoded. Default: nothing is changed.

@@ -4,6 +4,10 @@ import Synchronization
 struct InterceptorChain: Sendable {
     let interceptors: [any Interceptor]
     let context: InterceptionContext
+    /// What `replays` has answered, or will: a streamed response was asked about before its end.
+    var answer: Task<Result<Bool, ErrandError>, Never>?
+    /// Not where the body is the caller's as it comes.
+    var transforms = true
 
     /// Fails with what keeps the request from being sent.
     func prepare(
@@ -27,6 +31,14 @@ struct InterceptorChain: Sendable {
     func replays(
         after result: TransferResult, in step: AnyRequest.WorkStep
     ) async -> Result<Bool, ErrandError> {
+        if let answer { return await answer.value }
+        return await replays(after: result) { step.isWanted }
+    }
+
+    /// The same outside a step; `isWanted`: whether anybody still waits for it.
+    func replays(
+        after result: TransferResult, while isWanted: @Sendable () -> Bool
+    ) async -> Result<Bool, ErrandError> {
         var response: Response?
         switch result {
         case .response(let whole):
@@ -39,7 +51,7 @@ struct InterceptorChain: Sendable {
         guard context.replays < InterceptionContext.replayLimit else { return .success(false) }
         do {
             for interceptor in interceptors.reversed() {
-                guard step.isWanted else { return .failure(.cancelled) }
+                guard isWanted() else { return .failure(.cancelled) }
                 if try await interceptor.replays(after: result, in: context) { return .success(true) }
             }
             return .success(false)
@@ -49,7 +61,7 @@ struct InterceptorChain: Sendable {
     }
 
     func transform(_ result: TransferResult, in step: AnyRequest.WorkStep) async -> TransferResult {
-        guard case .response(let received) = result else { return result }
+        guard transforms, case .response(let received) = result else { return result }
         var response = received
         do {
             for interceptor in interceptors.reversed() {

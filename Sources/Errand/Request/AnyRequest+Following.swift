@@ -27,21 +27,18 @@ extension AnyRequest {
     }
 
     private func follow(_ response: Response, inPlace: Bool) -> Step {
-        let (sent, attempts, replayed) = core.withLock { core in
-            (core.description, core.earlier.count, core.hooks?.run.attemptsBeforeReplay ?? 0)
-        }
+        let (sent, attempts, stream) = core.withLock { ($0.description, $0.earlier.count, $0.hooks?.run.stream) }
         guard let sent else {
             finish(.response(response), inPlace: inPlace)
             return .finished
         }
-        let decision = RedirectRules.decide(
-            response, to: sent, hops: attempts - replayed, policy: redirectPolicy, connection: client.connection)
-        switch decision {
+        // A stream's head has decided: the caller may have it, and a policy's closure is asked once.
+        switch stream?.redirect ?? decideRedirect(response) {
         case .take:
             finish(.response(response), inPlace: inPlace)
             return .finished
         case .fail(let error):
-            finish(.failure(error), inPlace: inPlace)
+            finish(.failure(error.with(response: response)), inPlace: inPlace)
             return .finished
         case .follow(var next):
             do throws(ErrandError) {
@@ -95,6 +92,16 @@ extension AnyRequest {
             return .finished
         }
         return .submit(next, transfer: transfer)
+    }
+
+    /// Where a redirecting response leads.
+    final func decideRedirect(_ response: Response) -> RedirectRules.Decision {
+        let (sent, hops) = core.withLock { core in
+            (core.description, core.earlier.count - (core.hooks?.run.attemptsBeforeReplay ?? 0))
+        }
+        guard let sent else { return .take }
+        return RedirectRules.decide(
+            response, to: sent, hops: hops, policy: redirectPolicy, connection: client.connection)
     }
 
     /// The same description with what is left of `Timeouts.total`; `nil` where nothing is.

@@ -190,6 +190,7 @@ extension AnyRequest {
         let (isWanted, replaced) = core.withLock { core in
             let replaced = core.description.take()
             core.description = description
+            core.hooks?.run.forgetDebts()
             let isWanted = core.machine.maySubmit(transfer: transfer)
             if isWanted { core.isReplayUnsent = false }
             return (isWanted, replaced)
@@ -207,7 +208,7 @@ extension AnyRequest {
         }
         perform(core.withLock { $0.machine.submitted(id, transfer: transfer) })
         if let pump { pump.start(id) }
-        if description.delivery == .streamed { payCredit(id) }
+        if description.delivery == .streamed { payDebts(id) }
     }
 
     /// The error of a transfer that the transport did not take: the first of a run, one after a redirect, or a replay.

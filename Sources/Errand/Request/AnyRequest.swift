@@ -77,6 +77,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var stream: ResponseStream?
         /// What was read before the transfer's id was known.
         var owedCredit = 0
+        /// The transfer is to be ended as soon as its id is known.
+        var isCut = false
         /// Sends the present transfer's body.
         var pump: UploadPump?
     }

@@ -90,14 +90,17 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override func finish(_ result: TransferResult, inPlace: Bool) {
-        guard !inPlace, mayWait(result) else { return conclude(judge(result)) }
-        // Of a streamed response whose body the caller has there is nothing left to change or to send again.
-        let stream = core.withLock { $0.hooks?.run.stream }
-        let chain = stream?.isDelivered == true ? nil : interception()
+        let stream = inPlace ? nil : core.withLock { $0.hooks?.run.stream }
+        let isTruncated = stream?.isTruncated == true
+        guard !inPlace, mayWait(result) else {
+            let verdict = judge(result)
+            return conclude(isTruncated ? verdict.onTruncatedBody : verdict)
+        }
+        let chain = if let stream { stream.interception(interception()) } else { interception() }
         work(.processing(result.response), otherwise: { conclude(.failure(.cancelled)) }) { [self] step in
             switch await process(result, by: chain, in: step) {
             case .replay: return { [self] in replay(after: result) }
-            case .verdict(let verdict): return { [self] in conclude(verdict) }
+            case .verdict(let verdict): return { [self] in conclude(isTruncated ? verdict.onTruncatedBody : verdict) }
             }
         }
     }

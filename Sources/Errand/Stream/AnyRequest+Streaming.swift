@@ -11,21 +11,35 @@ extension AnyRequest {
         guard bytes > 0 else { return }
         let id = core.withLock { core -> TransferID? in
             if let id = core.machine.transferID { return id }
-            // The chunk overtook the return of `submit`: see `payCredit`.
+            // The chunk overtook the return of `submit`: see `payDebts`.
             core.hooks?.run.owedCredit += bytes
             return nil
         }
         if let id { carrier.grant(id, bytes: bytes) }
     }
 
-    /// The transfer's id is known now: gives it the credit that was owed.
-    final func payCredit(_ id: TransferID) {
-        let owed = core.withLock { core -> Int in
-            guard let run = core.hooks?.run, run.owedCredit > 0 else { return 0 }
-            core.hooks?.run.owedCredit = 0
-            return run.owedCredit
+    /// What is left of the present transfer is not wanted; the run goes on with what came. Only while it may still be the
+    /// present one, as far as `stream` knows, whose run it is.
+    final func cutTransfer(of stream: ResponseStream) {
+        let id = core.withLock { core -> TransferID? in
+            guard core.hooks?.run.stream === stream else { return nil }
+            if let id = core.machine.transferID { return id }
+            // See `payDebts`.
+            core.hooks?.run.isCut = true
+            return nil
+        }
+        if let id { carrier.cancel(id) }
+    }
+
+    /// The transfer's id is known now: gives it the credit that was owed, or ends it where that was asked for.
+    final func payDebts(_ id: TransferID) {
+        let (owed, isCut) = core.withLock { core -> (Int, Bool) in
+            guard let run = core.hooks?.run else { return (0, false) }
+            core.hooks?.run.forgetDebts()
+            return (run.owedCredit, run.isCut)
         }
         if owed > 0 { carrier.grant(id, bytes: owed) }
+        if isCut { carrier.cancel(id) }
     }
 
     /// `nil` where the body needs none.
@@ -58,6 +72,14 @@ extension AnyRequest {
         }
         if let reason = reason as? ErrandError { return .failure(reason.with(response: error.response)) }
         return .failure(error.with(message: "the body's source failed: \(reason)", underlying: reason))
+    }
+}
+
+extension AnyRequest.RunHooks {
+    /// What is owed to one transfer is not the next one's.
+    mutating func forgetDebts() {
+        owedCredit = 0
+        isCut = false
     }
 }
 

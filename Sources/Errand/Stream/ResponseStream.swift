@@ -1,144 +1,136 @@
 import Synchronization
 
-/// Takes the news of a streamed transfer, and hands the response over as soon as its head decides that it is the one.
+/// Takes the news of a streamed transfer, and hands the response over as soon as its head, and the interceptors who are
+/// asked about it, decide that it is the one.
 final class ResponseStream: Sendable {
+    typealias Caller = UnsafeContinuation<StreamedResponse, any Error>
+
     /// What the request is built from.
     let command: any Command
-    private let accepts: @Sendable (Response) -> Bool
-    private let state = Mutex(State.idle)
-
-    private enum State {
-        case idle
-        /// The caller waits for a head.
-        case waiting(UnsafeContinuation<StreamedResponse, any Error>)
-        /// This head is not the one, or perhaps not: a redirect, a status that is not accepted. The body is kept, as
-        /// far as an error's body goes, for whoever judges it at its end.
-        case collecting(UnsafeContinuation<StreamedResponse, any Error>, Response, [UInt8])
-        /// The caller has it.
-        case delivered(BodyChannel, Response)
-        case over
-    }
+    private let judge: @Sendable (Response) -> HeadVerdict
+    let guarded = Mutex(Guarded())
 
     /// So much of a body that is not streamed to the caller is kept.
     private static let collected = 1 << 20
 
-    /// `accepts`: whether a response with this head goes to the caller.
-    init(_ command: any Command, accepts: @escaping @Sendable (Response) -> Bool) {
+    /// `judge`: what a response with this head is.
+    init(_ command: any Command, judge: @escaping @Sendable (Response) -> HeadVerdict) {
         self.command = command
-        self.accepts = accepts
+        self.judge = judge
     }
 
-    var isDelivered: Bool {
-        state.withLock { if case .delivered = $0 { true } else { false } }
+    /// Whether only the beginning of the body was kept.
+    var isTruncated: Bool {
+        guarded.withLock { if case .collecting(_, let collected) = $0.state { collected.isCut } else { false } }
     }
 
-    func wait(_ continuation: UnsafeContinuation<StreamedResponse, any Error>) {
-        state.withLock { $0 = .waiting(continuation) }
+    /// What the present head has decided about a redirect; `nil` where no head was told.
+    var redirect: RedirectRules.Decision? {
+        guarded.withLock { guarded in
+            switch guarded.state {
+            case .collecting(_, let collected): collected.redirect
+            case .holding, .delivered: .take
+            case .idle, .waiting, .over: nil
+            }
+        }
+    }
+
+    func wait(_ caller: Caller) {
+        guarded.withLock { $0.state = .waiting(caller) }
     }
 
     /// On the callback queue.
     func head(_ head: Response, of request: AnyRequest) {
+        guard guarded.withLock({ $0.state.caller != nil }) else { return }
         // User code, and so before the lock.
-        let isAccepted = accepts(head)
-        let delivery = state.withLock { state -> (UnsafeContinuation<StreamedResponse, any Error>, BodyChannel)? in
-            // `collecting`: the head of the next transfer, after a redirect or a replay.
-            let continuation: UnsafeContinuation<StreamedResponse, any Error>
-            switch state {
-            case .waiting(let waiting), .collecting(let waiting, _, _): continuation = waiting
-            case .idle, .delivered, .over: return nil
-            }
-            guard isAccepted else {
-                state = .collecting(continuation, head, [])
-                return nil
-            }
-            let channel = BodyChannel()
-            state = .delivered(channel, head)
-            return (continuation, channel)
-        }
-        guard let (continuation, channel) = delivery else { return }
-        let body = ResponseBodyStream(source: .init(channel, of: request))
-        continuation.resume(returning: StreamedResponse(head: head, body: body))
+        let verdict = judge(head)
+        perform(
+            of: request,
+            guarded.withLock { guarded in
+                guard let caller = guarded.state.caller else { return .none }
+                guarded.kept = ChunkQueue()
+                guarded.head += 1
+                switch verdict {
+                case .redirect(let decision):
+                    guarded.state = .collecting(caller, Collected(head: head, redirect: decision))
+                    return .none
+                case .refused:
+                    guarded.state = .collecting(caller, Collected(head: head, redirect: .take))
+                    return .none
+                case .accepted(nil):
+                    return Self.deliver(head, to: caller, &guarded)
+                case .accepted(let chain?):
+                    guarded.state = .holding(caller, HeldResponse(head: head, chain: chain))
+                    // A success is asked about at once: its body is not small as a rule, and rarely tells anything.
+                    let isSuccess = (200...299).contains(head.statusCode)
+                    return isSuccess ? .ask(head: guarded.head) : .askLater(head: guarded.head)
+                }
+            })
+    }
+
+    static func deliver(_ head: Response, to caller: Caller, _ guarded: inout Guarded) -> Order {
+        let channel = BodyChannel(kept: guarded.kept)
+        guarded.kept = ChunkQueue()
+        guarded.state = .delivered(channel, head)
+        return .deliver(caller, channel, head)
     }
 
     /// On the callback queue.
     func chunk(_ chunk: Response, of request: AnyRequest) {
-        let channel = state.withLock { state -> BodyChannel? in
-            switch state {
+        let order = guarded.withLock { guarded -> Order in
+            switch guarded.state {
             case .delivered(let channel, _):
-                return channel
-            case .collecting(let continuation, let head, var bytes):
-                let room = Self.collected - bytes.count
-                chunk.body.withBytes { bytes.append(contentsOf: $0.prefix(room)) }
-                state = .collecting(continuation, head, bytes)
-                return nil
+                return .push(channel)
+            case .collecting(let caller, var collected):
+                let room = Self.collected - guarded.kept.count
+                guard chunk.body.count > room else {
+                    guarded.kept.append(chunk)
+                    return .grant
+                }
+                if room > 0 {
+                    guarded.kept.append(Response(statusCode: 0, body: chunk.body.withBytes { [UInt8]($0[..<room]) }))
+                }
+                collected.isCut = true
+                guarded.state = .collecting(caller, collected)
+                return .cut
+            case .holding(_, let held):
+                guarded.kept.append(chunk)
+                let isAsked = guarded.kept.count >= HeldResponse.small && held.question.isOpen
+                return isAsked ? .ask(head: guarded.head) : .none
             case .idle, .waiting, .over:
-                return nil
+                return .grant
             }
         }
-        if let channel {
-            channel.push(chunk)
-        } else {
-            // Nobody will read it, so nobody else would let the rest come.
-            request.grant(chunk.body.count)
+        switch order {
+        case .push(let channel): channel.push(chunk)
+        case .grant: request.grant(chunk.body.count)
+        default: perform(of: request, order)
         }
     }
 
-    /// A transfer ended: its result as those see it who judge whole responses.
-    func whole(_ result: TransferResult) -> TransferResult {
-        let seen = state.withLock { state -> Response? in
-            switch state {
-            case .collecting(_, let head, let bytes):
-                head.completed(by: result.response, body: bytes)
-            case .delivered(_, let head):
-                head.completed(by: result.response, body: [])
-            case .idle, .waiting, .over:
-                nil
-            }
-        }
-        guard let seen else { return result }
-        return switch result {
-        case .response: .response(seen)
-        case .failure(let error): .failure(error.with(response: seen))
-        }
-    }
-
-    /// The run is over. A success that no head has told of (a transport that buffers) is handed over now.
-    func end(_ result: Result<Response, ErrandError>, of request: AnyRequest) {
-        let before = state.withLock { state in
-            let before = state
-            state = .over
-            return before
-        }
-        switch (before, result) {
-        case (.idle, _), (.over, _):
+    func perform(of request: AnyRequest, _ order: Order) {
+        switch order {
+        case .none, .push, .grant:
             break
-        case (.delivered(let channel, _), .success):
-            channel.finish(nil)
-        case (.delivered(let channel, _), .failure(let error)):
-            channel.finish(error)
-        case (.waiting(let continuation), .success(let response)),
-            (.collecting(let continuation, _, _), .success(let response)):
-            let channel = BodyChannel()
-            if !response.body.isEmpty { channel.push(response) }
-            channel.finish(nil)
-            let head = Response(statusCode: response.statusCode, headers: response.headers)
+        case .deliver(let caller, let channel, let head):
             let body = ResponseBodyStream(source: .init(channel, of: request))
-            continuation.resume(returning: StreamedResponse(head: head, body: body))
-        case (.waiting(let continuation), .failure(.cancelled)),
-            (.collecting(let continuation, _, _), .failure(.cancelled)):
-            continuation.resume(throwing: CancellationError())
-        case (.waiting(let continuation), .failure(let error)),
-            (.collecting(let continuation, _, _), .failure(let error)):
-            continuation.resume(throwing: error)
+            caller.resume(returning: StreamedResponse(head: head, body: body))
+        case .cut:
+            request.cutTransfer(of: self)
+        case .ask(let number):
+            ask(number, of: request)
+        case .askLater(let number):
+            let timer = Task { [self] in
+                guard (try? await request.client.clock.sleep(for: HeldResponse.patience)) != nil else { return }
+                ask(number, of: request)
+            }
+            let isWanted = guarded.withLock { guarded in
+                guarded.changeHeld(number) { held in
+                    if held.question.isOpen { held.question = .timed(timer) }
+                    return held.question.isOpen
+                }
+            }
+            if isWanted != true { timer.cancel() }
         }
-    }
-}
-
-extension Response {
-    /// A head with what its transfer's end has told.
-    fileprivate func completed(by end: Response?, body: [UInt8]) -> Response {
-        var metrics = end?.metrics ?? self.metrics
-        metrics.remoteAddress = metrics.remoteAddress ?? self.metrics.remoteAddress
-        return Response(statusCode: statusCode, headers: headers, body: body, metrics: metrics)
     }
 }
