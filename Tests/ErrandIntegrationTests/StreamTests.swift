@@ -137,6 +137,19 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
         }
     }
 
+    @Test func trailersAndTheHeadAsItCame() async throws {
+        try await with { client, server in
+            let head = "HTTP/1.1 200 Fine\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n"
+            try server.on("/sum", [.send(head + "\r\n3\r\nabc\r\n0\r\nX-Sum: 9\r\n\r\n")])
+            let response = try await client.stream(Ask(path: "sum"))
+            #expect(try await response.body.collect(upTo: 100) == Array("abc".utf8))
+            let name = try #require(HTTPField.Name("X-Sum"))
+            #expect(response.request.response?.trailers[name] == "9")
+            #expect(response.trailers[name] == "9")
+            #expect(response.request.response?.rawHead == Array(head.utf8))
+        }
+    }
+
     @Test func aReplayBeforeTheCallerSeesAHead() async throws {
         let stub = StubTransport()
         let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)

@@ -9,6 +9,9 @@ public struct StreamedResponse: Sendable {
     /// What runs: to stop, pause or watch it, and for ``AnyRequest/metrics`` when the body has ended.
     public var request: AnyRequest { body.source.request }
 
+    /// Trailer fields (RFC 9110 6.5), which come after the body: empty until its end was read.
+    public var trailers: HTTPFields { request.response?.trailers ?? HTTPFields() }
+
     /// 100...599.
     public var statusCode: Int { head.statusCode }
 
