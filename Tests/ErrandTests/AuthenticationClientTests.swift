@@ -170,4 +170,32 @@ import Testing
         #expect(!error.isRefusal)
         await client.shutdown()
     }
+
+    /// The refresh is a request of the same client, which drains: what runs may end, and so may what that needs.
+    @Test(.timeLimit(.minutes(1))) func aDrainLetsARefreshThrough() async throws {
+        let held = Notes<Client>()
+        let authenticator = TestAuthenticator { _, _, _ in
+            guard let client = held.all.first else { throw RefreshTrouble(number: 0) }
+            return try await client.run(GetText(path: "refresh"))
+        }
+        let stub = StubTransport { request in
+            switch (request.url.hasSuffix("refresh"), request.headers[.authorization]) {
+            case (true, _): .response(status: 200, body: "t1")
+            case (false, "t1"): .response(status: 200, body: "text")
+            default: .hold
+            }
+        }
+        let client = Client.stubbed(stub) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+        }
+        held.add(client)
+        let task = Task { try await client.run(GetText()) }
+        while stub.open.isEmpty { await Task.yield() }
+        let shutdown = Task { await client.shutdown(.drain(within: .seconds(30))) }
+        while !client.isShutDown { await Task.yield() }
+        stub.completeAll { _ in .response(Response(statusCode: 401)) }
+        #expect(try await task.value == "text")
+        await shutdown.value
+        await #expect(throws: ErrandError.shutDown) { _ = try await client.run(GetText()) }
+    }
 }

@@ -21,6 +21,20 @@ private typealias Machine = ClientStateMachine
         #expect(machine.state == .stopped)
     }
 
+    /// Requests that drain may need a credential.
+    @Test func machineDrainsRefreshes() {
+        var machine = Machine()
+        #expect(machine.requestStarted(isForRefresh: false) == true)
+        #expect(machine.shutdownRequested(drain: true) == .startDrainTimer)
+        #expect(machine.requestStarted(isForRefresh: true) == true)
+        #expect(machine.requestEnded() == .none)
+        #expect(machine.requestEnded() == .stopTransport)
+        #expect(machine.requestStarted(isForRefresh: true) == false)
+        #expect(machine.requestEnded() == .none)
+        #expect(machine.transportStopped() == .finish)
+        #expect(machine.requestStarted(isForRefresh: true) == false)
+    }
+
     @Test func machineWaitsForTheLastRequestAfterTheTransport() {
         var machine = Machine()
         _ = machine.requestStarted()

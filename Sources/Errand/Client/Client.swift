@@ -100,7 +100,7 @@ public final class Client: Sendable {
     func requestStarted(_ request: AnyRequest) -> Bool {
         life.withLock { life in
             life.requests.add(request)
-            return life.machine.requestStarted()
+            return life.machine.requestStarted(isForRefresh: !RefreshScope.current.isEmpty)
         }
     }
 

@@ -2,7 +2,7 @@
 struct ClientStateMachine: ~Copyable {
     enum State: Equatable {
         case running
-        /// No new requests; those that run may end.
+        /// No new requests but those that get credentials for others; those that run may end.
         case draining
         /// The transport ends what is left.
         case stopping
@@ -25,9 +25,14 @@ struct ClientStateMachine: ~Copyable {
     private(set) var open = 0
 
     /// Returns whether the request may go on; if not it ends with an error, and `requestEnded` follows all the same.
-    mutating func requestStarted() -> Bool {
+    /// `isForRefresh`: it gets a credential, which requests that drain may be waiting for.
+    mutating func requestStarted(isForRefresh: @autoclosure () -> Bool = false) -> Bool {
         open += 1
-        return state == .running
+        switch state {
+        case .running: return true
+        case .draining: return isForRefresh()
+        case .stopping, .transportStopped, .stopped: return false
+        }
     }
 
     mutating func requestEnded() -> Action {
