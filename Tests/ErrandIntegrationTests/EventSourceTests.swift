@@ -129,6 +129,23 @@ private final class Tokens: Authenticator {
         }
     }
 
+    /// While it waits to connect again there is no request that the shutdown could end.
+    @Test(arguments: [true, false]) func shuttingDownWhileItWaits(isDrained: Bool) async throws {
+        try await with { client, server in
+            try server.on("/events", [.send(Self.head + "data: x\n\n"), .close])
+            var policy = EventSourcePolicy()
+            policy.reconnectionTime = .seconds(25)
+            let task = Task { for try await _ in client.events(GetEvents(), policy: policy) {} }
+            #expect(await server.hasSeen(.init(closed: 1)))
+            while !client.requests.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            try await Task.sleep(for: .milliseconds(50))
+            let begin = ContinuousClock.now
+            await client.shutdown(isDrained ? .drain(within: .seconds(30)) : .cancel)
+            await #expect(throws: ErrandError.shutDown) { try await task.value }
+            #expect(ContinuousClock.now - begin < .seconds(15))
+        }
+    }
+
     /// While it reads, and while it waits to connect again.
     @Test(arguments: [true, false]) func cancelling(isReading: Bool) async throws {
         try await with { client, server in

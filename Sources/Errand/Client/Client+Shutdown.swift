@@ -24,10 +24,13 @@ extension Client {
     public func shutdown(_ mode: ShutdownMode, completion: @escaping @Sendable () -> Void) {
         var drain: Duration?
         if case .drain(let time) = mode, time > .zero { drain = min(time, Timeouts.maximum) }
-        let action = life.withLock { life in
+        let (action, sleeps) = life.withLock { life in
             life.waiters.append(completion)
-            return life.machine.shutdownRequested(drain: drain != nil)
+            let sleeps = life.sleeps
+            life.sleeps = [:]
+            return (life.machine.shutdownRequested(drain: drain != nil), sleeps)
         }
+        for sleep in sleeps.values { sleep.cancel() }
         if action == .startDrainTimer, let drain {
             let clock = clock
             Task { [weak self] in
@@ -38,6 +41,31 @@ extension Client {
         } else {
             perform(action)
         }
+    }
+
+    /// Sleeps on the client's clock. Throws ``ErrandError/shutDown`` as soon as the client is shut down or drained, and
+    /// `CancellationError` where the task is cancelled.
+    func sleep(for time: Duration) async throws {
+        let clock = clock
+        let sleep = Task { try await clock.sleep(for: time) }
+        let number = life.withLock { life -> UInt64? in
+            guard life.machine.state == .running else { return nil }
+            life.lastSleep += 1
+            life.sleeps[life.lastSleep] = sleep
+            return life.lastSleep
+        }
+        guard let number else {
+            sleep.cancel()
+            throw ErrandError.shutDown
+        }
+        _ = await withTaskCancellationHandler {
+            await sleep.result
+        } onCancel: {
+            sleep.cancel()
+        }
+        let isUndisturbed = life.withLock { $0.sleeps.removeValue(forKey: number) != nil }
+        try Task.checkCancellation()
+        if !isUndisturbed { throw ErrandError.shutDown }
     }
 
     /// Whether ``shutdown(_:)`` was called.

@@ -38,6 +38,9 @@ public final class Client: Sendable {
         var requests = RequestList()
         /// Who waits for the shutdown.
         var waiters: [@Sendable () -> Void] = []
+        /// Who sleeps until then at the latest; see `sleep(for:)`.
+        var sleeps: [UInt64: Task<Void, any Error>] = [:]
+        var lastSleep: UInt64 = 0
     }
 
     /// Makes a client with an engine of its own. An engine that cannot be started fails every request with the reason,

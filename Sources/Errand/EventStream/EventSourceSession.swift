@@ -28,8 +28,7 @@ final class EventSourceSession<C: Command> {
                 action = try await connect(lastEventID)
             case .wait(let time):
                 (reader, head) = (nil, nil)
-                try await source.client.clock.sleep(for: time)
-                action = machine.reconnectTimerFired()
+                action = try await wait(time)
             case .finish, .cancelTransfer, .cancelTimer:
                 (reader, head) = (nil, nil)
                 return nil
@@ -68,6 +67,17 @@ final class EventSourceSession<C: Command> {
         case .success(let event?): return .event(event)
         case .success(nil): return .action(machine.ended(random: .random(in: 0...1)))
         case .failure(let error): return .action(try failed(error))
+        }
+    }
+
+    private func wait(_ time: Duration) async throws -> EventSourceStateMachine.Action {
+        do {
+            try await source.client.sleep(for: time)
+            return machine.reconnectTimerFired()
+        } catch {
+            // The task was cancelled, or the client shut down.
+            _ = machine.closed()
+            throw error
         }
     }
 
