@@ -146,6 +146,21 @@ private final class Tokens: Authenticator {
         }
     }
 
+    /// An ID that no field can carry as it is would come back as another one: it is left out.
+    @Test(arguments: ["a\u{1}b", "a\u{1B}[31m", "a\u{7F}", " a", "a "]) func anIDThatNoFieldCarries(id: String)
+        async throws
+    {
+        try await with { client, server in
+            try server.onConnection(1, [.readHead, .send(Self.head + "id:\(" \(id)")\ndata: one\n\n"), .close])
+            try server.onConnection(2, [.readHead, .send(Self.head + "id: é\tb\ndata: two\n\n"), .close])
+            try server.onConnection(3, [.readHead, .send("HTTP/1.1 204 No Content\r\n\r\n"), .close])
+            var ids: [String] = []
+            for try await event in client.events(GetEvents(), policy: quick) { ids.append(event.id) }
+            #expect(ids == [id, "é\tb"])
+            #expect(server.requests.map { $0.values(of: "last-event-id") } == [[], [], ["é\tb"]])
+        }
+    }
+
     /// While it reads, and while it waits to connect again.
     @Test(arguments: [true, false]) func cancelling(isReading: Bool) async throws {
         try await with { client, server in

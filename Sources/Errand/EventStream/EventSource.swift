@@ -8,7 +8,8 @@ import HTTPTypes
 ///
 /// Every iteration is a connection of its own, opened by the first `next()` and closed when the iterator goes or its task
 /// is cancelled. What the server sends waits for the reader. After the end of a response, or a failure that may pass, it
-/// waits as ``EventSourcePolicy`` says and asks again with `Last-Event-ID`; 204 ends it, any other failure is thrown. So is
+/// waits as ``EventSourcePolicy`` says and asks again with `Last-Event-ID`, which is left out where no header field can carry
+/// the ID as it is (control characters, white space around it); 204 ends it, any other failure is thrown. So is
 /// ``ErrandError/shutDown``, as soon as the client is shut down while it waits. Interceptors and authentication act on every
 /// connection.
 public struct EventSource<C: Command>: AsyncSequence, Sendable {

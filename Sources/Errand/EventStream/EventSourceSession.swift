@@ -85,7 +85,9 @@ final class EventSourceSession<C: Command> {
         var overrides = source.overrides ?? RequestOverrides()
         if overrides.headers[.accept] == nil { overrides.headers[.accept] = "text/event-stream" }
         if overrides.headers[.cacheControl] == nil { overrides.headers[.cacheControl] = "no-store" }
-        if let lastEventID, let name = HTTPField.Name.lastEventID { overrides.headers[name] = lastEventID }
+        if let lastEventID, lastEventID.isFieldValue, let name = HTTPField.Name.lastEventID {
+            overrides.headers[name] = lastEventID
+        }
         // The machine judges what is a stream, an end, or tried again; the rest comes as an error.
         let retried = source.policy.retryableStatusCodes
         overrides.acceptsStatusCode = { (200...299).contains($0) || retried.contains($0) }
@@ -113,6 +115,16 @@ final class EventSourceSession<C: Command> {
             throw error
         }
         return machine.failed(error, isRetryable: error.mayPass, random: .random(in: 0...1))
+    }
+}
+
+extension String {
+    /// Whether a header field brings it to the server as it is (RFC 9110 5.5): no control characters but tabs inside, and no
+    /// white space around it.
+    fileprivate var isFieldValue: Bool {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        guard let first = utf8.first, let last = utf8.last, !isBlank(first), !isBlank(last) else { return false }
+        return utf8.allSatisfy { isBlank($0) || ($0 > 0x20 && $0 != 0x7F) }
     }
 }
 
