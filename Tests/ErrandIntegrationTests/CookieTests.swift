@@ -45,10 +45,23 @@ import Testing
             #expect(throws: ErrandError.invalidOption) { try cookies.save() }
             for wrong in [
                 Cookie(name: "", value: "", domain: "a"), Cookie(name: "n", value: "a\r\nb", domain: "a"),
+                Cookie(name: "n", value: "v", domain: "com", includesSubdomains: true),
+                Cookie(name: "n", value: "v", domain: "com.", includesSubdomains: true),
+                Cookie(name: "n", value: "v", domain: "127.0.0.1", includesSubdomains: true),
+                Cookie(name: "n", value: "v", domain: "::1", includesSubdomains: true),
+                Cookie(name: "n", value: "v", domain: "[::1]", includesSubdomains: true),
                 Cookie(name: "n", value: "a\0", domain: "a"), Cookie(name: "n", value: "v", domain: "a", path: "x"),
             ] {
                 #expect(throws: ErrandError.invalidArgument) { try cookies.set(wrong) }
             }
+            for right in [
+                Cookie(name: "n", value: "v", domain: "com"), Cookie(name: "n", value: "v", domain: "127.0.0.1"),
+                Cookie(name: "n", value: "v", domain: "example.com", includesSubdomains: true),
+                Cookie(name: "n", value: "v", domain: "LocalHost", includesSubdomains: true),
+            ] {
+                try cookies.set(right)
+            }
+            #expect(try cookies.all().count == 4)
         }
     }
 
@@ -78,6 +91,30 @@ import Testing
         }
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
+    }
+
+    /// A jar behind links is written where it is; it need not be there yet.
+    @Test func linksStay() async throws {
+        let manager = FileManager.default
+        let folder = manager.temporaryDirectory.path + "/errand-jar-\(UUID().uuidString)"
+        try manager.createDirectory(atPath: folder + "/there", withIntermediateDirectories: true)
+        defer { try? manager.removeItem(atPath: folder) }
+        try manager.createSymbolicLink(atPath: folder + "/one", withDestinationPath: "there/two")
+        try manager.createSymbolicLink(atPath: folder + "/there/two", withDestinationPath: folder + "/there/jar")
+        for count in 1...2 {
+            try await with(.file(folder + "/one")) { client, _ in
+                try client.cookies?.set(Cookie(name: "c\(count)", value: "1", domain: "127.0.0.1"))
+                try client.cookies?.save()
+                #expect(try client.cookies?.all().count == count)
+            }
+        }
+        #expect(try manager.destinationOfSymbolicLink(atPath: folder + "/one") == "there/two")
+        #expect(try manager.destinationOfSymbolicLink(atPath: folder + "/there/two") == folder + "/there/jar")
+        #expect(try manager.contentsOfDirectory(atPath: folder + "/there").sorted() == ["jar", "two"])
+        try manager.createSymbolicLink(atPath: folder + "/circle", withDestinationPath: "circle")
+        try await with(.file(folder + "/circle")) { client, _ in
+            #expect(throws: ErrandError.self) { try client.cookies?.save() }
+        }
     }
 
     @Test func filesThatCannotBeUsed() async throws {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,9 @@
 
 #include "base/mem.h"
 #include "group/jar.h"
+
+/* As the kernel (path_resolution(7)). */
+#define LINKS_MAX 40
 
 /* MAX_COOKIE_LINE of libcurl; a longer line is none of its own. */
 #define LINE_MAX_BYTES 5000
@@ -89,19 +93,50 @@ static void sync_folder(const char *file) {
   errand__free(copy);
 }
 
-errand_status errand__jar_save(errand__jar *jar) {
-  static const char suffix[] = ".XXXXXX";
-  const char *file = errand__jar_file(jar);
-  size_t length = strlen(file);
-  struct curl_slist *lines;
-  errand_status status = errand__jar_lines(jar, &lines);
-  if (status != ERRAND_OK)
-    return status;
-  char *temporary = errand__malloc(length + sizeof suffix);
-  if (!temporary) {
-    curl_slist_free_all(lines);
+/* What the link leads to, as a name of its own. */
+static errand_status follow_link(const char *link, char **out) {
+  char target[PATH_MAX];
+  ssize_t length = readlink(link, target, sizeof target - 1);
+  if (length < 0)
+    return ERRAND_FILE_UNWRITABLE;
+  target[length] = '\0';
+  const char *slash = strrchr(link, '/');
+  size_t folder = target[0] != '/' && slash ? (size_t) (slash - link) + 1 : 0;
+  *out = errand__malloc(folder + (size_t) length + 1);
+  if (!*out)
     return ERRAND_OUT_OF_MEMORY;
+  memcpy(*out, link, folder);
+  memcpy(*out + folder, target, (size_t) length + 1);
+  return ERRAND_OK;
+}
+
+/* A jar behind symbolic links is replaced where it is, the links stay. It need
+   not exist yet, which realpath would ask for. */
+static errand_status behind_links(const char *file, char **out) {
+  struct stat info;
+  char *path = errand__strdup(file);
+  errand_status status = path ? ERRAND_OK : ERRAND_OUT_OF_MEMORY;
+  for (int i = 0; status == ERRAND_OK && i < LINKS_MAX; i++) {
+    if (lstat(path, &info) != 0 || !S_ISLNK(info.st_mode)) {
+      *out = path;
+      return ERRAND_OK;
+    }
+    char *next = NULL;
+    status = follow_link(path, &next);
+    errand__free(path);
+    path = next;
   }
+  errand__free(path);
+  return status == ERRAND_OK ? ERRAND_FILE_UNWRITABLE : status;
+}
+
+static errand_status replace_file(const char *file,
+                                  const struct curl_slist *lines) {
+  static const char suffix[] = ".XXXXXX";
+  size_t length = strlen(file);
+  char *temporary = errand__malloc(length + sizeof suffix);
+  if (!temporary)
+    return ERRAND_OUT_OF_MEMORY;
   memcpy(temporary, file, length);
   memcpy(temporary + length, suffix, sizeof suffix);
   int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
@@ -117,6 +152,19 @@ errand_status errand__jar_save(errand__jar *jar) {
   else if (fd >= 0)
     unlink(temporary);
   errand__free(temporary);
-  curl_slist_free_all(lines);
   return ok ? ERRAND_OK : ERRAND_FILE_UNWRITABLE;
+}
+
+errand_status errand__jar_save(errand__jar *jar) {
+  struct curl_slist *lines;
+  char *file = NULL;
+  errand_status status = errand__jar_lines(jar, &lines);
+  if (status != ERRAND_OK)
+    return status;
+  status = behind_links(errand__jar_file(jar), &file);
+  if (status == ERRAND_OK)
+    status = replace_file(file, lines);
+  errand__free(file);
+  curl_slist_free_all(lines);
+  return status;
 }

@@ -1,5 +1,6 @@
 /* The Netscape cookie line: [#HttpOnly_]domain, subdomains, path, secure,
    expires, name, value; divided by tabs. */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,21 @@ static bool keeps_prefix(const errand_cookie *c) {
   return true;
 }
 
+static bool is_address(const char *domain) {
+  unsigned char parsed[16];
+  return domain[0] == '[' || inet_pton(AF_INET, domain, parsed) == 1 ||
+         inet_pton(AF_INET6, domain, parsed) == 1;
+}
+
+/* What bad_domain of libcurl refuses when it comes from a server; it does not
+   look at what is put into a jar. Nothing is below an address (RFC 6265
+   5.1.3). */
+static bool may_have_subdomains(const char *domain) {
+  const char *dot = strchr(domain, '.');
+  return !is_address(domain) &&
+         ((dot && dot[1]) || strcasecmp(domain, "localhost") == 0);
+}
+
 bool errand__cookie_is_valid(const errand_cookie *c) {
   if (!c->name || !c->value || !c->domain || !c->path)
     return false;
@@ -80,7 +96,9 @@ bool errand__cookie_is_valid(const errand_cookie *c) {
          is_plain(c->value, ";", NAME_AND_VALUE_MAX) &&
          strlen(c->name) + strlen(c->value) <= NAME_AND_VALUE_MAX &&
          is_plain(c->domain, "; /,", DOMAIN_MAX) &&
-         is_plain(c->path, ";", PATH_BYTES_MAX) && keeps_prefix(c);
+         is_plain(c->path, ";", PATH_BYTES_MAX) && keeps_prefix(c) &&
+         (!(c->flags & ERRAND_COOKIE_SUBDOMAINS) ||
+          may_have_subdomains(c->domain));
 }
 
 bool errand__cookie_format(const errand_cookie *c, char *out, size_t room) {

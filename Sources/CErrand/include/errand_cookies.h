@@ -49,8 +49,9 @@ ERRAND_API void errand_cookies_free(errand_cookie_list *ERRAND_NULLABLE list);
  * time has passed removes it.
  * Thread: any.  Owns: copied.
  * Returns: OK; INVALID_ARGUMENT (an empty name or domain, a path without '/',
- * a character or a combination that RFC 6265 does not allow, more than 4,096
- * bytes); INVALID_OPTION (no jar); OUT_OF_MEMORY; FORKED.
+ * a character or a combination that RFC 6265 does not allow, subdomains of an
+ * address or of a top-level domain, more than 4,096 bytes); INVALID_OPTION (no
+ * jar); OUT_OF_MEMORY; FORKED.
  */
 ERRAND_API errand_status
 errand_cookies_set(errand_group *ERRAND_NONNULL group,
@@ -66,7 +67,8 @@ errand_cookies_clear(errand_group *ERRAND_NONNULL group, int session_only);
 /*
  * Writes the jar to the group's cookie_file, those of the session included, in
  * the Netscape format: whole or not at all (a new file of mode 0600 in the
- * same folder, fsync, rename). errand_group_destroy does the same, but cannot
+ * same folder, fsync, rename; symbolic links are followed and stay).
+ * errand_group_destroy does the same, but cannot
  * report a failure.
  * Thread: any but a loop thread, as it waits for the disk.
  * Returns: OK; INVALID_OPTION (no jar, or none with a file); FILE_UNWRITABLE;

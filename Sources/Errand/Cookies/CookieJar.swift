@@ -17,7 +17,9 @@ public struct CookieJar: Sendable {
     }
 
     /// Adds a cookie, or replaces the one of that name, domain and path; an ``Cookie/expires`` in the past removes it.
-    /// Throws ``ErrandError/invalidArgument`` for what RFC 6265 does not allow.
+    /// Throws ``ErrandError/invalidArgument`` for what RFC 6265 does not allow, and for ``Cookie/includesSubdomains`` of an
+    /// address or a top-level domain. Public suffixes of several labels (`co.uk`) are taken: libcurl asks its list of them
+    /// for the cookies of servers alone.
     public func set(_ cookie: Cookie) throws(ErrandError) {
         try reactor.get().setCookie(cookie)
     }
@@ -40,7 +42,7 @@ public struct CookieJar: Sendable {
     }
 
     /// Writes the jar to its file now; the shutdown does so too but reports no failure. Blocks for the disk; not from an
-    /// inline callback (``ErrandError/wrongThread``). Throws ``ErrandError/fileUnwritable``, the old file left as it was,
+    /// inline callback (``ErrandError/wrongThread``). Symbolic links are followed and stay. Throws ``ErrandError/fileUnwritable``, the old file left as it was,
     /// and ``ErrandError/invalidOption`` where the jar has no file.
     public func save() throws(ErrandError) {
         try reactor.get().saveCookies()
