@@ -27,6 +27,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/loop/wheel.c
   Sources/CErrand/queue/submit_queue.c
   Sources/CErrand/transfer/feed.c
+  Sources/CErrand/transfer/host.c
   Sources/CErrand/transfer/options.c
   Sources/CErrand/transfer/options_check.c
   Sources/CErrand/transfer/payload.c

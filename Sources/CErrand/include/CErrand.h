@@ -9,6 +9,7 @@
 #include "errand_request.h"
 #include "errand_group.h"
 #include "errand_cookies.h"
+#include "errand_host.h"
 #include "errand_stats.h"
 
 #endif
