@@ -17,7 +17,7 @@
   X(UNSUPPORTED_SCHEME, 3, unsupportedScheme, "only http and https are sent")  \
   X(INVALID_METHOD, 4, invalidMethod, "the method is not an HTTP token")       \
   X(INVALID_HEADER, 5, invalidHeader, "a header name or value is malformed")   \
-  X(INVALID_BODY, 6, invalidBody, "the body is given twice or is malformed")   \
+  X(INVALID_BODY, 6, invalidBody, "the body cannot be sent as it is")          \
   X(INVALID_LIMIT, 7, invalidLimit, "a limit or timeout is out of range")      \
   X(INVALID_OPTION, 8, invalidOption, "an option has no such value")           \
   X(FILE_UNREADABLE, 9, fileUnreadable, "a file cannot be opened for reading") \

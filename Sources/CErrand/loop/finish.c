@@ -56,6 +56,7 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   errand__shard *shard = slot->shard;
   errand__realm *realm = slot->realm;
   errand__record_fill(slot, code, record);
+  errand__name_socket(slot, code);
   complete_payload(slot, record->status != ERRAND_OK, record);
   curl_multi_remove_handle(shard->multi, slot->easy);
   if (t->fresh_retry)

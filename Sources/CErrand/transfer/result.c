@@ -1,5 +1,6 @@
 #include "transfer/result.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "group/process.h"
@@ -226,4 +227,11 @@ void errand__record_fill(const errand__slot *slot, CURLcode code,
   timings->sent = time_of(easy, CURLINFO_PRETRANSFER_TIME_T);
   timings->first_byte = time_of(easy, CURLINFO_STARTTRANSFER_TIME_T);
   timings->total = time_of(easy, CURLINFO_TOTAL_TIME_T);
+}
+
+void errand__name_socket(errand__slot *slot, CURLcode code) {
+  if (code == CURLE_COULDNT_CONNECT && slot->options->unix_socket)
+    snprintf(slot->error, sizeof slot->error,
+             "Failed to connect to the socket %s",
+             slot->options->unix_socket_path);
 }

@@ -10,6 +10,10 @@
 /* What a CURLcode means for this transfer; its own reason goes first. */
 errand_status errand__status_of(const errand__slot *slot, CURLcode code);
 
+/* Has libcurl's words for a failed connection name the options' socket and not
+   the URL's host and port, which nobody tried. */
+void errand__name_socket(errand__slot *slot, CURLcode code);
+
 /* Fills the parts of a completion that libcurl knows. */
 void errand__record_fill(const errand__slot *slot, CURLcode code,
                          errand_record *record);

@@ -21,7 +21,7 @@ extension ErrandError {
             case .unsupportedScheme: "only http and https are sent"
             case .invalidMethod: "the method is not an HTTP token"
             case .invalidHeader: "a header name or value is malformed"
-            case .invalidBody: "the body is given twice or is malformed"
+            case .invalidBody: "the body cannot be sent as it is"
             case .invalidLimit: "a limit or timeout is out of range"
             case .invalidOption: "an option has no such value"
             case .fileUnreadable: "a file cannot be opened for reading"

@@ -111,7 +111,7 @@ extension ErrandError {
         switch code {
         case .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread,
             .fileUnwritable,
-            .internalFailure, .fileUnreadable:
+            .internalFailure, .fileUnreadable, .invalidBody:
             with(response: response, isRefusal: false)
         default:
             .redirectRefused.with(
