@@ -160,6 +160,47 @@ private struct Broken: Error, Equatable {}
         #expect(throws: ErrandError.fileUnreadable) { try built(RequestBody.file("/nonexistent").gzipped()) }
     }
 
+    /// A plain file, a part and a compressed one are refused alike, by name.
+    @Test func filesThatCannotBeSentAreNamed() throws {
+        let file = try TemporaryFile([1, 2, 3])
+        let table: [(String, UInt64, Int64?, ErrandError, String)] = [
+            ("/nonexistent/x", 0, nil, .fileUnreadable, "/nonexistent/x cannot be read"),
+            ("/tmp", 0, nil, .fileUnreadable, "/tmp is no regular file"),
+            ("/dev/null", 0, nil, .fileUnreadable, "/dev/null is no regular file"),
+            (file.path, 4, nil, .invalidBody, "\(file.path) has 3 bytes; all from 4 on"),
+            (file.path, 1, 3, .invalidBody, "\(file.path) has 3 bytes; 3 bytes from 1 on"),
+            (file.path, .max, nil, .invalidBody, "\(file.path)"), (file.path, 0, -1, .invalidBody, "\(file.path)"),
+        ]
+        for (path, offset, length, expected, message) in table {
+            for isZipped in [false, true] {
+                let body = RequestBody.file(path, offset: offset, length: length)
+                do throws(ErrandError) {
+                    _ = try built(isZipped ? body.gzipped() : body)
+                    Issue.record("\(path) was taken")
+                } catch {
+                    #expect(error == expected && error.message.contains(message), "\(error)")
+                }
+            }
+        }
+        guard case .file(_, 1, 2) = try built(.file(file.path, offset: 1)).body else {
+            return #expect(Bool(false), "the length is not that of the file")
+        }
+    }
+
+    @Test func aFileThatShrinks() async throws {
+        let file = try TemporaryFile([UInt8](repeating: 1, count: 1000))
+        let source = try #require(try built(.multipart([.file(file.path, name: "f")])).body.source)
+        let reader = try source.open()
+        defer { reader.close() }
+        _ = try await reader.next(maximum: 4096)
+        _ = try await reader.next(maximum: 100)
+        try Data([1]).write(to: URL(filePath: file.path), options: [])
+        await #expect(throws: ErrandError.uploadFailed) {
+            while try await reader.next(maximum: 100) != nil {}
+        }
+        await #expect(throws: ErrandError.invalidBody) { try await drained(source) }
+    }
+
     @Test(arguments: [0, 10, -1, Int.max])
     func levelsThatGzipDoesNotHave(level: Int) throws {
         let file = try TemporaryFile([1])

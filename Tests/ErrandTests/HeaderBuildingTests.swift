@@ -5,6 +5,7 @@ import Testing
 
 private struct Ask: Command {
     var path = "http://h/"
+    var baseURL: String?
     var headers = HTTPFields()
     var authorization: Authorization?
     var body = RequestBody.none
@@ -42,6 +43,89 @@ private struct Ask: Command {
         #expect(try sent(Ask(headers: [.authorization: "x"]), client: .bearer("c")) == ["x"])
         #expect(try sent(Ask(), client: .bearer("c"), header: "h") == ["h"])
         #expect(try sent(Ask(headers: [.accept: "a/b"]), client: .bearer("c")) == ["Bearer c"])
+    }
+
+    /// The client's credentials are for the hosts that the client, or a command by a base URL of its own, names.
+    @Test(arguments: [
+        ("x", true), ("/x", true), ("//base:80/x", true), ("http://base/x", true), ("HTTP://BASE:80?x", true),
+        ("http://u@base/", true), ("https://cdn/x", true), ("https://cdn", true),
+        ("//other/x", false), ("http://other/x", false), ("https://base/x", false), ("http://base:81/x", false),
+        ("http://base.other/x", false), ("http://base@other/x", false), ("http://cdn/x", false),
+        ("https://cdn:80/", false), ("http://basement/", false),
+    ])
+    func whereTheClientsAuthorizationGoes(path: String, isSent: Bool) throws {
+        func built(_ ask: Ask, _ authorization: Authorization, any: Bool = false) throws -> RequestDescription {
+            var configuration = Client.Configuration(baseURL: "http://base/v1")
+            configuration.cdnURL = "https://cdn/c"
+            configuration.authorization = authorization
+            configuration.authorizesAnyOrigin = any
+            return try RequestBuilder(configuration).description(of: ask)
+        }
+        for headers: HTTPFields in [[:], [.accept: "a/b"]] {
+            let ask = Ask(path: path, headers: headers)
+            #expect(try built(ask, .bearer("c")).headers[.authorization] == (isSent ? "Bearer c" : nil))
+            #expect(try built(ask, .bearer("c"), any: true).headers[.authorization] == "Bearer c")
+            let digest = Authorization.digest(username: "u", password: "p")
+            #expect((try built(ask, digest).authentication != nil) == isSent)
+        }
+        let own = Ask(path: path, authorization: .bearer("own"))
+        #expect(try built(own, .bearer("c")).headers[.authorization] == "Bearer own")
+    }
+
+    @Test func authorizationWhereTheCommandHasABaseOfItsOwn() throws {
+        func sent(_ ask: Ask, base: String?, _ change: (inout RequestOverrides) -> Void = { _ in }) throws -> String? {
+            var configuration = Client.Configuration(baseURL: base)
+            configuration.authorization = .bearer("c")
+            var overrides = RequestOverrides()
+            change(&overrides)
+            return try RequestBuilder(configuration).description(of: ask, overrides: overrides).headers[.authorization]
+        }
+        #expect(try sent(Ask(path: "x", baseURL: "http://own/"), base: "http://base/") == "Bearer c")
+        #expect(try sent(Ask(path: "//other/", baseURL: "http://own/"), base: "http://base/") == nil)
+        #expect(try sent(Ask(path: "x"), base: "http://base/") { $0.baseURL = "http://own/" } == "Bearer c")
+        let cdn: (inout RequestOverrides) -> Void = {
+            $0.cdnURL = "http://cdn/"
+            $0.usesCDN = true
+        }
+        #expect(try sent(Ask(path: "x"), base: "http://base/", cdn) == "Bearer c")
+        #expect(try sent(Ask(path: "http://other/"), base: nil) == "Bearer c")
+        #expect(try sent(Ask(path: "http://other/"), base: "") == "Bearer c")
+    }
+
+    @Test func lineBreaksAreRefusedAndNotReplaced() throws {
+        for value in ["a\r\nX: y", "a\nb", "a\rb", "a\0"] {
+            #expect(throws: ErrandError.invalidHeader) { try fields(Ask()) { $0.userAgent = value } }
+            for body in [RequestBody.bytes([1], contentType: value), .custom(contentType: value) { [] }] {
+                #expect(throws: ErrandError.invalidHeader) { try fields(Ask(body: body)) }
+                #expect(throws: ErrandError.invalidHeader) { try fields(Ask(headers: [.accept: "a/b"], body: body)) }
+            }
+        }
+        #expect(try fields(Ask()) { $0.userAgent = "ü" }[.userAgent] == "ü")
+    }
+
+    @Test(
+        arguments: [
+            ("multipart/form-data", "multipart/form-data; boundary=B"),
+            ("Multipart/Mixed; charset=utf-8", "Multipart/Mixed; charset=utf-8; boundary=B"),
+            ("multipart/form-data; Boundary = \"B\"", "multipart/form-data; Boundary = \"B\""),
+            ("multipart/form-data; boundary=C", nil),
+            ("multipart/form-data; boundary", "multipart/form-data; boundary; boundary=B"),
+            ("application/json", nil), ("", nil),
+        ] as [(String, String?)])
+    func aMultipartBodysTypeKeepsTheBoundary(given: String, expected: String?) throws {
+        let body = RequestBody.multipart([.string("x", name: "a")], boundary: "B")
+        for body in [body, body.gzipped()] {
+            let ask = Ask(headers: [.contentType: given], body: body)
+            if let expected {
+                #expect(try fields(ask)[values: .contentType] == [expected])
+            } else {
+                #expect(throws: ErrandError.invalidHeader) { try fields(ask) }
+            }
+            // A default of the client's cannot know of the boundary.
+            let sent = try fields(Ask(body: body)) { $0.headers[.contentType] = given }
+            #expect(sent[values: .contentType] == [expected ?? "multipart/form-data; boundary=B"])
+            #expect(try fields(Ask(body: .string("x"))) { $0.headers[.contentType] = given }[.contentType] == given)
+        }
     }
 
     @Test func digestIsLeftToTheEngine() throws {

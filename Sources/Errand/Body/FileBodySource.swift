@@ -1,23 +1,27 @@
 import Dispatch
 import Glibc
 
-/// A stretch of a regular file, read while it is sent. The file must not change meanwhile: one that has become shorter
-/// ends the transfer with ``ErrandError/invalidBody``.
+/// A stretch of a regular file, read while it is sent. One that has become shorter is ``ErrandError/invalidBody`` when it
+/// is opened, and ``ErrandError/uploadFailed`` later, as with the engine's own files.
 struct FileBodySource: RequestBodySource {
     let path: String
     let offset: Int64
-    private let count: Int64
+    let count: Int64
 
     /// Opens the file and closes it again. Throws ``ErrandError/fileUnreadable``, or ``ErrandError/invalidBody`` where the
     /// stretch is not in it.
     init(path: String, offset: UInt64 = 0, length: Int64? = nil) throws(ErrandError) {
         guard !path.utf8.contains(0), length ?? 0 >= 0, let offset = Int64(exactly: offset) else {
-            throw ErrandError.invalidBody.with(message: "the file's path or length is not valid")
+            throw ErrandError.invalidBody.with(
+                message:
+                    "\(path.debugDescription) cannot be sent from \(offset) on: the path or the length is not valid")
         }
         let (descriptor, size) = try Self.open(path)
         _ = Glibc.close(descriptor)
         guard offset <= size, length ?? 0 <= size - offset else {
-            throw ErrandError.invalidBody.with(message: "\(path) has \(size) bytes, fewer than are to be sent")
+            let stretch = length.map { "\($0) bytes" } ?? "all"
+            throw ErrandError.invalidBody.with(
+                message: "\(path) has \(size) bytes; \(stretch) from \(offset) on cannot be sent")
         }
         self.path = path
         self.offset = offset
@@ -31,7 +35,7 @@ struct FileBodySource: RequestBodySource {
         let (descriptor, size) = try Self.open(path)
         guard size >= offset + count else {
             _ = Glibc.close(descriptor)
-            throw Self.shorter(path)
+            throw ErrandError.invalidBody.with(message: Self.shorter(path))
         }
         return Reader(descriptor: descriptor, path: path, position: offset, end: offset + count)
     }
@@ -57,8 +61,8 @@ struct FileBodySource: RequestBodySource {
         .fileUnreadable.with(message: "\(path) cannot be read: \(String(cString: strerror(code)))")
     }
 
-    private static func shorter(_ path: String) -> ErrandError {
-        .invalidBody.with(message: "\(path) has become shorter since the request was built")
+    private static func shorter(_ path: String) -> String {
+        "\(path) has become shorter since the request was built"
     }
 
     private final class Reader: BodyReader {
@@ -85,7 +89,7 @@ struct FileBodySource: RequestBodySource {
                 }
             }
             let bytes = try read.mapError { FileBodySource.unreadable(path, $0.code) }.get()
-            guard !bytes.isEmpty else { throw FileBodySource.shorter(path) }
+            guard !bytes.isEmpty else { throw ErrandError.uploadFailed.with(message: FileBodySource.shorter(path)) }
             self.position += Int64(bytes.count)
             return bytes
         }

@@ -30,9 +30,10 @@ struct MultipartEncoder {
         }
     }
 
-    var contentType: String {
+    /// As a parameter of a media type has it.
+    var boundaryValue: String {
         let isToken = boundary.utf8.allSatisfy { !"(),/:=? ".utf8.contains($0) }
-        return "multipart/form-data; boundary=" + (isToken ? boundary : "\"\(boundary)\"")
+        return isToken ? boundary : "\"\(boundary)\""
     }
 
     /// Throws ``ErrandError/invalidHeader`` for fields that would end too early, and ``ErrandError/fileUnreadable``.

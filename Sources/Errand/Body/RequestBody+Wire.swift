@@ -1,14 +1,18 @@
+import FoundationEssentials
+
 /// A body in the form in which a transport takes it, with what its fields say of it.
 struct WireBody {
     var body: RequestDescription.Body
     var contentType: String?
     /// `gzip` or nothing.
     var contentEncoding: String?
+    /// Of a multipart body, as a parameter of its type has it.
+    var boundary: String?
 }
 
 extension RequestBody {
-    /// Throws what keeps the body from being sent; nothing is left open.
-    func wire() throws(ErrandError) -> WireBody {
+    /// Throws what keeps the body from being sent; nothing is left open. `encoder`: for JSON without one of its own.
+    func wire(_ encoder: @autoclosure () -> JSONEncoder = SharedCoders.jsonEncoder) throws(ErrandError) -> WireBody {
         switch storage {
         case .none:
             return WireBody(body: .none)
@@ -16,6 +20,12 @@ extension RequestBody {
             return WireBody(body: .bytes(bytes), contentType: contentType)
         case .data(let data):
             return WireBody(body: .data(data), contentType: contentType)
+        case .json(let encode):
+            do {
+                return WireBody(body: .data(try encode(encoder())), contentType: contentType)
+            } catch {
+                throw Self.failed(error)
+            }
         case .encodable(let encode):
             do {
                 return WireBody(body: .data(try encode()), contentType: contentType)
@@ -31,10 +41,10 @@ extension RequestBody {
         case .form(let items):
             return WireBody(body: .bytes(Array(PercentEncoding.query(items).utf8)), contentType: contentType)
         case .file(let path, let offset, let length):
-            guard !path.utf8.contains(0), length ?? 0 >= 0 else {
-                throw ErrandError.invalidBody.with(message: "the file's path or length is not valid")
-            }
-            return WireBody(body: .file(path: path, offset: offset, length: length), contentType: contentType)
+            // The size of now, for every transfer: a file that has become shorter at a redirect must not pass for whole.
+            let source = try FileBodySource(path: path, offset: offset, length: length)
+            return WireBody(
+                body: .file(path: path, offset: offset, length: source.count), contentType: contentType)
         case .source(let source):
             if let length = source.length, length < 0 {
                 throw ErrandError.invalidBody.with(message: "the body's length is \(length)")
@@ -45,9 +55,11 @@ extension RequestBody {
             if parts.isEmpty { return WireBody(body: .none) }
             var encoder = try MultipartEncoder(boundary: boundary)
             for part in parts { try encoder.add(part) }
-            return WireBody(body: encoder.finish(), contentType: contentType ?? encoder.contentType)
+            let boundary = encoder.boundaryValue
+            return WireBody(
+                body: encoder.finish(), contentType: "multipart/form-data; boundary=" + boundary, boundary: boundary)
         case .gzip(let body, let level):
-            return try Self.compressed(try body.wire(), level: level)
+            return try Self.compressed(try body.wire(encoder()), level: level)
         }
     }
 

@@ -15,21 +15,25 @@ struct HeaderDefaults: Sendable {
     private let json: HeaderBlock
     private let form: HeaderBlock
 
-    /// Throws ``ErrandError/invalidHeader``.
-    init(_ settings: Client.Settings) throws(ErrandError) {
+    /// `authorized`: with ``Client/Settings/authorization``. Throws ``ErrandError/invalidHeader``.
+    init(_ settings: Client.Settings, authorized: Bool = true) throws(ErrandError) {
+        let authorization = authorized ? settings.authorization : nil
         var fields = settings.headers
-        if let userAgent = settings.userAgent, fields[.userAgent] == nil { fields[.userAgent] = userAgent }
+        if let userAgent = settings.userAgent, fields[.userAgent] == nil {
+            fields.append(try .checked(name: "User-Agent", value: userAgent))
+        }
         if let languages = try PreferredLanguages.header(settings.languages), fields[.acceptLanguage] == nil {
             fields[.acceptLanguage] = languages
         }
         isAuthorizationGiven = fields.contains(.authorization)
-        hasAuthorization = !isAuthorizationGiven && settings.authorization != nil
-        authentication = isAuthorizationGiven ? nil : try settings.authorization?.challenged()
-        if hasAuthorization, let value = try settings.authorization?.header() { fields.append(.authorization(value)) }
+        hasAuthorization = !isAuthorizationGiven && authorization != nil
+        authentication = isAuthorizationGiven ? nil : try authorization?.challenged()
+        if hasAuthorization, let value = try authorization?.header() { fields.append(.authorization(value)) }
         self.fields = fields
         plain = HeaderBlock(fields)
-        json = Self.block(fields, HTTPFields(), "application/json")
-        form = Self.block(fields, HTTPFields(), "application/x-www-form-urlencoded")
+        json = try Self.block(fields, HTTPFields(), WireBody(body: .none, contentType: "application/json"))
+        form = try Self.block(
+            fields, HTTPFields(), WireBody(body: .none, contentType: "application/x-www-form-urlencoded"))
     }
 
     /// What the command says of who asks; `nil`: nothing.
@@ -43,7 +47,7 @@ struct HeaderDefaults: Sendable {
             case nil: return plain
             case "application/json": return json
             case "application/x-www-form-urlencoded": return form
-            default: return Self.block(fields, own.fields, wire.contentType)
+            default: return try Self.block(fields, own.fields, wire)
             }
         }
         var defaults = fields
@@ -58,7 +62,7 @@ struct HeaderDefaults: Sendable {
         if let encoding = wire.contentEncoding, !ownFields.contains(.contentEncoding) {
             ownFields[.contentEncoding] = encoding
         }
-        return Self.block(defaults, ownFields, wire.contentType)
+        return try Self.block(defaults, ownFields, wire)
     }
 
     /// What the engine answers a challenge with; `nil` where an `Authorization` field is sent, or nothing is to be.
@@ -69,29 +73,34 @@ struct HeaderDefaults: Sendable {
         return try authorization.challenged()
     }
 
-    private static func block(_ defaults: HTTPFields, _ own: HTTPFields, _ contentType: String?) -> HeaderBlock {
+    private static func block(
+        _ defaults: HTTPFields, _ own: HTTPFields, _ wire: WireBody
+    ) throws(ErrandError) -> HeaderBlock {
+        var defaults = defaults
+        var own = own
+        if let boundary = wire.boundary { try MultipartType.give(boundary, to: &own, &defaults) }
         var bytes: [UInt8] = []
         for field in defaults where !own.contains(field.name) { bytes.appendLine(field) }
         for field in own { bytes.appendLine(field) }
-        if let contentType, !own.contains(.contentType), !defaults.contains(.contentType) {
-            bytes.appendLine(HTTPField(name: .contentType, value: contentType))
+        if let contentType = wire.contentType, !own.contains(.contentType), !defaults.contains(.contentType) {
+            bytes.appendLine(try .checked(name: "Content-Type", value: contentType))
         }
         return HeaderBlock(bytes: bytes)
     }
 
     /// The block of a request that takes no defaults.
-    static func block(of fields: HTTPFields, _ wire: WireBody) -> HeaderBlock {
+    static func block(of fields: HTTPFields, _ wire: WireBody) throws(ErrandError) -> HeaderBlock {
         var fields = fields
         if let encoding = wire.contentEncoding, !fields.contains(.contentEncoding) {
             fields[.contentEncoding] = encoding
         }
-        return block(HTTPFields(), fields, wire.contentType)
+        return try block(HTTPFields(), fields, wire)
     }
 }
 
 extension HTTPField {
     /// Lenient, as a token or name in UTF-8 stays as it is; the value was checked.
-    fileprivate static func authorization(_ value: String) -> HTTPField {
+    static func authorization(_ value: String) -> HTTPField {
         HTTPField(name: .authorization, lenientValue: Array(value.utf8))
     }
 }
