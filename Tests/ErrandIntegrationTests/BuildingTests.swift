@@ -108,6 +108,33 @@ private struct Ask: Command {
         #expect(seen[0].values(of: "accept-language") == ["de-AT;q=1, en;q=0.9"])
     }
 
+    /// The size is that of the first hop: what is shorter at the next must not pass for whole, what is longer is cut.
+    @Test(arguments: [(500, nil), (1000, 1000), (2000, 1000)] as [(Int, Int?)])
+    func aFileThatChangesBetweenHops(size: Int, sent: Int?) async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/errand-hop-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(repeating: 1, count: 1000).write(to: URL(filePath: path))
+        let server = try ScriptedServer()
+        try server.on(
+            "/one",
+            [.readBody, .send("HTTP/1.1 307 Temporary Redirect\r\nLocation: /two\r\nContent-Length: 0\r\n\r\n")])
+        try server.on("/two", [.readBody, .echo])
+        var configuration = Client.Configuration(baseURL: server.url("/"))
+        configuration.redirects = .follow { hop in
+            try? Data(repeating: 2, count: size).write(to: URL(filePath: path))
+            return .follow(hop.proposal)
+        }
+        try await Client.with(Client(configuration: configuration)) { client in
+            switch await client.result(of: Ask(path: "one", method: .put, body: .file(path))) {
+            case .success: #expect(server.requests.map(\.bodyLength) == [1000, sent ?? -1])
+            case .failure(let error):
+                #expect(sent == nil && error == .invalidBody)
+                #expect(error.message.contains("1000 bytes of \(path)"), "\(error)")
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
     @Test func digestByCommand() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.digest(username: "ada", password: "pä"), .echo])
@@ -184,7 +211,7 @@ private struct Ask: Command {
             #expect(try await client.run(named).statusCode == 200)
             #expect(try await client.run(named).metrics.isConnectionReused)
             await #expect(throws: ErrandError.tlsPinMismatch) { try await client.run(numbered) }
-            client.reconfigure { $0.tlsPolicies["127.0.0.1"]?.pinnedKeys.append(pin) }
+            client.reconfigure { $0.tlsPolicies["127.0.0.1"]?.pinnedKeys = [wrong, pin] }
             #expect(try await client.run(numbered).statusCode == 200)
             client.reconfigure { $0.tlsPolicies["localhost"]?.pinnedKeys = [wrong] }
             await #expect(throws: ErrandError.tlsPinMismatch) { try await client.run(named) }

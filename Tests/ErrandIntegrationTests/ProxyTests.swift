@@ -30,6 +30,51 @@ import Testing
         #expect(proxy.requests.count == 2)
     }
 
+    /// Forms that libcurl has other words for; none of these goes to the proxy.
+    @Test(arguments: [
+        ("http://a.corp.test", "*.corp.test"), ("http://a.corp.test", ".corp.test"),
+        ("http://a.corp.test", "corp.test"),
+        ("http://a.corp.test", "test"), ("http://127.0.0.1", "127.0.0.0/8"), ("http://127.0.0.1", "*"),
+        ("http://[::1]", "[::1]"), ("http://[::1]", "::1/128"), ("http://bücher.test", "*.example, bücher.test"),
+    ])
+    func whatPassesByTheProxy(host: String, bypass: String) async throws {
+        let (target, proxy) = (try ScriptedServer(), try ScriptedServer())
+        try target.on(nil, [.echo])
+        try proxy.on(nil, [.proxy])
+        let port = try #require(address(target).split(separator: ":").last)
+        func status(_ bypass: [String]) async throws -> Int? {
+            try await Client.with(Client()) { client in
+                let options = ConnectionOptions(
+                    proxy: .url("http://\(address(proxy))", bypass: bypass),
+                    resolveOverrides: ["a.corp.test", "xn--bcher-kva.test"].map { "\($0):\(port):127.0.0.1" })
+                // The server has no IPv6 address: there nobody answers.
+                return try? await client.run(Get(path: "\(host):\(port)/", connection: options)).statusCode
+            }
+        }
+        #expect(try await status([bypass]) == (host.contains("[") ? nil : 200))
+        #expect(proxy.requests.isEmpty)
+        _ = try await status(["other.test"])
+        #expect(proxy.requests.count == 1)
+    }
+
+    /// A command that only asks for another encoding still goes by the client's proxy.
+    @Test func aCommandKeepsTheClientsProxy() async throws {
+        let (target, proxy) = (try ScriptedServer(), try ScriptedServer())
+        try target.on(nil, [.echo])
+        try proxy.on(nil, [.proxy])
+        let configuration = Client.Configuration(
+            connection: ConnectionOptions(proxy: .url("http://\(address(proxy))")))
+        try await Client.with(Client(configuration: configuration)) { client async throws -> Void in
+            for (options, count) in [
+                (ConnectionOptions(encodings: .gzip), 1), (ConnectionOptions(proxy: .direct), 1),
+                (ConnectionOptions(httpVersion: .http1), 2),
+            ] {
+                #expect(try await client.run(Get(path: target.url("/"), connection: options)).statusCode == 200)
+                #expect(proxy.requests.count == count)
+            }
+        }
+    }
+
     @Test func socks5WithAndWithoutPassword() async throws {
         let target = try ScriptedServer()
         try target.on(nil, [.echo])

@@ -101,7 +101,7 @@ private let newer = AnswerBook.Entry(credential: .field("newer"), serial: 2)
         #expect(try key("http://a/x", .proxy, proxy: .environment) != nil)
         // Whoever says 407 there is no proxy, by the request's options or by the client's.
         #expect(AnswerBook.Key(.proxy, try InterceptedRun(interceptors: []).description(), ConnectionOptions()) == nil)
-        #expect(try key("http://a/x", .proxy, proxy: ConnectionOptions.Proxy.none) == nil)
+        #expect(try key("http://a/x", .proxy, proxy: .direct) == nil)
 
         let first = book.keep(new, for: server)
         #expect(book[server] == first)

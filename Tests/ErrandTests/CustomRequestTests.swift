@@ -8,6 +8,7 @@ private struct Ask: Command {
     var method = HTTPRequest.Method.get
     var path = "p"
     var baseURL: String?
+    var cdnURL: String?
     var usesCDN = false
     var query = [QueryItem("q", "1")]
     var headers: HTTPFields = [.accept: "a/b", .userAgent: "own"]
@@ -15,7 +16,7 @@ private struct Ask: Command {
     var body = RequestBody.none
     var authorization: Authorization?
     var timeouts: Timeouts?
-    var priority = Priority.normal
+    var priority: Priority?
     var redirects: RedirectPolicy?
     var customRequest: CustomRequest?
     typealias Response = String
@@ -91,15 +92,71 @@ private struct Ask: Command {
     }
 
     @Test func ofACustomRequest() throws {
-        let custom = CustomRequest(url: "http://h/?a=1#f", headers: [.accept: "x/y"])
+        let custom = CustomRequest(url: "https://h/?a=1#f", headers: [.accept: "x/y"])
         let description = try built(Ask(customRequest: custom)) { overrides in
             overrides.query = [QueryItem("b", "2")]
             overrides.headers = [.accept: "c/d"]
-            overrides.baseURL = "http://ignored/"
+            overrides.body = .string("o", contentType: nil)
             overrides.priority = .low
         }
-        #expect(description.url == "http://h/?a=1&b=2#f")
+        #expect(description.url == "https://h/?a=1&b=2#f")
         #expect(description.headers.fields == [.accept: "c/d"])
+        #expect(description.bodyBytes == Array("o".utf8))
         #expect(description.settings.priority == .low)
+    }
+
+    @Test func authorizationOfACustomRequest() throws {
+        let custom = CustomRequest(url: "https://h/", headers: [.authorization: "custom"])
+        func built(_ change: (inout RequestOverrides) -> Void) throws -> RequestDescription {
+            try self.built(Ask(authorization: .bearer("command"), customRequest: custom), change)
+        }
+        #expect(try built { _ in }.headers[.authorization] == "custom")
+        #expect(try built { $0.authorization = .bearer("o") }.headers.fields == [.authorization: "Bearer o"])
+        #expect(try built { $0.authorization = .anonymous }.headers.fields == [:])
+        let digest = Authorization.digest(username: "u", password: "p")
+        let challenged = try built { $0.authorization = digest }
+        #expect(challenged.authentication == .digest(username: "u", password: "p") && challenged.headers.fields == [:])
+        let given = try built { overrides in
+            overrides.authorization = digest
+            overrides.headers[.authorization] = "given"
+        }
+        #expect(given.authentication == nil && given.headers.fields == [.authorization: "given"])
+    }
+
+    @Test func whatACustomRequestDoesNotHaveIsNotOverriddenSilently() {
+        let changes: [(String, (inout RequestOverrides) -> Void)] = [
+            ("baseURL", { $0.baseURL = "http://o/" }), ("cdnURL", { $0.cdnURL = "http://o/" }),
+            ("usesCDN", { $0.usesCDN = false }), ("urlRules", { $0.urlRules = URLRules() }),
+            ("parameters", { $0.parameters = ["a": 1] }), ("parameterEncoding", { $0.parameterEncoding = .json }),
+        ]
+        for (name, change) in changes {
+            do throws(ErrandError) {
+                _ = try built(Ask(customRequest: CustomRequest(url: "https://h/")), change)
+                Issue.record("\(name) was passed over")
+            } catch {
+                #expect(error == .invalidArgument && error.message.contains("'\(name)'"))
+            }
+        }
+    }
+
+    @Test func theRestOfTheOverrides() throws {
+        let cdn = Ask(cdnURL: "http://own-cdn/", usesCDN: true)
+        #expect(try built(cdn) { $0.cdnURL = "http://o-cdn/" }.url.hasPrefix("http://o-cdn/p?"))
+        #expect(try built(cdn) { $0.cdnURL = "" }.url.hasPrefix("http://cdn/p?"))
+        let form = try built(Ask()) { $0.parameterEncoding = .form }
+        #expect(form.url == "http://test/p?f=1&q=1" && form.bodyBytes == Array("a=1".utf8))
+        let body = try built(Ask(method: .post, parameters: nil, body: .string("c"))) { $0.body = .string("o") }
+        #expect(body.bodyBytes == Array("o".utf8))
+        let bare = try built(Ask(method: .post, parameters: nil, body: .string("c"))) { $0.body = .empty }
+        #expect(bare.bodyBytes.isEmpty && bare.headers[.contentType] == nil)
+        // A command's empty parameters are a form without fields, an override's are none.
+        let empty = try built(Ask(method: .post, parameters: [:])) { _ in }
+        #expect(empty.headers[.contentType] == "application/x-www-form-urlencoded")
+        let none = try built(Ask(method: .post)) { $0.parameters = [:] }
+        #expect(none.headers[.contentType] == nil && none.bodyBytes.isEmpty)
+        let beside = try built(Ask(method: .post, body: .string("c"))) { $0.parameters = [:] }
+        #expect(beside.bodyBytes == Array("c".utf8))
+        let custom = try built(Ask()) { $0.customRequest = CustomRequest(url: "https://h/c") }
+        #expect(custom.url == "https://h/c" && custom.headers.fields == [:])
     }
 }

@@ -59,13 +59,44 @@ private struct Build: Command {
         ("http://h/v1", "/foo", "http://h/v1/foo"),
         ("http://h/v1/", "foo", "http://h/v1/foo"),
         ("http://h/v1", "?a", "http://h/v1?a"),
-        ("http://h/v1", "", "http://h/v1/"),
+        ("http://h/v1", "", "http://h/v1"),
+        ("http://h/v1", "#f", "http://h/v1#f"),
+        ("http://h/v1/", "?a", "http://h/v1/?a"),
+        ("http://h/v1/", "", "http://h/v1/"),
+        ("http://h", "?a", "http://h?a"),
+        ("http://h/v1", "/", "http://h/v1/"),
         ("http://h/v1", "http://other/x", "http://other/x"),
-        ("http://h/v1", "../x", "http://h/x"),
+        ("http://h/v1", "//other/x", "http://h/v1/other/x"),
         ("http://h/v1", "/./x/../y?z=/../w", "http://h/v1/y?z=/../w"),
+        ("http://h/v1", "x/..", "http://h/v1/"),
+        ("http://h/v1", "a/b/../../c", "http://h/v1/c"),
+        ("http://h/v1", "a//../b", "http://h/v1/a/b"),
+        ("http://h/v1", "a/%2e%2e/b%2e", "http://h/v1/a/%2e%2e/b%2e"),
+        ("http://h/v1", "a?x=../../..", "http://h/v1/a?x=../../.."),
     ])
     func appends(base: String, path: String, expected: String) throws {
         #expect(try url(path, base: base, joining: .append) == expected)
+    }
+
+    @Test(arguments: [
+        "..", "../x", "/../x", "a/../../x", "./../x", "a/b/../../../v1/x", "%2e%2e/x", "%2E./x", "a/%2e%2E/../x",
+        "..#f",
+    ])
+    func whatIsAppendedCannotLeaveTheBase(path: String) throws {
+        do throws(ErrandError) {
+            let url = try url(path, base: "http://h/v1", joining: .append)
+            Issue.record("\(path) became \(url)")
+        } catch {
+            #expect(error == .invalidURL)
+            #expect(error.message.contains("leads out of http://h/v1/"))
+        }
+    }
+
+    @Test func anEmptyPathAndAFilterOnItAreAlike() throws {
+        var configuration = Client.Configuration(baseURL: "http://h/v1")
+        configuration.pathJoining = .append
+        configuration.urlFilters = [QueryParameterFilter(["k": "v"])]
+        #expect(try RequestBuilder(configuration).url(of: Build(path: "")) == "http://h/v1?k=v")
     }
 
     /// RFC 3986 5.4.1 and 5.4.2.

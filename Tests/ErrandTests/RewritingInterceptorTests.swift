@@ -45,16 +45,18 @@ import Testing
 
     @Test func theNewHostsTLSPolicyApplies() async throws {
         let moved = try await sent(Ask { $0.url = "https://b.test/" })
-        #expect(moved.settings.connection?.tls == Self.b)
+        let client = ConnectionOptions.TLS(caFile: "/own.pem", clientCertificate: "/own.crt")
+        #expect(moved.settings.connection?.tls == Self.b.inheriting(client))
         let within = try await sent(Ask { $0.url += "x" })
-        #expect(within.settings.connection?.tls == Self.a)
+        #expect(within.settings.connection?.tls == Self.a.inheriting(client))
         // As if the command had been for that host: the client's own, its certificate included. The program leads there,
         // not a server.
         let elsewhere = try await sent(Ask { $0.url = "https://c.test/" })
         #expect(elsewhere.settings.connection == nil)
-        // A request's own options go with it.
+        // A request's own options go with it, before what the host's entry says.
         let own = ConnectionOptions(tls: .init(caFile: "/r.pem"))
-        #expect(try await sent(Ask(connection: own) { $0.url = "https://b.test/" }).settings.connection == own)
+        let both = try await sent(Ask(connection: own) { $0.url = "https://b.test/" })
+        #expect(both.settings.connection == own.inheriting(ConnectionOptions(tls: Self.b.inheriting(client))))
     }
 
     /// Nobody would write it, and the request would wait for ever.

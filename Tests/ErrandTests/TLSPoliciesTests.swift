@@ -54,16 +54,32 @@ private struct Ask: Command {
         #expect(try tls("https://10.0.0.1:1/", builder) == Self.wild)
     }
 
-    @Test(arguments: ["", "*", "*.", "a.*.b", "a b", "http://a", "a:443", "a/b", "ü.de", "*.*.a", "a\r\nb"])
+    @Test(arguments: ["", "*", "*.", "a.*.b", "a b", "http://a", "a:443", "a/b", "ü ö.de", "*.*.a", "a\r\nb"])
     func badPatternsAreRefused(pattern: String) {
         #expect(throws: ErrandError.invalidOption) { try tls("https://h/", builder(hosts: [pattern: Self.exact])) }
     }
 
-    @Test func hostsThatCouldPassByTheirPinsAreRefused() throws {
-        for host in ["ａpi.example.com", "bücher.example.com", "api%E3%80%82example.com"] {
-            #expect(throws: ErrandError.invalidURL) { try tls("https://\(host)/", builder()) }
+    /// As libcurl looks them up: none passes by its pins under another spelling.
+    @Test(arguments: ["api.example.com", "ａpi.example.com", "api%E3%80%82example.com", "API。example.com"])
+    func spellingsOfAPinnedHost(host: String) throws {
+        #expect(try tls("https://\(host)/", builder()) == Self.exact)
+    }
+
+    @Test(arguments: [
+        "bücher.example", "xn--bcher-kva.example", "BÜCHER.example", "b%C3%BCcher.example:444", "bücher.example.",
+    ])
+    func internationalHosts(host: String) throws {
+        for pattern in ["bücher.example", "xn--bcher-kva.example", "BÜCHER.EXAMPLE."] {
+            #expect(try tls("https://\(host)/", builder(hosts: [pattern: Self.exact])) == Self.exact, "\(pattern)")
+            let below = builder(hosts: ["*." + pattern: Self.exact])
+            #expect(try tls("https://\(host)/", below) == nil)
+            #expect(try tls("https://ä.\(host)/", below) == Self.exact, "\(pattern)")
         }
-        #expect(try tls("https://bücher.example/", builder(default: Self.other, hosts: [:])) == Self.other)
+    }
+
+    @Test(arguments: ["b%FCcher.example", "%C3%28", "xn--\u{200B}ü", "ü\u{2028}.example"])
+    func hostsThatCannotBeToldAreRefused(host: String) throws {
+        #expect(throws: ErrandError.invalidURL) { try tls("https://\(host)/", builder()) }
     }
 
     @Test func settingsAreComposedOnce() throws {
@@ -79,7 +95,39 @@ private struct Ask: Command {
         let builder = builder(connection: ConnectionOptions(tls: Self.own), hosts: ["a": Self.own, "b": Self.exact])
         #expect(try builder.description(of: Ask(path: "https://a/")).settings.connection == nil)
         #expect(try builder.description(of: Ask(path: "https://c/")).settings.connection == nil)
-        #expect(try tls("https://b/", builder) == Self.exact)
+        // What the entry does not say is the client's.
+        let both = ConnectionOptions.TLS(
+            caFile: "/own.pem", clientCertificate: "/own-c.pem", pinnedKeys: ["exact", "backup"])
+        #expect(try tls("https://b/", builder) == both)
+    }
+
+    /// Finding nobody who said it, clear text is refused where keys are pinned or a certificate is shown.
+    @Test func whereClearTextIsRefused() throws {
+        func isSent(
+            _ url: String, _ entry: ConnectionOptions.TLS?, client: ConnectionOptions.TLS = .init(),
+            own: ConnectionOptions? = nil
+        ) throws -> Bool {
+            let builder = builder(connection: ConnectionOptions(tls: client), hosts: entry.map { ["h": $0] } ?? [:])
+            do throws(ErrandError) {
+                _ = try builder.description(of: Ask(path: url, connection: own))
+                return true
+            } catch {
+                guard error == .unsupportedScheme, error.message.contains("requiresTLS") else { throw error }
+                return false
+            }
+        }
+        for url in ["http://h/", "HTTP://H:80", "http://u@h?x"] {
+            #expect(try !isSent(url, Self.exact), "\(url)")
+            #expect(try !isSent(url, Self.deep))
+            #expect(try isSent(url, Self.wild))
+            #expect(try isSent(url, .init(pinnedKeys: ["k"], requiresTLS: false)))
+            #expect(try !isSent(url, .init(requiresTLS: true)))
+            #expect(try !isSent(url, nil, client: Self.exact))
+            #expect(try isSent(url, .init(pinnedKeys: []), client: Self.exact))
+            #expect(try !isSent(url, nil, own: ConnectionOptions(tls: Self.exact)))
+            #expect(try isSent(url, Self.exact, own: ConnectionOptions(tls: .init(requiresTLS: false))))
+        }
+        for url in ["https://h/", "HTTPS://H", "http://other/"] { #expect(try isSent(url, Self.exact), "\(url)") }
     }
 
     @Test func optionsOfTheRequest() throws {
@@ -87,7 +135,10 @@ private struct Ask: Command {
         func tls(_ options: ConnectionOptions) throws -> ConnectionOptions? {
             try builder.description(of: Ask(path: "https://api.example.com/", connection: options)).settings.connection
         }
-        #expect(try tls(ConnectionOptions(tls: Self.own))?.tls == Self.own)
+        #expect(
+            try tls(ConnectionOptions(tls: Self.own))?.tls
+                == .init(caFile: "/own.pem", clientCertificate: "/own-c.pem", pinnedKeys: ["exact", "backup"]))
+        #expect(try tls(ConnectionOptions(tls: .init(pinnedKeys: [])))?.tls == .init())
         let mixed = try tls(ConnectionOptions(httpVersion: .http1))
         #expect(mixed?.tls == Self.exact && mixed?.httpVersion == .http1)
     }
@@ -107,9 +158,14 @@ private struct Ask: Command {
         #expect(try hop("https://here/", "https://elsewhere/") == .init(caFile: "/own.pem"))
         #expect(try hop("https://here/", "https://here/2") == nil)
         let options = ConnectionOptions(httpVersion: .http1)
-        #expect(try hop("https://api.example.com/", "https://elsewhere/", options) == .init())
+        #expect(try hop("https://api.example.com/", "https://elsewhere/", options) == .init(caFile: "/own.pem"))
         let own = ConnectionOptions(tls: .init(caFile: "/r.pem"))
-        #expect(try hop("https://here/", "https://api.example.com/", own) == own.tls)
-        #expect(throws: ErrandError.invalidURL) { try hop("https://here/", "https://api.ex%C3%A4mple.com/") }
+        #expect(
+            try hop("https://here/", "https://api.example.com/", own)
+                == .init(caFile: "/r.pem", pinnedKeys: ["exact", "backup"]))
+        let named = ConnectionOptions(tls: .init(clientCertificate: "/r-c.pem"))
+        #expect(try hop("https://here/", "https://elsewhere/", named) == .init(caFile: "/own.pem"))
+        #expect(throws: ErrandError.invalidURL) { try hop("https://here/", "https://api.ex%E4mple.com/") }
+        #expect(throws: ErrandError.unsupportedScheme) { try hop("https://here/", "http://api.example.com/") }
     }
 }

@@ -5,6 +5,7 @@ import Testing
 
 private struct Ask: Command {
     var path: String
+    var urlRules: URLRules?
     var baseURL: String?
     var cdnURL: String?
     var usesCDN = false
@@ -69,6 +70,28 @@ private struct Refusing: URLFilter {
         #expect(filtered == "http://h/x?k=v")
     }
 
+    @Test func rulesByCommandAndOverride() throws {
+        func url(_ rules: URLRules?, _ override: URLRules? = nil, path: String = "/x") throws -> String {
+            var configuration = Client.Configuration(baseURL: "http://base/v1")
+            configuration.urlFilters = [QueryParameterFilter(["k": "client"])]
+            var overrides = RequestOverrides()
+            overrides.urlRules = override
+            return try RequestBuilder(configuration).url(of: Ask(path: path, urlRules: rules), overrides)
+        }
+        let own = [QueryParameterFilter(["k": "own"])]
+        #expect(try url(nil) == "http://base/x?k=client")
+        #expect(try url(URLRules(pathJoining: .append)) == "http://base/v1/x?k=client")
+        #expect(try url(URLRules(filters: own)) == "http://base/x?k=own")
+        #expect(try url(URLRules(filters: [])) == "http://base/x")
+        #expect(try url(nil, path: "http://h/") == "http://h/")
+        #expect(try url(URLRules(filtersAbsoluteURLs: true), path: "http://h/") == "http://h/?k=client")
+        #expect(try url(nil, URLRules(filtersAbsoluteURLs: true), path: "http://h/") == "http://h/?k=client")
+        // Member by member: what the override leaves out is the command's.
+        let both = URLRules(pathJoining: .append, filters: own)
+        #expect(try url(both, URLRules(filters: [])) == "http://base/v1/x")
+        #expect(try url(both, URLRules(pathJoining: .resolve)) == "http://base/x?k=own")
+    }
+
     @Test func aFilterThatThrowsEndsTheRequest() {
         do throws(ErrandError) {
             _ = try url(Ask(path: "x")) { $0.urlFilters = [Prefix(text: "a"), Refusing()] }
@@ -108,9 +131,12 @@ private struct Refusing: URLFilter {
 
     @Test(arguments: [
         ("搜索/结果?词=天 气", "http://base/v1/%E6%90%9C%E7%B4%A2/%E7%BB%93%E6%9E%9C?%E8%AF%8D=%E5%A4%A9%20%E6%B0%94"),
-        ("😀", "http://base/v1/%F0%9F%98%80"), ("a%2Fb%zz", "http://base/v1/a%2Fb%zz"),
+        ("😀", "http://base/v1/%F0%9F%98%80"), ("a%2Fb%zz", "http://base/v1/a%2Fb%25zz"),
         ("e\u{301}", "http://base/v1/e%CC%81"), ("a|b^c`{d}", "http://base/v1/a%7Cb%5Ec%60%7Bd%7D"),
         ("a\\b", "http://base/v1/a%5Cb"), ("http://bücher.example/ä", "http://b%C3%BCcher.example/%C3%A4"),
+        ("100%", "http://base/v1/100%25"), ("%", "http://base/v1/%25"), ("%%41%4", "http://base/v1/%25%41%254"),
+        ("a%zzb?c=50% ü#%", "http://base/v1/a%25zzb?c=50%25%20%C3%BC#%25"), ("%ü%25", "http://base/v1/%25%C3%BC%25"),
+        ("http://[fe80::1%eth0]/", "http://[fe80::1%25eth0]/"),
         ("#\u{301}", "http://base/v1/#%CC%81"), ("a\u{A0}b\u{2028}", "http://base/v1/a%C2%A0b%E2%80%A8"),
     ])
     func namesOfAllKinds(path: String, expected: String) throws {

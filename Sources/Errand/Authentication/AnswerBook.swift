@@ -13,9 +13,9 @@ struct AnswerBook: Sendable {
         /// - Parameter connection: what a request without options of its own goes by.
         init?(_ side: ChallengeSide, _ request: RequestDescription, _ connection: ConnectionOptions) {
             let url = URLReference(request.url)
-            let proxy = (request.settings.connection ?? connection).proxy
+            let proxy = (request.settings.connection ?? connection).proxy ?? .direct
             if side == .proxy {
-                guard url.scheme?.lowercased() == "http", proxy != .none else { return nil }
+                guard url.scheme?.lowercased() == "http", proxy != .direct else { return nil }
             }
             self.side = side
             origin = url.origin

@@ -2,8 +2,10 @@
 public enum PathJoining: Sendable, Hashable {
     /// RFC 3986 5.2, the default, as YTKNetwork 2 does: `/x` replaces the base's path.
     case resolve
-    /// The path is always appended: base `http://h/v1` and `/x` give `http://h/v1/x`, as YTKNetwork 1 did. Dot segments
-    /// are removed all the same: `../x` gives `http://h/x`.
+    /// The path is always appended: base `http://h/v1` and `/x` give `http://h/v1/x`, as YTKNetwork 1 did. Nothing of the
+    /// base's path is ever lost: dot segments are removed all the same, but a path that leads above the base's
+    /// (`../x`, `a/../../x`, `%2e%2e/x`) is ``ErrandError/invalidURL``. An empty path, or one of a query alone, leaves the
+    /// base as it is written: `http://h/v1`, `http://h/v1?a=1`.
     case append
 }
 
@@ -11,7 +13,11 @@ public enum PathJoining: Sendable, Hashable {
 struct BaseURL: Sendable {
     /// `http://host:port`, without a slash.
     private let origin: String
-    /// Scheme to path, a slash at the end.
+    /// The same as RFC 6454 compares it.
+    private let normalOrigin: String
+    /// Scheme to path.
+    private let written: String
+    /// The same with a slash at the end.
     private let folder: String
 
     /// Throws ``ErrandError/invalidURL`` unless `text` is an absolute URL with a host.
@@ -22,27 +28,64 @@ struct BaseURL: Sendable {
                 message: "the base URL \(Redaction.quoted(text)) is not of the form scheme://host")
         }
         origin = "\(scheme)://\(authority)"
+        normalOrigin = parts.origin
         parts.query = nil
         parts.fragment = nil
         parts = parts.withoutDotSegments ?? parts
+        written = parts.text
         if !parts.path.hasSuffix("/") { parts.path += "/" }
         folder = parts.text
     }
 
-    /// `path` is percent-encoded and relative.
-    func joining(_ path: String, _ joining: PathJoining) -> String {
-        if joining == .append {
-            let first = path.utf8.first
-            if first == 0x3F || first == 0x23 { return folder.dropLast() + path }
-            let tail = path.drop { $0 == "/" }
-            let joined = folder + tail
-            guard URLReference.hasDotSegment(tail) else { return joined }
-            return URLReference(joined).withoutDotSegments?.text ?? joined
-        }
+    /// `path` is percent-encoded and relative. Throws ``ErrandError/invalidURL`` where it leads out of a base that it is to
+    /// be appended to.
+    func joining(_ path: String, _ joining: PathJoining) throws(ErrandError) -> String {
+        if joining == .append { return try appending(path) }
         guard Self.needsNoResolving(path) else {
             return URLReference(folder).resolving(URLReference(path)).text
         }
         return path.utf8.first == 0x2F ? origin + path : folder + path
+    }
+
+    private func appending(_ path: String) throws(ErrandError) -> String {
+        switch path.utf8.first {
+        case nil, 0x3F, 0x23: return written + path
+        default: break
+        }
+        let tail = path.drop { $0 == "/" }
+        let joined = folder + tail
+        let hasDots = URLReference.hasDotSegment(tail)
+        guard hasDots || tail.utf8.contains(UInt8(ascii: "%")) else { return joined }
+        guard !Self.climbs(tail) else {
+            throw ErrandError.invalidURL.with(
+                message: "\(path.debugDescription) leads out of \(folder), which it is to be appended to")
+        }
+        return hasDots ? URLReference(joined).withoutDotSegments?.text ?? joined : joined
+    }
+
+    /// Whether the segments lead above where they begin. `%2e` counts: many servers undo it before they look.
+    private static func climbs(_ path: Substring) -> Bool {
+        let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.endIndex
+        var depth = 0
+        for segment in path[..<end].split(separator: "/", omittingEmptySubsequences: false) {
+            switch segment.lowercased().replacing("%2e", with: ".") {
+            case ".": break
+            case "..": depth -= 1
+            default: depth += 1
+            }
+            if depth < 0 { return true }
+        }
+        return false
+    }
+
+    /// Whether `url`, absolute, has the same scheme, host and port.
+    func isOrigin(of url: String) -> Bool {
+        if url.hasPrefix(origin) {
+            let rest = url.utf8.dropFirst(origin.utf8.count)
+            guard let next = rest.first else { return true }
+            if next == UInt8(ascii: "/") || next == UInt8(ascii: "?") || next == UInt8(ascii: "#") { return true }
+        }
+        return URLReference(url).origin == normalOrigin
     }
 
     /// True where RFC 3986 5.2 comes down to a concatenation: no dot segment, no `//` or `?` in front, not empty.

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import HTTPTypes
 import Synchronization
 
@@ -16,7 +17,8 @@ extension Client {
         public var urlFilters: [any URLFilter] = []
         /// Whether ``urlFilters`` see absolute URLs too. Default: no, as YTKNetwork.
         public var filtersAbsoluteURLs = false
-        /// Fields of every request, unless the command has one of that name. Default: none.
+        /// Fields of every request, unless the command has one of that name: for whatever host it is, so credentials are
+        /// better off in ``authorization``. Default: none.
         public var headers = HTTPFields()
         /// `User-Agent`; `nil`: none is sent. Default: `errand/0.1`.
         public var userAgent: String? = "errand/0.1"
@@ -25,14 +27,32 @@ extension Client {
         /// the default: none is sent. See ``PreferredLanguages/fromEnvironment()``.
         public var languages: [String] = []
         /// For commands that bring none. Default: none.
+        ///
+        /// It is sent to the origins (scheme, host and port) of ``baseURL`` and ``cdnURL`` and of the command's own, and
+        /// not to where a command leads by an absolute URL or a path such as `//host/x`, or an URL filter leads it; without
+        /// ``baseURL`` and ``cdnURL``, and with ``authorizesAnyOrigin``, to every URL. A command's own authorization goes
+        /// wherever the command does.
         public var authorization: Authorization?
-        /// For commands that bring none.
+        /// Whether ``authorization`` is sent to every URL. Default: no.
+        public var authorizesAnyOrigin = false
+        /// How parameters are written where ``Command/parameterEncoding`` names no style. Default: AFNetworking's rules.
+        public var queryStyle = QueryStyle.afNetworking
+        /// Encodes bodies of ``RequestBody/json(_:encoder:)`` that bring no encoder. Must not be changed once it is here.
+        /// Default: one shared encoder with Foundation's own settings.
+        public var jsonEncoder = SharedCoders.jsonEncoder
+        /// For commands that bring none, and members that are `nil` in theirs. Default: the library's.
         public var timeouts = Timeouts()
-        /// For commands that bring none.
+        /// For commands that bring none, and members that are `nil` in theirs. Default: the library's.
         public var limits = Limits()
-        /// For commands that bring none.
+        /// For commands that bring none. Default: normal.
+        public var priority = Priority.normal
+        /// Beside those of every command; ``RequestOverrides/options`` replace both. Not
+        /// ``CommandOptions/coalesced``, which is passed over here: only who knows a request can say that it may be shared.
+        /// Default: none.
+        public var options: CommandOptions = []
+        /// For commands that bring none, and members that are `nil` in theirs. Default: the library's.
         public var connection = ConnectionOptions()
-        /// TLS settings by host, for requests that bring none of their own. Default: ``ConnectionOptions/tls`` for all.
+        /// TLS settings by host, in place of the TLS settings of ``connection``. Default: none.
         public var tlsPolicies = TLSPolicies()
         /// For commands that bring none. Default: at most 10 redirects.
         public var redirects = RedirectPolicy.follow

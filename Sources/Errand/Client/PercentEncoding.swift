@@ -18,15 +18,53 @@ enum PercentEncoding {
         }
     }
 
-    /// Encodes what no part of a URL may have (spaces, quotes, non-ASCII); what is encoded already stays. Throws
-    /// ``ErrandError/invalidURL`` for control characters: they are an attack or a mistake, never a name.
+    /// Encodes what no part of a URL may have (spaces, quotes, non-ASCII, a `%` without two hexadecimal digits); what is
+    /// encoded already stays. Throws ``ErrandError/invalidURL`` for control characters: they are an attack or a mistake,
+    /// never a name.
     static func url(_ text: String) throws(ErrandError) -> String {
-        if text.utf8.allSatisfy(isURLByte) { return text }
+        if isURL(text) { return text }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw ErrandError.invalidURL.with(
                 message: "the URL \(Redaction.quoted(text)) has a control character in it")
         }
-        return encode(text, keeping: isURLByte)
+        let encoded = encode(text, keeping: isURLByte)
+        return isURL(encoded) ? encoded : encodingStrayPercents(encoded)
+    }
+
+    /// Whether nothing is to be encoded.
+    private static func isURL(_ text: String) -> Bool {
+        /// Of an escape.
+        var missingDigits = 0
+        for byte in text.utf8 {
+            if missingDigits > 0 {
+                guard isHexDigit(byte) else { return false }
+                missingDigits -= 1
+            } else if byte == 0x25 {
+                missingDigits = 2
+            } else if !isURLByte(byte) {
+                return false
+            }
+        }
+        return missingDigits == 0
+    }
+
+    private static func encodingStrayPercents(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            bytes.append(byte)
+            guard byte == 0x25 else { continue }
+            let digits = rest.prefix(2)
+            if digits.count < 2 || !digits.allSatisfy(isHexDigit) { bytes += [0x32, 0x35] }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
     }
 
     /// A query or form component: all but unreserved characters.

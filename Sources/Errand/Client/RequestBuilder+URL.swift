@@ -1,21 +1,31 @@
 extension RequestBuilder {
     func url(of command: some Command, _ overrides: RequestOverrides? = nil) throws(ErrandError) -> String {
         var path = command.path
-        if !settings.urlFilters.isEmpty { path = try filtered(path, for: command) }
-        var url = try absolute(try PercentEncoding.url(path), for: command, overrides)
+        var rules = command.urlRules
+        if let overrides, let given = overrides.urlRules { rules = rules.map(given.inheriting) ?? given }
+        let filters = rules?.filters ?? settings.urlFilters
+        if !filters.isEmpty {
+            let all = rules?.filtersAbsoluteURLs ?? settings.filtersAbsoluteURLs
+            path = try Self.filtered(path, by: filters, all: all, for: command)
+        }
+        let joining = rules?.pathJoining ?? settings.pathJoining
+        var url = try absolute(try PercentEncoding.url(path), joining, for: command, overrides)
         let query = command.query
         if !query.isEmpty { url = PercentEncoding.appending(PercentEncoding.query(query), to: url) }
         if let overrides { url = PercentEncoding.appending(PercentEncoding.query(overrides.query), to: url) }
         return url
     }
 
-    private func filtered(_ path: String, for command: some Command) throws(ErrandError) -> String {
-        if !settings.filtersAbsoluteURLs {
+    /// `all`: absolute URLs too.
+    private static func filtered(
+        _ path: String, by filters: [any URLFilter], all: Bool, for command: some Command
+    ) throws(ErrandError) -> String {
+        if !all {
             let reference = URLReference(path)
             if reference.scheme != nil, reference.authority != nil { return path }
         }
         var path = path
-        for filter in settings.urlFilters {
+        for filter in filters {
             do {
                 path = try filter.filter(path, for: command)
             } catch {
@@ -27,23 +37,42 @@ extension RequestBuilder {
     }
 
     private func absolute(
-        _ path: String, for command: some Command, _ overrides: RequestOverrides?
+        _ path: String, _ joining: PathJoining, for command: some Command, _ overrides: RequestOverrides?
     ) throws(ErrandError) -> String {
-        let given = overrides?.baseURL ?? command.baseURL
-        // Empty is not said, as with YTKNetwork.
-        let own = given?.isEmpty == true ? nil : given
+        let own = ownBaseURL(of: command, overrides)
         if let url = try Self.absolute(path, hasBase: own != nil || baseURL != nil) { return url }
         if overrides?.usesCDN ?? command.usesCDN {
-            if let own = command.cdnURL, !own.isEmpty { return try BaseURL(own).joining(path, settings.pathJoining) }
+            if let own = ownCDNURL(of: command, overrides) { return try BaseURL(own).joining(path, joining) }
             guard let cdnURL else {
                 throw ErrandError.invalidURL.with(
                     message: "\(Redaction.quoted(path)) is to be had from the CDN, and there is no URL for that")
             }
-            return try cdnURL.get().joining(path, settings.pathJoining)
+            return try cdnURL.get().joining(path, joining)
         }
-        if let own { return try BaseURL(own).joining(path, settings.pathJoining) }
+        if let own { return try BaseURL(own).joining(path, joining) }
         guard let baseURL else { throw Self.unusable(path) }
-        return try baseURL.get().joining(path, settings.pathJoining)
+        return try baseURL.get().joining(path, joining)
+    }
+
+    // Empty is not said, as with YTKNetwork.
+
+    private func ownBaseURL(of command: some Command, _ overrides: RequestOverrides?) -> String? {
+        let given = overrides?.baseURL ?? command.baseURL
+        return given?.isEmpty == true ? nil : given
+    }
+
+    private func ownCDNURL(of command: some Command, _ overrides: RequestOverrides?) -> String? {
+        let given = overrides?.cdnURL ?? command.cdnURL
+        return given?.isEmpty == true ? nil : given
+    }
+
+    /// Whether `url` is where the client, or the command by a base URL of its own, means to talk to.
+    func isOwn(_ url: String, of command: some Command, _ overrides: RequestOverrides?) -> Bool {
+        for case .success(let base)? in [baseURL, cdnURL] where base.isOrigin(of: url) { return true }
+        for case let text? in [ownBaseURL(of: command, overrides), ownCDNURL(of: command, overrides)] {
+            if let base = try? BaseURL(text), base.isOrigin(of: url) { return true }
+        }
+        return false
     }
 
     /// `path` if it is an absolute URL, without dot segments; `nil` if it is relative.

@@ -3,6 +3,8 @@ extension Command {
     public var cdnURL: String? { nil }
     /// No.
     public var usesCDN: Bool { false }
+    /// The client's.
+    public var urlRules: URLRules? { nil }
     /// None.
     public var parameters: Parameters? { nil }
     /// In the query for GET, HEAD and DELETE, as a form otherwise.

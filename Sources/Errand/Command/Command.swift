@@ -28,8 +28,9 @@ public protocol Command: Sendable {
 
     /// Absolute (`http://...`), or relative to the base URL as RFC 3986 5.2 says: `users/1` is appended to the base's
     /// folder, `/users/1` replaces the base's path. Spaces and non-ASCII characters are percent-encoded, an existing
-    /// `%41` is kept; the segments `.` and `..` are removed from absolute and relative ones alike (5.2.4), `%2e` is kept.
-    /// A relative path whose first segment has a colon is written `./a:b` (YTKNetwork `requestUrl`).
+    /// `%41` is kept, a `%` that begins no such escape becomes `%25`; the segments `.` and `..` are removed from absolute and relative ones alike (5.2.4), `%2e` is kept.
+    /// A relative path whose first segment has a colon is written `./a:b`. An absolute URL, and `//host/x`, leads to any
+    /// host; the client's default credentials do not, see ``Client/Settings/authorization`` (YTKNetwork `requestUrl`).
     var path: String { get }
 
     /// `nil`, the default, or empty: ``Client/Settings/baseURL`` (YTKNetwork `baseUrl`).
@@ -42,6 +43,9 @@ public protocol Command: Sendable {
     /// with ``ErrandError/invalidURL``: it never falls back to the base URL, which may be another host altogether.
     /// Default: no (YTKNetwork `useCDN`).
     var usesCDN: Bool { get }
+
+    /// How ``path`` becomes a URL: joining and filters. `nil`, the default: as ``Client/Settings`` say.
+    var urlRules: URLRules? { get }
 
     /// Appended to the URL's own query, percent-encoded. Default: none.
     var query: [QueryItem] { get }
@@ -69,22 +73,22 @@ public protocol Command: Sendable {
 
     // MARK: How to send it
 
-    /// `nil`, the default: ``Client/Settings/timeouts`` (YTKNetwork `requestTimeoutInterval`).
+    /// `nil`, the default, and each member that is: ``Client/Settings/timeouts`` (YTKNetwork `requestTimeoutInterval`).
     var timeouts: Timeouts? { get }
 
-    /// `nil`, the default: ``Client/Settings/limits``.
+    /// `nil`, the default, and each member that is: ``Client/Settings/limits``.
     var limits: Limits? { get }
 
-    /// Default: normal (YTKNetwork `requestPriority`).
-    var priority: Priority { get }
+    /// `nil`, the default: ``Client/Settings/priority`` (YTKNetwork `requestPriority`).
+    var priority: Priority? { get }
 
-    /// How to reach the server. `nil`, the default: ``Client/Settings/connection``.
+    /// How to reach the server. `nil`, the default, and each member that is: ``Client/Settings/connection``.
     var connection: ConnectionOptions? { get }
 
     /// `nil`, the default: ``Client/Settings/redirects``.
     var redirects: RedirectPolicy? { get }
 
-    /// Rarely used switches. Default: none.
+    /// Rarely used switches, beside those of ``Client/Settings/options``. Default: none.
     var options: CommandOptions { get }
 
     // MARK: What comes back
@@ -145,18 +149,18 @@ extension Command {
     /// None but the client's.
     public var headers: HTTPFields { HTTPFields() }
     /// None.
-    public var body: RequestBody { .none }
+    public var body: RequestBody { .empty }
     /// The client's.
     public var timeouts: Timeouts? { nil }
     /// The client's.
     public var limits: Limits? { nil }
-    /// Normal.
-    public var priority: Priority { .normal }
+    /// The client's.
+    public var priority: Priority? { nil }
     /// The client's.
     public var connection: ConnectionOptions? { nil }
     /// The client's.
     public var redirects: RedirectPolicy? { nil }
-    /// None.
+    /// None but the client's.
     public var options: CommandOptions { [] }
     /// One that all share.
     public var jsonDecoder: JSONDecoder { SharedCoders.jsonDecoder }

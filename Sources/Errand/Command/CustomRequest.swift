@@ -16,7 +16,7 @@ public struct CustomRequest: Sendable {
 
     /// Makes a request.
     public init(
-        method: HTTPRequest.Method = .get, url: String, headers: HTTPFields = HTTPFields(), body: RequestBody = .none
+        method: HTTPRequest.Method = .get, url: String, headers: HTTPFields = HTTPFields(), body: RequestBody = .empty
     ) {
         self.method = method
         self.url = url

@@ -20,8 +20,8 @@ public struct RawCommand: Command {
     public var timeouts: Timeouts?
     /// Default: the client's.
     public var limits: Limits?
-    /// Default: normal.
-    public var priority: Priority = .normal
+    /// Default: the client's.
+    public var priority: Priority?
     /// Default: the client's.
     public var connection: ConnectionOptions?
     /// Default: the client's.
@@ -31,7 +31,7 @@ public struct RawCommand: Command {
 
     /// A request for `url`.
     public init(
-        method: HTTPRequest.Method = .get, url: String, headers: HTTPFields = HTTPFields(), body: RequestBody = .none
+        method: HTTPRequest.Method = .get, url: String, headers: HTTPFields = HTTPFields(), body: RequestBody = .empty
     ) {
         self.method = method
         self.path = url
@@ -42,7 +42,7 @@ public struct RawCommand: Command {
     /// The same from text that nobody has checked yet: throws ``ErrandError/invalidMethod`` where `method` is no HTTP
     /// token, and ``ErrandError/invalidHeader`` where a name is no token or a value has CR, LF or NUL in it.
     public init(
-        method: String, url: String, headers: [(name: String, value: String)], body: RequestBody = .none
+        method: String, url: String, headers: [(name: String, value: String)], body: RequestBody = .empty
     ) throws(ErrandError) {
         guard let parsed = HTTPRequest.Method(rawValue: method) else {
             throw ErrandError.invalidMethod.with(

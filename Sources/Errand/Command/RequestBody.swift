@@ -1,11 +1,15 @@
 public import FoundationEssentials
 
-/// What a request carries. Every kind sets `Content-Type` unless the command or the client gives one.
+/// What a request carries. Every kind sets `Content-Type` unless the command or the client gives one. A multipart body's
+/// boundary is added to a given `multipart/...` type that has none; a type of the command's own that is no multipart type,
+/// or has another boundary, is ``ErrandError/invalidHeader``, and such a default of the client's gives way.
 public struct RequestBody: Sendable {
     enum Storage: Sendable {
         case none
         case bytes([UInt8])
         case data(Data)
+        /// As JSON, by the client's encoder.
+        case json(@Sendable (JSONEncoder) throws -> Data)
         case encodable(@Sendable () throws -> Data)
         case custom(@Sendable () throws -> [UInt8])
         case form([QueryItem])
@@ -24,7 +28,10 @@ public struct RequestBody: Sendable {
     }
 
     /// No body. For POST, PUT and PATCH `Content-Length: 0` is sent (RFC 9110 8.6).
-    public static let none = RequestBody(.none, contentType: nil)
+    public static let empty = RequestBody(.none, contentType: nil)
+
+    /// The same as ``empty``. Where the type is optional, as in ``RequestOverrides/body``, Swift takes this name for `nil`.
+    public static let none = empty
 
     /// These bytes. `contentType` `nil`: no such field is sent.
     public static func bytes(_ bytes: [UInt8], contentType: String? = "application/octet-stream") -> RequestBody {
@@ -42,10 +49,12 @@ public struct RequestBody: Sendable {
     }
 
     /// This value as JSON. It is encoded when the request is built, on the thread that starts it; an encoder's failure
-    /// is ``ErrandError/requestEncodingFailed``. `encoder` `nil`: one shared encoder with Foundation's own settings.
+    /// is ``ErrandError/requestEncodingFailed``. `encoder` `nil`: ``Client/Settings/jsonEncoder``.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> RequestBody {
-        RequestBody(
-            .encodable { try (encoder ?? SharedCoders.jsonEncoder).encode(value) }, contentType: "application/json")
+        guard let encoder else {
+            return RequestBody(.json { try $0.encode(value) }, contentType: "application/json")
+        }
+        return RequestBody(.encodable { try encoder.encode(value) }, contentType: "application/json")
     }
 
     /// This value as an XML property list, encoded as ``json(_:encoder:)`` is. `encoder` `nil`: one with Foundation's own
@@ -80,8 +89,11 @@ public struct RequestBody: Sendable {
         form(items.sorted { $0.key < $1.key }.map { QueryItem($0.key, $0.value) })
     }
 
-    /// `length` bytes of a regular file from `offset`; `nil`: to its end. It is read by the engine while it is sent and
-    /// must not change meanwhile. A file that cannot be opened is ``ErrandError/fileUnreadable`` before any socket.
+    /// `length` bytes of a regular file from `offset`; `nil`: to its end, as it is when the request is built. It is read by
+    /// the engine while it is sent and must not become shorter: between two transfers, as at a redirect, that is
+    /// ``ErrandError/invalidBody``, within one ``ErrandError/uploadFailed``. What cannot be opened, or is no regular file,
+    /// is ``ErrandError/fileUnreadable`` before any socket, and a stretch that is not in the file
+    /// ``ErrandError/invalidBody``.
     public static func file(
         _ path: String, offset: UInt64 = 0, length: Int64? = nil, contentType: String? = "application/octet-stream"
     ) -> RequestBody {

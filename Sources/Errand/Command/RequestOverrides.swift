@@ -1,30 +1,43 @@
 public import HTTPTypes
 
-/// What one request does otherwise than its command says. `nil`: as the command, or the client, says.
+/// What one request does otherwise than its command says. What is left `nil` is as the command, or the client, says.
+///
+/// A ``CustomRequest`` takes ``headers``, ``query``, ``authorization`` and ``body``, and all that is not about building;
+/// an override of what it does not have (base URLs, rules, parameters) fails it with ``ErrandError/invalidArgument``.
 public struct RequestOverrides: Sendable {
     /// In place of ``Command/baseURL``.
     public var baseURL: String?
+    /// In place of ``Command/cdnURL``.
+    public var cdnURL: String?
     /// In place of ``Command/usesCDN``.
     public var usesCDN: Bool?
+    /// In place of ``Command/urlRules``, member by member.
+    public var urlRules: URLRules?
     /// Added to the command's headers; a name given here replaces the command's fields of that name. Default: none.
     public var headers = HTTPFields()
     /// Appended to the command's query. Default: none.
     public var query: [QueryItem] = []
-    /// In place of ``Command/parameters``.
+    /// In place of ``Command/parameters``; empty (`[:]`): the request has none.
     public var parameters: Parameters?
-    /// In place of ``Command/authorization``.
+    /// In place of ``Command/parameterEncoding``.
+    public var parameterEncoding: ParameterEncoding?
+    /// In place of ``Command/body``, or the custom request's; ``RequestBody/empty``: it has none.
+    public var body: RequestBody?
+    /// In place of ``Command/authorization``. A custom request's own `Authorization` field gives way to it.
     public var authorization: Authorization?
-    /// In place of ``Command/timeouts``.
+    /// In place of ``Command/customRequest``.
+    public var customRequest: CustomRequest?
+    /// In place of ``Command/timeouts``, member by member.
     public var timeouts: Timeouts?
-    /// In place of ``Command/limits``.
+    /// In place of ``Command/limits``, member by member.
     public var limits: Limits?
     /// In place of ``Command/priority``.
     public var priority: Priority?
-    /// In place of ``Command/connection``.
+    /// In place of ``Command/connection``, member by member.
     public var connection: ConnectionOptions?
     /// In place of ``Command/redirects``.
     public var redirects: RedirectPolicy?
-    /// In place of ``Command/options``.
+    /// In place of ``Command/options`` and ``Client/Settings/options``.
     public var options: CommandOptions?
 
     /// In place of ``Command/accepts(statusCode:)``.
@@ -36,4 +49,15 @@ public struct RequestOverrides: Sendable {
 
     /// Overrides nothing.
     public init() {}
+
+    /// What is overridden that a custom request does not have; `nil`: nothing.
+    var unfitForCustomRequest: StaticString? {
+        if baseURL != nil { return "baseURL" }
+        if cdnURL != nil { return "cdnURL" }
+        if usesCDN != nil { return "usesCDN" }
+        if urlRules != nil { return "urlRules" }
+        if parameters != nil { return "parameters" }
+        if parameterEncoding != nil { return "parameterEncoding" }
+        return nil
+    }
 }

@@ -7,18 +7,20 @@
 /// settings.tlsPolicies["*.internal"] = .init(caFile: "/etc/ssl/internal.pem", minimumVersion: .v1_3)
 /// ```
 ///
-/// The first of these decides about a host: the TLS settings of the request's own ``ConnectionOptions`` where they are not
-/// the default ones; the entry of that very host; the entry of the longest `*.` pattern; ``default``; what
-/// else there is, which is the client's ``ConnectionOptions/tls`` for requests without options of their own. Settings replace one another as a whole. A redirect to another origin is decided anew, and
-/// there only an entry for that host brings a client certificate.
+/// One entry decides about a host: that of the very host, else that of the longest `*.` pattern, else ``default``. It
+/// stands in place of the client's ``ConnectionOptions/tls`` and inherits from there what it leaves `nil`; the TLS settings
+/// of the request's own ``ConnectionOptions`` come before it, member by member. A redirect to another origin is decided
+/// anew, and there only an entry that names a client certificate brings one.
 ///
-/// Hosts are compared in lower case, percent-escapes undone. With entries in it, a URL whose host is not ASCII is
-/// ``ErrandError/invalidURL``: it has to be written as an A-label (`xn--...`), or a name that libcurl maps to a pinned
-/// one could pass by its pins. An address is compared as it is written.
+/// A host whose settings pin keys or bring a client certificate is not spoken to in clear text, see
+/// ``ConnectionOptions/TLS/requiresTLS``.
+///
+/// Hosts are compared as libcurl looks them up: percent-escapes undone, international names as A-labels, in lower case.
+/// `bücher.example` and `xn--bcher-kva.example` are the same, here and in URLs. An address is compared as it is written.
 public struct TLSPolicies: Sendable, Hashable {
     /// For hosts without an entry. `nil`, the default: the client's ``ConnectionOptions/tls``.
     public var `default`: ConnectionOptions.TLS?
-    /// By pattern: a host (`api.example.com`, `10.0.0.1`, `[::1]`), or `*.example.com` for every name below
+    /// By pattern: a host (`api.example.com`, `bücher.example`, `10.0.0.1`, `[::1]`), or `*.example.com` for every name below
     /// `example.com`, however deep, but not for itself. Anything else fails every request with
     /// ``ErrandError/invalidOption``.
     public var hosts: [String: ConnectionOptions.TLS]

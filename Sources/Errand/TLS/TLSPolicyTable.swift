@@ -2,6 +2,9 @@
 /// a request costs a look-up and no allocation, and equal entries share connections.
 struct TLSPolicyTable: Sendable {
     struct Entry: Sendable {
+        /// What it says itself.
+        let own: ConnectionOptions.TLS
+        /// The same with what it inherits.
         let tls: ConnectionOptions.TLS
         /// The client's default settings with this TLS.
         let settings: TransferSettings
@@ -13,16 +16,14 @@ struct TLSPolicyTable: Sendable {
     private var suffixes: [Substring: Entry] = [:]
     let fallback: Entry?
 
-    /// `plain`: the client's default settings; `connection`: what they go by. Throws ``ErrandError/invalidOption``.
+    /// `plain`: the client's default settings; `connection`: what they go by; `engine`: what needs no options of its own,
+    /// which would split the connections. Throws ``ErrandError/invalidOption``.
     init(
-        _ policies: TLSPolicies, plain: TransferSettings, connection: ConnectionOptions
+        _ policies: TLSPolicies, plain: TransferSettings, connection: ConnectionOptions, engine: ConnectionOptions
     ) throws(ErrandError) {
-        func entry(_ tls: ConnectionOptions.TLS) -> Entry {
-            // As the client's own they need no options of their own, which would split the connections.
-            guard tls != connection.tls else { return Entry(tls: tls, settings: plain) }
-            var composed = connection
-            composed.tls = tls
-            return Entry(tls: tls, settings: plain.with(connection: composed))
+        func entry(_ own: ConnectionOptions.TLS) -> Entry {
+            let tls = own.inheriting(connection.tls)
+            return Entry(own: own, tls: tls, settings: plain.with(tls: tls, engine: engine))
         }
         fallback = policies.default.map(entry)
         for (pattern, tls) in policies.hosts {
@@ -30,10 +31,11 @@ struct TLSPolicyTable: Sendable {
             let isWildcard = host.hasPrefix("*.")
             if isWildcard { host = host.dropFirst(2) }
             if host.utf8.last == UInt8(ascii: "."), host.utf8.count > 1 { host = host.dropLast() }
-            guard Self.isHost(host) else {
+            guard let name = try? HostName.ascii(String(host)).lowercased()[...], Self.isHost(name) else {
                 throw ErrandError.invalidOption.with(
                     message: "\(pattern.debugDescription) is not a host pattern of TLS policies")
             }
+            host = name
             if isWildcard { suffixes[host] = entry(tls) } else { exact[host] = entry(tls) }
         }
     }
@@ -56,8 +58,8 @@ struct TLSPolicyTable: Sendable {
         return nil
     }
 
-    /// The host as libcurl will see it: behind the last "@", without port, escapes undone, in lower case, without the
-    /// root's dot.
+    /// The host as libcurl will see it: behind the last "@", without port, escapes undone, as an A-label, in lower case,
+    /// without the root's dot.
     static func host(of url: String) throws(ErrandError) -> Substring {
         let authority = URLReference(url).authority ?? ""
         var host = authority
@@ -85,12 +87,11 @@ struct TLSPolicyTable: Sendable {
                 bytes.append(byte)
             }
         }
-        guard bytes.allSatisfy({ $0 < 0x80 }) else {
-            throw ErrandError.invalidURL.with(
-                message:
-                    "the host \(host) is not ASCII; where TLS policies are by host, write it as an A-label (xn--...)")
+        // Whatever this is not, libcurl could take for a name all the same.
+        guard let name = String(validating: bytes, as: UTF8.self) else {
+            throw ErrandError.invalidURL.with(message: "the host \(host) is not UTF-8")
         }
-        return String(decoding: bytes, as: UTF8.self).lowercased()
+        return try HostName.ascii(name).lowercased()
     }
 
     /// Needs neither decoding nor lower case.

@@ -1,15 +1,18 @@
 import CErrand
 
 extension ConnectionOptions {
-    /// C strings end at the first NUL; what lies behind it would be lost without a word. Throws
-    /// ``ErrandError/invalidOption``.
+    /// Of options with nothing left to inherit. C strings end at the first NUL; what lies behind it would be lost without
+    /// a word. Throws ``ErrandError/invalidOption``.
     func check() throws(ErrandError) {
-        var texts = resolveOverrides + tls.pinnedKeys
+        var texts = (resolveOverrides ?? []) + (tls.pinnedKeys ?? [])
         texts += [tls.caFile, tls.proxyCAFile, tls.clientCertificate, tls.clientKey, tls.clientKeyPassword].compactMap {
             $0
         }
         texts += [unixSocketPath, localInterface].compactMap { $0 }
-        if case .url(let url, let bypass) = proxy { texts += [url] + bypass }
+        if case .url(let url, let bypass) = proxy {
+            texts.append(url)
+            _ = try ProxyBypass.list(bypass)
+        }
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else {
             throw ErrandError.invalidOption.with(message: "a connection option has a NUL in it")
         }
@@ -29,13 +32,13 @@ extension ConnectionOptions {
         if let file = tls.proxyCAFile { parts.append("proxyCAFile \(file)") }
         if let file = tls.clientCertificate { parts.append("clientCertificate \(file)") }
         if let file = tls.clientKey { parts.append("clientKey \(file)") }
-        if !tls.pinnedKeys.isEmpty { parts.append("\(tls.pinnedKeys.count) pinned keys") }
-        if !resolveOverrides.isEmpty { parts.append("resolveOverrides \(resolveOverrides)") }
+        if let keys = tls.pinnedKeys { parts.append("\(keys.count) pinned keys") }
+        if let resolveOverrides { parts.append("resolveOverrides \(resolveOverrides)") }
         if let path = unixSocketPath { parts.append("unixSocketPath \(path)") }
         if let name = localInterface { parts.append("localInterface \(name)") }
-        if proxy != .none { parts.append("a proxy") }
-        if !encodings.isEmpty { parts.append("encodings \(encodings.rawValue)") }
-        parts.append("httpVersion \(httpVersion)")
+        if proxy != nil { parts.append("a proxy") }
+        if let encodings { parts.append("encodings \(encodings.rawValue)") }
+        parts.append("httpVersion \(httpVersion ?? .automatic)")
         return parts.joined(separator: ", ")
     }
 
@@ -46,39 +49,40 @@ extension ConnectionOptions {
         var options = errand_options_init()
         options.http_policy =
             switch httpVersion {
-            case .automatic: .automatic
+            case .automatic, nil: .automatic
             case .http1: .http1
             case .http2OverTLS: .http2OverTLS
             case .http2PriorKnowledge: .http2PriorKnowledge
             }
-        options.encodings = encodings.rawValue
+        options.encodings = encodings?.rawValue ?? 0
         options.ca_file = strings.add(tls.caFile)
         options.proxy_ca_file = strings.add(tls.proxyCAFile)
         options.client_certificate = strings.add(tls.clientCertificate)
         options.client_key = strings.add(tls.clientKey)
         options.client_key_password = strings.add(tls.clientKeyPassword)
-        if !tls.pinnedKeys.isEmpty {
-            let keys = tls.pinnedKeys.map { $0.hasPrefix("sha256//") ? $0 : "sha256//" + $0 }
+        if let pinnedKeys = tls.pinnedKeys {
+            let keys = pinnedKeys.map { $0.hasPrefix("sha256//") ? $0 : "sha256//" + $0 }
             options.pinned_keys = strings.add(keys.joined(separator: ";"))
         }
         options.tls_minimum = tls.minimumVersion == .v1_3 ? .v1_3 : .v1_2
-        options.insecure_accept_any_certificate = tls.insecureAcceptAnyCertificate ? 1 : 0
-        options.insecure_accept_any_host_name = tls.insecureAcceptAnyHostName ? 1 : 0
+        options.insecure_accept_any_certificate = tls.insecureAcceptAnyCertificate == true ? 1 : 0
+        options.insecure_accept_any_host_name = tls.insecureAcceptAnyHostName == true ? 1 : 0
         switch proxy {
-        case .none:
+        case .direct, nil:
             options.proxy_policy = .none
         case .url(let url, let bypass):
             options.proxy_policy = .url
             options.proxy_url = strings.add(url)
-            if !bypass.isEmpty { options.no_proxy = strings.add(bypass.joined(separator: ",")) }
+            options.no_proxy = strings.add(try? ProxyBypass.list(bypass))
         case .environment:
             options.proxy_policy = .environment
+            options.no_proxy = strings.add(ProxyBypass.fromEnvironment())
         }
         options.unix_socket_path = strings.add(unixSocketPath)
         options.local_interface = strings.add(localInterface)
         options.tcp_keepalive_seconds = tcpKeepaliveSeconds ?? 0
         options.idle_connection_seconds = idleConnectionSeconds ?? 0
-        let entries = resolveOverrides.map { strings.add($0) }
+        let entries = (resolveOverrides ?? []).map { strings.add($0) }
         return entries.withUnsafeBufferPointer { entries in
             options.resolve = entries.isEmpty ? nil : entries.baseAddress
             options.resolve_count = entries.count

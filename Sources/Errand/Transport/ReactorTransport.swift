@@ -4,18 +4,25 @@ import HTTPTypes
 /// The engine: libuv loops driving libcurl, by way of the C core.
 ///
 /// A group that cannot be started (a libcurl on the deny-list, no threads left) does not keep the object from being
-/// made; every submission is then refused with that error.
+/// made; every submission is then refused with that error. Options that cannot be used do not keep it from starting: they
+/// are made anew for each submission that goes by them, which is refused until they can.
 final class ReactorTransport: Transport {
     private let reactor: Result<Reactor, ErrandError>
     private let options: OptionsCache
+    /// The client's own options where the group was started without them.
+    private let missing: ConnectionOptions?
     /// `nil`: the group has none.
     let cookies: CookieJar?
 
     /// `pause`: as ``OptionsCache``'s.
     init(_ configuration: Client.Configuration, pause: Int = OptionsCache.pause) {
+        let connection = configuration.connection.resolved
         let options = OptionsCache(pause: pause)
         self.options = options
-        let reactor = Result { () throws(ErrandError) in try Self.start(configuration, options) }
+        let made = try? options.standardHandle(for: connection)
+        missing = made == nil ? connection : nil
+        let reactor = Result { () throws(ErrandError) in try Self.start(configuration, made) }
+        errand_options_release(made)
         self.reactor = reactor
         cookies = configuration.cookies == .off ? nil : CookieJar(reactor)
     }
@@ -26,14 +33,12 @@ final class ReactorTransport: Transport {
     }
 
     private static func start(
-        _ configuration: Client.Configuration, _ cache: OptionsCache
+        _ configuration: Client.Configuration, _ options: OpaquePointer?
     ) throws(ErrandError) -> Reactor {
         let loops = try count(configuration.loops, "loops", atMost: 64)
         let queueCapacity = try count(configuration.queueCapacity, "queueCapacity")
         let inFlightLimit = try count(configuration.inFlightLimit, "inFlightLimit")
         let originInFlightLimit = try count(configuration.originInFlightLimit, "originInFlightLimit")
-        let options = try cache.standardHandle(for: configuration.connection)
-        defer { errand_options_release(options) }
         return try withCookieFile(configuration.cookies) { cookieFile in
             Result { () throws(ErrandError) in
                 try Reactor.start { settings in
@@ -74,7 +79,7 @@ final class ReactorTransport: Transport {
         _ description: RequestDescription, for receiver: TransferReceiver
     ) throws(ErrandError) -> TransferID {
         let reactor = try reactor.get()
-        let connection = try options.handle(for: description.settings.connection)
+        let connection = try handle(for: description)
         defer { errand_options_release(connection) }
         let tag = RecordIntake.tag(for: receiver)
         let outcome = description.withCRequest { request in
@@ -105,7 +110,7 @@ final class ReactorTransport: Transport {
         var submitted: [Int] = []
         for (index, submission) in submissions.enumerated() {
             do throws(ErrandError) {
-                let connection = try options.handle(for: submission.description.settings.connection)
+                let connection = try handle(for: submission.description)
                 batch.add(submission.description, options: connection, tag: RecordIntake.tag(for: submission.receiver))
                 submitted.append(index)
                 results.append(.failure(.shutDown))
@@ -132,11 +137,32 @@ final class ReactorTransport: Transport {
         return results
     }
 
+    /// Owns: as ``OptionsCache/handle(for:)``.
+    private func handle(for description: RequestDescription) throws(ErrandError) -> OpaquePointer? {
+        if let missing, description.settings.connection == nil { return try options.handle(for: missing) }
+        return try options.handle(for: description.settings.connection)
+    }
+
     /// `nil`: there is no group any more.
     private static func refusal(_ status: errand_status?, _ description: RequestDescription) -> ErrandError {
         guard let status, let error = ErrandError(status) else { return .shutDown }
-        guard error == .invalidMethod, description.method == .connect else { return error }
-        return error.with(message: "CONNECT is not supported: tunnels are made by the engine itself, for a proxy")
+        if error == .invalidMethod, description.method == .connect {
+            return error.with(message: "CONNECT is not supported: tunnels are made by the engine itself, for a proxy")
+        }
+        guard error == .invalidBody || error == .fileUnreadable else { return error }
+        // It was sound when the request was built.
+        switch description.body {
+        case .file(let path, let offset, let length):
+            let stretch = length.map { "\($0) bytes" } ?? "all"
+            return error.with(message: "\(stretch) of \(path) from \(offset) on cannot be sent: \(error.message)")
+        case .stream(let length): return error.with(message: sized(length, error))
+        case .source(let source): return error.with(message: sized(source.length, error))
+        case .none, .bytes, .data: return error
+        }
+    }
+
+    private static func sized(_ length: Int64?, _ error: ErrandError) -> String {
+        "a body of \(length.map { "\($0) bytes" } ?? "unknown length") cannot be sent: \(error.message)"
     }
 
     func cancel(_ id: TransferID) {

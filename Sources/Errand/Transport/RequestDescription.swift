@@ -101,38 +101,32 @@ public struct RequestDescription: Sendable {
 
 /// The part of a description that most requests of a client have in common; checked and converted once, then shared.
 public final class TransferSettings: Sendable {
-    /// As the command, or the client, gave them.
+    /// With nothing left to inherit: `nil` is no limit here.
     public let timeouts: Timeouts
-    /// As the command, or the client, gave them.
+    /// With nothing left to inherit: `nil` is the engine's default here.
     public let limits: Limits
-    /// As the command gave it.
+    /// With nothing left to inherit.
     public let priority: Priority
-    /// `nil`: the client's default.
+    /// With nothing left to inherit: a `nil` member is the library's default here. `nil`: what the client was made with.
     public let connection: ConnectionOptions?
 
-    /// Where the TLS settings come from if no ``TLSPolicies`` say them.
-    enum TLSBasis: Sendable {
-        /// The request brought its own; policies do not apply.
-        case request
-        /// The client's default.
-        case client
-        /// The request brought options that say nothing of TLS.
-        case standard
-    }
-
-    let tlsBasis: TLSBasis
+    /// Whether clear text is refused.
+    let requiresTLS: Bool
+    /// What the request itself says of TLS; `nil`: nothing.
+    let ownTLS: ConnectionOptions.TLS?
 
     /// In milliseconds, 0 for none.
     let queueTimeout, connectTimeout, firstByteTimeout, idleTimeout, totalTimeout: Int64
     /// 0 for the engine's default.
     let headerBytes, headerCount, bodyBytes, decodedBytes: Int64
 
-    /// Throws ``ErrandError/invalidLimit``.
+    /// Of what has nothing left to inherit. Throws ``ErrandError/invalidLimit``.
     init(
         timeouts: Timeouts, limits: Limits, priority: Priority, connection: ConnectionOptions?,
-        tlsBasis: TLSBasis = .client
+        requiresTLS: Bool = false, ownTLS: ConnectionOptions.TLS? = nil
     ) throws(ErrandError) {
-        self.tlsBasis = tlsBasis
+        self.requiresTLS = requiresTLS
+        self.ownTLS = ownTLS
         self.timeouts = timeouts
         self.limits = limits
         self.priority = priority
@@ -148,12 +142,15 @@ public final class TransferSettings: Sendable {
         decodedBytes = try Limits.count(limits.decodedBytes, "decodedBytes")
     }
 
-    private init(_ other: TransferSettings, connection: ConnectionOptions?) {
+    private init(
+        _ other: TransferSettings, connection: ConnectionOptions?, requiresTLS: Bool, ownTLS: ConnectionOptions.TLS?
+    ) {
         timeouts = other.timeouts
         limits = other.limits
         priority = other.priority
         self.connection = connection
-        tlsBasis = other.tlsBasis
+        self.requiresTLS = requiresTLS
+        self.ownTLS = ownTLS
         queueTimeout = other.queueTimeout
         connectTimeout = other.connectTimeout
         firstByteTimeout = other.firstByteTimeout
@@ -172,12 +169,22 @@ extension TransferSettings {
         var timeouts = timeouts
         timeouts.total = total
         return try TransferSettings(
-            timeouts: timeouts, limits: limits, priority: priority, connection: connection, tlsBasis: tlsBasis)
+            timeouts: timeouts, limits: limits, priority: priority, connection: connection, requiresTLS: requiresTLS,
+            ownTLS: ownTLS)
     }
 
-    /// The same with other options.
-    func with(connection: ConnectionOptions?) -> TransferSettings {
-        TransferSettings(self, connection: connection)
+    /// The same with other options, as an entry of TLS policies has them.
+    func with(connection: ConnectionOptions?, requiresTLS: Bool) -> TransferSettings {
+        TransferSettings(self, connection: connection, requiresTLS: requiresTLS, ownTLS: ownTLS)
+    }
+
+    /// The same with other TLS settings, which have nothing left to inherit; `engine` is what no options stand for.
+    func with(tls: ConnectionOptions.TLS, engine: ConnectionOptions) -> TransferSettings {
+        var connection = connection ?? engine
+        connection.tls = tls.resolved
+        let options = connection == engine ? nil : connection
+        guard options != self.connection || tls.demandsTLS != requiresTLS else { return self }
+        return with(connection: options, requiresTLS: tls.demandsTLS)
     }
 
     /// The same without limits of the body that nobody asked for.
@@ -187,17 +194,18 @@ extension TransferSettings {
         limits.bodyBytes = limits.bodyBytes ?? Limits.maximum
         limits.decodedBytes = limits.decodedBytes ?? Limits.maximum
         return try TransferSettings(
-            timeouts: timeouts, limits: limits, priority: priority, connection: connection, tlsBasis: tlsBasis)
+            timeouts: timeouts, limits: limits, priority: priority, connection: connection, requiresTLS: requiresTLS,
+            ownTLS: ownTLS)
     }
 
     /// The same without a TLS client certificate, which tells who asks; `clientDefault` is what no options stand for.
     func withoutClientIdentity(_ clientDefault: ConnectionOptions) -> TransferSettings {
         var connection = connection ?? clientDefault
-        guard connection.tls.clientCertificate != nil || connection.tls.clientKey != nil else { return self }
-        connection.tls.clientCertificate = nil
-        connection.tls.clientKey = nil
-        connection.tls.clientKeyPassword = nil
-        return TransferSettings(self, connection: connection)
+        guard connection.tls.namesClient else { return self }
+        connection.tls = connection.tls.withoutClient
+        return TransferSettings(
+            self, connection: connection, requiresTLS: requiresTLS,
+            ownTLS: ownTLS.map { $0.namesClient ? $0.withoutClient : $0 })
     }
 }
 

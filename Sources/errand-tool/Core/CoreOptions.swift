@@ -10,24 +10,24 @@ enum CoreOptions {
         var initial = errand_options_init()
         initial.http_policy =
             switch options.httpVersion {
-            case .automatic: .automatic
+            case .automatic, nil: .automatic
             case .http1: .http1
             case .http2OverTLS: .http2OverTLS
             case .http2PriorKnowledge: .http2PriorKnowledge
             }
-        initial.encodings = options.encodings.rawValue
+        initial.encodings = options.encodings?.rawValue ?? 0
         initial.ca_file = try strings.copy(options.tls.caFile)
         initial.client_certificate = try strings.copy(options.tls.clientCertificate)
         initial.client_key = try strings.copy(options.tls.clientKey)
-        initial.insecure_accept_any_certificate = options.tls.insecureAcceptAnyCertificate ? 1 : 0
-        initial.insecure_accept_any_host_name = options.tls.insecureAcceptAnyHostName ? 1 : 0
+        initial.insecure_accept_any_certificate = options.tls.insecureAcceptAnyCertificate == true ? 1 : 0
+        initial.insecure_accept_any_host_name = options.tls.insecureAcceptAnyHostName == true ? 1 : 0
         if case .url(let url, _) = options.proxy {
             initial.proxy_policy = .url
             initial.proxy_url = try strings.copy(url)
         }
         initial.unix_socket_path = try strings.copy(options.unixSocketPath)
         var resolve: [UnsafePointer<CChar>?] = []
-        for entry in options.resolveOverrides { resolve.append(try strings.copy(entry)) }
+        for entry in options.resolveOverrides ?? [] { resolve.append(try strings.copy(entry)) }
         var created: OpaquePointer?
         let status = resolve.withUnsafeBufferPointer { entries in
             initial.resolve = entries.baseAddress

@@ -45,7 +45,7 @@ import Testing
         var path: String { "report" }
         var timeouts: Timeouts? { Timeouts(connect: .seconds(2), idle: .seconds(5), total: .seconds(30)) }
         var limits: Limits? { Limits(bodyBytes: 1 << 20) }
-        var priority: Priority { .high }
+        var priority: Priority? { .high }
         var redirects: RedirectPolicy? { .follow(limit: 2) }
         typealias Response = Data
     }
@@ -179,7 +179,7 @@ import Testing
             try client.describe(Search(words: "a b")).url
                 == "https://api.example.com/v2/search?device=linux&q=a%20b&page=1")
         #expect(try client.describe(GetPicture(name: "a")).url == "https://cdn.example.com/v2/pictures/a?device=linux")
-        #expect(try client.describe(PutPhoto(file: "x")).headers[.contentType] == "image/jpeg")
+        #expect(try client.describe(PutPhoto(file: #filePath)).headers[.contentType] == "image/jpeg")
         #expect(try client.describe(Report()).settings.timeouts.total == .seconds(30))
         let filter = try client.describe(Filter())
         #expect(

@@ -4,45 +4,47 @@ extension ConnectionOptions {
         var words: [String] = []
         let isSecure = URLReference(url).scheme?.lowercased() == "https"
         switch httpVersion {
-        case .automatic: break
+        case .automatic, nil: break
         case .http1: words.append("--http1.1")
         // In clear text `--http2` asks for an upgrade, which the engine does not.
         case .http2OverTLS: words.append(isSecure ? "--http2" : "--http1.1")
         case .http2PriorKnowledge: words.append("--http2-prior-knowledge")
         }
-        if !encodings.isEmpty { words.append("--compressed") }
-        // Without a field of its own `curl` asks for all it knows.
-        if !encodings.isEmpty, !hasAcceptEncoding {
-            words += ["-H", ShellWord.quoted("Accept-Encoding: \(encodingNames)")]
+        if let encodings, !encodings.isEmpty {
+            words.append("--compressed")
+            // Without a field of its own `curl` asks for all it knows.
+            if !hasAcceptEncoding { words += ["-H", ShellWord.quoted("Accept-Encoding: \(encodings.names)")] }
         }
         if isSecure { words += tls.curlWords(redaction) }
         words += proxyWords(redaction)
-        for entry in resolveOverrides { words += ["--resolve", ShellWord.quoted(entry)] }
+        for entry in resolveOverrides ?? [] { words += ["--resolve", ShellWord.quoted(entry)] }
         if let unixSocketPath { words += ["--unix-socket", ShellWord.quoted(unixSocketPath)] }
         if let localInterface { words += ["--interface", ShellWord.quoted(localInterface)] }
         if let tcpKeepaliveSeconds { words += ["--keepalive-time", "\(tcpKeepaliveSeconds)"] }
         return words
     }
 
-    private var encodingNames: String {
-        let names: [(Encodings, String)] = [(.gzip, "gzip"), (.deflate, "deflate"), (.brotli, "br"), (.zstd, "zstd")]
-        return names.filter { encodings.contains($0.0) }.map(\.1).joined(separator: ", ")
-    }
-
     private func proxyWords(_ redaction: Redaction) -> [String] {
         switch proxy {
-        case .none:
+        case .direct, nil:
             return ["--noproxy", "'*'"]
         case .environment:
             return []
         case .url(let url, let bypass):
             let words = [
                 "--proxy", ShellWord.quoted(redaction.url(url)), "--noproxy",
-                ShellWord.quoted(bypass.joined(separator: ",")),
+                ShellWord.quoted((try? ProxyBypass.list(bypass)) ?? bypass.joined(separator: ",")),
             ]
             guard URLReference(url).scheme?.lowercased() == "https", let file = tls.caFile else { return words }
             return words + ["--proxy-cacert", ShellWord.quoted(file)]
         }
+    }
+}
+
+extension ConnectionOptions.Encodings {
+    fileprivate var names: String {
+        let names: [(Self, String)] = [(.gzip, "gzip"), (.deflate, "deflate"), (.brotli, "br"), (.zstd, "zstd")]
+        return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
     }
 }
 
@@ -59,11 +61,11 @@ extension ConnectionOptions.TLS {
             let shown = redaction.hidesCredentials ? Redaction.placeholder : clientKeyPassword
             words += ["--pass", ShellWord.quoted(shown)]
         }
-        if !pinnedKeys.isEmpty {
+        if let pinnedKeys, !pinnedKeys.isEmpty {
             let keys = pinnedKeys.map { $0.hasPrefix("sha256//") ? $0 : "sha256//" + $0 }
             words += ["--pinnedpubkey", ShellWord.quoted(keys.joined(separator: ";"))]
         }
-        if insecureAcceptAnyCertificate || insecureAcceptAnyHostName { words.append("-k") }
+        if insecureAcceptAnyCertificate == true || insecureAcceptAnyHostName == true { words.append("-k") }
         return words
     }
 }

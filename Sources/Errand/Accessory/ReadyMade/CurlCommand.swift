@@ -32,7 +32,7 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
     ) {
         var words = ["curl", "-q"]
         let body = BodyWords(description, redaction: redaction, limit: bodyLimit)
-        words += (description.settings.connection ?? connection).curlWords(
+        words += (description.settings.connection ?? connection).resolved.curlWords(
             url: description.url, hasAcceptEncoding: description.headers[.acceptEncoding] != nil, redaction: redaction)
         words += description.settings.curlWords
         if case .digest(let username, let password) = description.authentication {
@@ -129,7 +129,8 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
 
         private mutating func take(_ path: String, _ offset: UInt64, _ length: Int64?) {
             let path = path.hasPrefix("-") ? "./" + path : path
-            if offset == 0, length == nil {
+            // What is the whole file by now is easier read as such.
+            if offset == 0, length == nil || length == (try? FileBodySource(path: path))?.count {
                 words = ["--data-binary", ShellWord.quoted("@" + path)]
                 return
             }
