@@ -101,7 +101,7 @@ private struct Ask: Command {
         #expect(try tls("https://b/", builder) == both)
     }
 
-    /// Finding nobody who said it, clear text is refused where keys are pinned or a certificate is shown.
+    /// Where nobody says it, clear text is refused where keys are pinned or the host's entry names a certificate.
     @Test func whereClearTextIsRefused() throws {
         func isSent(
             _ url: String, _ entry: ConnectionOptions.TLS?, client: ConnectionOptions.TLS = .init(),
@@ -123,6 +123,9 @@ private struct Ask: Command {
             #expect(try isSent(url, .init(pinnedKeys: ["k"], requiresTLS: false)))
             #expect(try !isSent(url, .init(requiresTLS: true)))
             #expect(try !isSent(url, nil, client: Self.exact))
+            #expect(try isSent(url, nil, client: Self.own))
+            #expect(try isSent(url, Self.wild, client: Self.own))
+            #expect(try !isSent(url, Self.deep, own: ConnectionOptions(encodings: .gzip)))
             #expect(try isSent(url, .init(pinnedKeys: []), client: Self.exact))
             #expect(try !isSent(url, nil, own: ConnectionOptions(tls: Self.exact)))
             #expect(try isSent(url, Self.exact, own: ConnectionOptions(tls: .init(requiresTLS: false))))

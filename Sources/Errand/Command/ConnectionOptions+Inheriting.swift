@@ -56,7 +56,7 @@ extension ConnectionOptions.TLS {
 
     /// Whether clear text is refused, once nothing is left to inherit.
     var demandsTLS: Bool {
-        requiresTLS ?? (pinnedKeys.unless([]) != nil || clientCertificate.unless("") != nil)
+        requiresTLS ?? (pinnedKeys.unless([]) != nil)
     }
 
     /// Whether they name a certificate, which tells who asks.

@@ -72,8 +72,9 @@ public struct ConnectionOptions: Sendable, Hashable {
         /// Accepts a certificate for any host. Nothing is protected then; for tests alone. The library's: no.
         public var insecureAcceptAnyHostName: Bool?
         /// Whether a request in clear text (`http://`) is refused, with ``ErrandError/unsupportedScheme`` and before any
-        /// socket. Where nobody says so: yes if these settings, with what they inherit, pin keys or bring a client
-        /// certificate, as whoever says that does not mean to do without; no otherwise.
+        /// socket. Where nobody says so: yes if these settings, with what they inherit, pin keys, or if an entry of
+        /// ``TLSPolicies`` names a client certificate, as whoever says that of a host does not mean to do without; no
+        /// otherwise.
         public var requiresTLS: Bool?
 
         /// Makes TLS settings; what is left out is inherited.

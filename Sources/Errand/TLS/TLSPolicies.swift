@@ -12,7 +12,7 @@
 /// of the request's own ``ConnectionOptions`` come before it, member by member. A redirect to another origin is decided
 /// anew, and there only an entry that names a client certificate brings one.
 ///
-/// A host whose settings pin keys or bring a client certificate is not spoken to in clear text, see
+/// A host whose settings pin keys, or whose entry names a client certificate, is not spoken to in clear text, see
 /// ``ConnectionOptions/TLS/requiresTLS``.
 ///
 /// Hosts are compared as libcurl looks them up: percent-escapes undone, international names as A-labels, in lower case.

@@ -22,7 +22,8 @@ struct TLSPolicyTable: Sendable {
         _ policies: TLSPolicies, plain: TransferSettings, connection: ConnectionOptions, engine: ConnectionOptions
     ) throws(ErrandError) {
         func entry(_ own: ConnectionOptions.TLS) -> Entry {
-            let tls = own.inheriting(connection.tls)
+            var tls = own.inheriting(connection.tls)
+            if own.namesClient, tls.requiresTLS == nil { tls.requiresTLS = true }
             return Entry(own: own, tls: tls, settings: plain.with(tls: tls, engine: engine))
         }
         fallback = policies.default.map(entry)
