@@ -19,6 +19,9 @@ import Testing
             #expect(metrics.secured == nil)
             #expect(try #require(metrics.firstByte) >= .milliseconds(20))
             #expect(metrics.queue < .seconds(30))
+            #expect(metrics.remoteAddress == "127.0.0.1:\(server.port)")
+            let port = try #require(metrics.localAddress?.split(separator: ":").last.flatMap { Int($0) })
+            #expect(metrics.localAddress == "127.0.0.1:\(port)" && port != server.port)
 
             let again = try await client.run(Get(path: "/12b")).metrics
             #expect(again.isConnectionReused)

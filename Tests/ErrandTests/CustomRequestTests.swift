@@ -16,7 +16,7 @@ private struct Ask: Command {
     var body = RequestBody.none
     var authorization: Authorization?
     var timeouts: Timeouts?
-    var priority: Priority?
+    var priority = Priority.normal
     var redirects: RedirectPolicy?
     var customRequest: CustomRequest?
     typealias Response = String

@@ -12,7 +12,7 @@ private struct Ask: Command {
     var body = RequestBody.empty
     var timeouts: Timeouts?
     var limits: Limits?
-    var priority: Priority?
+    var priority = Priority.normal
     var connection: ConnectionOptions?
     var options: CommandOptions = []
 }
@@ -161,10 +161,9 @@ private struct Ask: Command {
 
     @Test func priorityAndOptions() throws {
         let client: (inout Client.Settings) -> Void = {
-            $0.priority = .low
             $0.options = [.withoutCookies, .coalesced]
         }
-        #expect(try settings(Ask(), client: client).priority == .low)
+        #expect(try settings(Ask(), client: client).priority == .normal)
         #expect(try settings(Ask(priority: .high), client: client).priority == .high)
         #expect(try settings(Ask(priority: .high), { $0.priority = .normal }, client: client).priority == .normal)
         #expect(try built(Ask(), client: client).options == .withoutCookies)

@@ -10,7 +10,7 @@ import Testing
         var path = "a"
         var method = HTTPRequest.Method.get
         var baseURL: String?
-        var priority: Priority?
+        var priority = Priority.normal
         var body = RequestBody.none
         typealias Response = Errand.Response
     }

@@ -100,6 +100,9 @@ errand_payload_error_text(const errand_payload *ERRAND_NONNULL payload);
 /* Numeric remote address and port "127.0.0.1:80", "[::1]:80". Same rules. */
 ERRAND_API errand_bytes
 errand_payload_remote_address(const errand_payload *ERRAND_NONNULL payload);
+/* The same of this side's end. Same rules. */
+ERRAND_API errand_bytes
+errand_payload_local_address(const errand_payload *ERRAND_NONNULL payload);
 
 /* Frees a payload; NULL is fine. Thread: any, once. */
 ERRAND_API void errand_payload_free(errand_payload *ERRAND_NULLABLE payload);

@@ -5,24 +5,24 @@
 #include "base/mem.h"
 
 static size_t used(const errand_payload *p) {
-  return p->head_length + p->address_length + p->body_length +
+  return p->head_length + p->addresses_length + p->body_length +
          p->trailers_length + p->text_length;
 }
 
 errand_payload *errand__payload_create(const void *head, size_t head_length,
-                                       const char *address, size_t room) {
-  size_t address_length = address ? strlen(address) : 0;
-  size_t capacity = head_length + address_length + room;
+                                       const char *addresses, size_t room) {
+  size_t addresses_length = addresses ? strlen(addresses) : 0;
+  size_t capacity = head_length + addresses_length + room;
   errand_payload *p = errand__malloc(sizeof *p + capacity);
   if (!p)
     return NULL;
   *p = (errand_payload){.capacity = capacity,
                         .head_length = head_length,
-                        .address_length = address_length};
+                        .addresses_length = addresses_length};
   if (head_length)
     memcpy(p->bytes, head, head_length);
-  if (address_length)
-    memcpy(p->bytes + head_length, address, address_length);
+  if (addresses_length)
+    memcpy(p->bytes + head_length, addresses, addresses_length);
   return p;
 }
 
@@ -78,12 +78,29 @@ errand_bytes errand_payload_head(const errand_payload *p) {
   return (errand_bytes){p->bytes, p->head_length};
 }
 
+/* Where the peer's address ends. */
+static size_t remote_length(const errand_payload *p) {
+  if (p->addresses_length == 0)
+    return 0;
+  const uint8_t *begin = p->bytes + p->head_length;
+  const uint8_t *space = memchr(begin, ' ', p->addresses_length);
+  return space ? (size_t) (space - begin) : p->addresses_length;
+}
+
 errand_bytes errand_payload_remote_address(const errand_payload *p) {
-  return (errand_bytes){p->bytes + p->head_length, p->address_length};
+  return (errand_bytes){p->bytes + p->head_length, remote_length(p)};
+}
+
+errand_bytes errand_payload_local_address(const errand_payload *p) {
+  size_t before = remote_length(p);
+  if (before < p->addresses_length)
+    before += 1;
+  return (errand_bytes){p->bytes + p->head_length + before,
+                        p->addresses_length - before};
 }
 
 errand_bytes errand_payload_body(const errand_payload *p) {
-  return (errand_bytes){p->bytes + p->head_length + p->address_length,
+  return (errand_bytes){p->bytes + p->head_length + p->addresses_length,
                         p->body_length};
 }
 

@@ -6,11 +6,11 @@
 
 #include "include/errand_record.h"
 
-/* head | remote address | body, growing | trailers | error text. */
+/* head | addresses | body, growing | trailers | error text. */
 struct errand_payload {
   size_t capacity; /* of bytes[] */
   size_t head_length;
-  size_t address_length;
+  size_t addresses_length; /* "remote local", or less */
   size_t body_length;
   size_t trailers_length;
   size_t text_length;
@@ -22,7 +22,7 @@ struct errand_payload {
  * Returns: NULL when out of memory. `room` is for what comes after the head.
  */
 errand_payload *errand__payload_create(const void *head, size_t head_length,
-                                       const char *address, size_t room);
+                                       const char *addresses, size_t room);
 
 /*
  * Appends to the body, growing by half where room is missing. Must precede

@@ -162,14 +162,8 @@ errand_status errand__check_complete(const errand__slot *slot) {
   return errand__wire_limit_passed(slot) ? ERRAND_LIMIT_BODY_BYTES : ERRAND_OK;
 }
 
-void errand__remote_address(CURL *easy, char *out) {
-  char *ip = NULL;
-  long port = 0;
-  out[0] = '\0';
-  curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &ip);
-  if (!ip || !ip[0])
-    return;
-  curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &port);
+/* Returns: where the text ends; nothing is written without an address. */
+static char *write_address(char *out, const char *ip, long port) {
   size_t length = strnlen(ip, ERRAND__ADDRESS_MAX - 10);
   bool v6 = memchr(ip, ':', length) != NULL;
   if (v6)
@@ -188,6 +182,24 @@ void errand__remote_address(CURL *easy, char *out) {
   } while (port > 0 && count < 5);
   while (count > 0)
     *out++ = digits[--count];
+  return out;
+}
+
+void errand__addresses(CURL *easy, char *out) {
+  char *ip = NULL;
+  long port = 0;
+  curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &ip);
+  if (ip && ip[0]) {
+    curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &port);
+    out = write_address(out, ip, port);
+    ip = NULL;
+    curl_easy_getinfo(easy, CURLINFO_LOCAL_IP, &ip);
+    if (ip && ip[0]) {
+      *out++ = ' ';
+      curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &port);
+      out = write_address(out, ip, port);
+    }
+  }
   *out = '\0';
 }
 

@@ -6,6 +6,7 @@
 
 /* "[" IPv6 "]:" port and a NUL. */
 #define ERRAND__ADDRESS_MAX 64
+#define ERRAND__ADDRESSES_MAX (2 * ERRAND__ADDRESS_MAX)
 
 /* What a CURLcode means for this transfer; its own reason goes first. */
 errand_status errand__status_of(const errand__slot *slot, CURLcode code);
@@ -18,8 +19,9 @@ void errand__name_socket(errand__slot *slot, CURLcode code);
 void errand__record_fill(const errand__slot *slot, CURLcode code,
                          errand_record *record);
 
-/* Numeric address and port of the peer; "" while there is none. */
-void errand__remote_address(CURL *easy, char *out);
+/* Numeric addresses and ports, the peer's, then ours behind a space; "" while
+   there is none. `out` has room for ERRAND__ADDRESSES_MAX bytes. */
+void errand__addresses(CURL *easy, char *out);
 
 /*
  * What libcurl calls complete although it is not: a head that ends with the

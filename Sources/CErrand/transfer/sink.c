@@ -38,10 +38,10 @@ static bool scratch_append(errand__scratch *s, const char *bytes, size_t n) {
 
 bool errand__payload_begin(errand__slot *slot, size_t room) {
   errand__transfer *t = slot->transfer;
-  char address[ERRAND__ADDRESS_MAX];
-  errand__remote_address(slot->easy, address);
+  char addresses[ERRAND__ADDRESSES_MAX];
+  errand__addresses(slot->easy, addresses);
   t->payload = errand__payload_create(slot->scratch.bytes, slot->scratch.length,
-                                      address, room);
+                                      addresses, room);
   if (t->payload)
     slot->scratch.length = 0;
   return t->payload != NULL;
@@ -111,12 +111,12 @@ static bool report_head(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
   errand__scratch *head = &slot->scratch;
-  char address[ERRAND__ADDRESS_MAX];
+  char addresses[ERRAND__ADDRESSES_MAX];
   if (!errand__loop_reserve_records(loop, 1))
     return false;
-  errand__remote_address(slot->easy, address);
+  errand__addresses(slot->easy, addresses);
   errand_payload *payload =
-      errand__payload_create(head->bytes, head->length, address, 0);
+      errand__payload_create(head->bytes, head->length, addresses, 0);
   if (!payload)
     return false;
   errand_record *record = errand__loop_add_record(loop, t->id, t->tag);

@@ -15,7 +15,7 @@ extension RequestBuilder {
         }
         let entry: TLSPolicyTable.Entry? = if let policies { try policies.get().entry(forURL: url) } else { nil }
         var result = if let entry { entry.settings } else { try plain.get() }
-        if timeouts != nil || limits != nil || priority != nil || connection != nil {
+        if timeouts != nil || limits != nil || priority != .normal || connection != nil {
             let own = connection?.tls
             var options = result.connection
             var requiresTLS = result.requiresTLS
@@ -28,7 +28,7 @@ extension RequestBuilder {
             result = try TransferSettings(
                 timeouts: (timeouts?.inheriting(settings.timeouts) ?? settings.timeouts).resolved,
                 limits: limits?.inheriting(settings.limits) ?? settings.limits,
-                priority: priority ?? settings.priority, connection: options, requiresTLS: requiresTLS,
+                priority: priority, connection: options, requiresTLS: requiresTLS,
                 ownTLS: own == ConnectionOptions.TLS() ? nil : own)
         }
         if result.requiresTLS { try Self.requireTLS(url) }

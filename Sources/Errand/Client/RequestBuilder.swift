@@ -33,7 +33,7 @@ final class RequestBuilder: Sendable {
         let connection = settings.connection.resolved
         let plain = Result { () throws(ErrandError) in
             try TransferSettings(
-                timeouts: settings.timeouts.resolved, limits: settings.limits, priority: settings.priority,
+                timeouts: settings.timeouts.resolved, limits: settings.limits, priority: .normal,
                 connection: connection == engine ? nil : connection, requiresTLS: settings.connection.tls.demandsTLS)
         }
         self.plain = plain

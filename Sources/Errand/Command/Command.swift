@@ -79,8 +79,9 @@ public protocol Command: Sendable {
     /// `nil`, the default, and each member that is: ``Client/Settings/limits``.
     var limits: Limits? { get }
 
-    /// `nil`, the default: ``Client/Settings/priority`` (YTKNetwork `requestPriority`).
-    var priority: Priority? { get }
+    /// Among the requests of a client, so that there is no default of the client's. Default: normal (YTKNetwork
+    /// `requestPriority`).
+    var priority: Priority { get }
 
     /// How to reach the server. `nil`, the default, and each member that is: ``Client/Settings/connection``.
     var connection: ConnectionOptions? { get }
@@ -154,8 +155,8 @@ extension Command {
     public var timeouts: Timeouts? { nil }
     /// The client's.
     public var limits: Limits? { nil }
-    /// The client's.
-    public var priority: Priority? { nil }
+    /// Normal.
+    public var priority: Priority { .normal }
     /// The client's.
     public var connection: ConnectionOptions? { nil }
     /// The client's.

@@ -21,7 +21,7 @@ public struct RawCommand: Command {
     /// Default: the client's.
     public var limits: Limits?
     /// Default: the client's.
-    public var priority: Priority?
+    public var priority = Priority.normal
     /// Default: the client's.
     public var connection: ConnectionOptions?
     /// Default: the client's.

@@ -29,6 +29,8 @@ public struct TransferMetrics: Sendable, Hashable {
     public var httpVersion: String?
     /// `127.0.0.1:80`, `[::1]:80`; `nil` where nothing was connected.
     public var remoteAddress: String?
+    /// This side's end of the connection, as ``remoteAddress``.
+    public var localAddress: String?
 
     /// Nothing happened.
     public init() {}

@@ -11,6 +11,7 @@ final class AssembledStorage: ResponseStorage, @unchecked Sendable {
         self.end = end
         var total = end?.metrics ?? head.metrics
         total.remoteAddress = total.remoteAddress ?? head.metrics.remoteAddress
+        total.localAddress = total.localAddress ?? head.metrics.localAddress
         self.total = total
         let bytes = head.rawHead
         let base = UnsafeMutableRawPointer.allocate(byteCount: max(1, bytes.count + body.count), alignment: 1)

@@ -31,9 +31,14 @@ final class PayloadStorage: ResponseStorage, @unchecked Sendable {
 
     override var metrics: TransferMetrics {
         var metrics = TransferMetrics(record)
-        let address = UnsafeRawBufferPointer(errand_payload_remote_address(payload))
-        metrics.remoteAddress = address.isEmpty ? nil : String(decoding: address, as: UTF8.self)
+        metrics.remoteAddress = Self.text(errand_payload_remote_address(payload))
+        metrics.localAddress = Self.text(errand_payload_local_address(payload))
         return metrics
+    }
+
+    private static func text(_ bytes: errand_bytes) -> String? {
+        let bytes = UnsafeRawBufferPointer(bytes)
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -45,7 +45,7 @@ import Testing
         var path: String { "report" }
         var timeouts: Timeouts? { Timeouts(connect: .seconds(2), idle: .seconds(5), total: .seconds(30)) }
         var limits: Limits? { Limits(bodyBytes: 1 << 20) }
-        var priority: Priority? { .high }
+        var priority: Priority { .high }
         var redirects: RedirectPolicy? { .follow(limit: 2) }
         typealias Response = Data
     }
