@@ -51,7 +51,7 @@
     "the server's certificate is not trusted")                                 \
   X(TLS_PIN_MISMATCH, 66, tlsPinMismatch, "no pinned key matched")             \
   X(TLS_CREDENTIALS, 67, tlsCredentials,                                       \
-    "a CA file, client certificate or key cannot be used")       \
+    "a CA file, client certificate or key cannot be used")                     \
   /* The exchange itself. */                                                   \
   X(SEND_FAILED, 80, sendFailed, "sending failed")                             \
   X(CONNECTION_LOST, 81, connectionLost,                                       \
