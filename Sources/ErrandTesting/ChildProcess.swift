@@ -1,3 +1,4 @@
+internal import CErrandFaultServer
 import Foundation
 
 /// A child whose standard input and output are a socket that we hold, so that it learns of our end however we end.
@@ -22,6 +23,9 @@ final class ChildProcess: @unchecked Sendable {
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, sockets[1], 0)
         posix_spawn_file_actions_adddup2(&actions, sockets[1], 1)
+        // A pipe of Foundation's that is just being made would stay open until this child ends, and its reader would
+        // wait for that.
+        _ = errand_fault_spawn_close_from(&actions, 3)
         var pid: pid_t = 0
         let arguments = [strdup(path), nil]
         let code = posix_spawn(&pid, path, &actions, nil, arguments, environ)

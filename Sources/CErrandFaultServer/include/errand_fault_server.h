@@ -227,6 +227,12 @@ uint16_t errand_fault_port_number(const errand_fault_port *port);
 /* NULL is fine. */
 void errand_fault_port_destroy(errand_fault_port *ERRAND_FAULT_NULLABLE port);
 
+/* Has posix_spawn close every descriptor from `first` on: what other threads
+   are about to mark close-on-exec would be inherited. For Swift, which does not
+   see the function that does it. `actions`: a posix_spawn_file_actions_t.
+   Returns: 0 or an errno. */
+int errand_fault_spawn_close_from(void *actions, int first);
+
 #if defined(__clang__)
 #pragma clang assume_nonnull end
 #endif

@@ -1,0 +1,7 @@
+#include "fault.h"
+
+#include <spawn.h>
+
+int errand_fault_spawn_close_from(void *actions, int first) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
