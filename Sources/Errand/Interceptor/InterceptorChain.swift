@@ -87,6 +87,8 @@ struct InterceptorChain: Sendable {
 extension AnyRequest {
     /// The interceptors of the present run; `nil` where there are none.
     final func interception() -> InterceptorChain? {
+        // Most have none, and are not to copy anything for that.
+        guard core.withLock({ $0.hooks?.run.interceptors.isEmpty == false }) else { return nil }
         let (present, lastURL) = core.withLock { core -> (RunHooks?, String?) in
             guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return (nil, nil) }
             return (run, core.description?.url)

@@ -23,9 +23,6 @@ extension AnyRequest {
         }
     }
 
-    /// What this request does otherwise than its command says; `nil` for nothing.
-    public final var overrides: RequestOverrides? { boxedOverrides?.overrides }
-
     /// Whether the response came from a cache and not from the network.
     public final var isFromCache: Bool { false }
 

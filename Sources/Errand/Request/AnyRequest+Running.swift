@@ -127,17 +127,17 @@ extension AnyRequest {
     /// Registers with the client, then builds.
     final func prepare() throws(ErrandError) -> RequestDescription {
         guard client.requestStarted(self) else { throw .shutDown }
-        var description = try describe()
+        let (stream, isObserved) = core.withLock { core -> (ResponseStream?, Bool) in
+            guard let run = core.hooks?.run else { return (nil, false) }
+            return (run.stream, !run.observers.isEmpty)
+        }
+        var description = try describe(stream)
         if let total = description.settings.timeouts.total {
             let deadline = ContinuousClock.now + total
             core.withLock { $0.deadline = deadline }
         }
-        let (isObserved, isStreamed) = core.withLock { core in
-            guard let run = core.hooks?.run else { return (false, false) }
-            return (!run.observers.isEmpty, run.stream != nil)
-        }
         if isObserved { description.reports = [.events, .progress] }
-        if isStreamed { try description.stream() }
+        if stream != nil { try description.stream() }
         let own = commandInterceptors
         if !own.isEmpty || !client.interceptors.isEmpty {
             let interceptors = client.interceptors + own

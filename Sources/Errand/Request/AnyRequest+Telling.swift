@@ -22,6 +22,7 @@ extension AnyRequest {
     final func tell(
         _ accessories: [any Accessory], _ message: @escaping @Sendable (any Accessory, AnyRequest) -> Void
     ) {
+        guard !accessories.isEmpty else { return }
         for accessory in accessories {
             guard let queue = accessory.callbackQueue else {
                 message(accessory, self)

@@ -15,8 +15,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     /// Whether transfers go by ``Client/coalescing``. Fixed, because the numbers of transfers are those of their carrier.
     let isCoalesced: Bool
-    /// What this request does otherwise than its command says.
-    let boxedOverrides: OverridesBox?
+    /// What this request does otherwise than its command says; `nil` for nothing.
+    public final let overrides: RequestOverrides?
     /// The client's list of what runs; guarded by the client's lock.
     nonisolated(unsafe) var inList = RequestList.Links()
 
@@ -83,12 +83,6 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var pump: UploadPump?
     }
 
-    /// Apart because most requests have none.
-    final class OverridesBox: Sendable {
-        let overrides: RequestOverrides
-        init(_ overrides: RequestOverrides) { self.overrides = overrides }
-    }
-
     /// An asynchronous step.
     struct Work {
         let task: Task<Void, Never>
@@ -106,7 +100,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     init(client: Client, callbacks: CallbackQueue, options: CommandOptions, overrides: RequestOverrides?) {
         self.client = client
         isCoalesced = (overrides?.options ?? options).contains(.coalesced)
-        boxedOverrides = overrides.map(OverridesBox.init)
+        self.overrides = overrides
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
         super.init(callbacks: callbacks)
     }
@@ -117,7 +111,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     // MARK: What Request adds
 
     /// The command's description, made now.
-    func describe() throws(ErrandError) -> RequestDescription { throw .internalFailure }
+    func describe(_ stream: ResponseStream?) throws(ErrandError) -> RequestDescription { throw .internalFailure }
 
     /// The command's redirect policy, or the client's.
     var redirectPolicy: RedirectPolicy { client.redirects }

@@ -16,7 +16,24 @@ extension Request {
                     stop()
                 })
         }
-        return try Self.outcome(result)
+        return try takenOutcome()
+    }
+
+    /// As ``result``, with fewer copies of a value whose type is known at run time alone.
+    private func takenOutcome() throws -> C.Response {
+        var failure: ErrandError?
+        let value = core.withLock { core -> C.Response? in
+            switch core.machine.outcome {
+            case .succeeded: return storedValue
+            case .failed(let error): failure = error
+            case .cancelled: failure = .cancelled
+            case nil: failure = .internalFailure
+            }
+            return nil
+        }
+        if let value { return value }
+        guard failure != .cancelled else { throw CancellationError() }
+        throw failure ?? .internalFailure
     }
 
     /// Begins the run and stores what its first transfer sends; `nil` where it is over already.

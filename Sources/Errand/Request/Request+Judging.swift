@@ -27,9 +27,7 @@ extension Request {
 
     /// Whether judging takes code that may wait, or long.
     func mayWait(_ result: TransferResult) -> Bool {
-        if core.withLock({ $0.hooks?.run.interceptors.isEmpty == false }) || command.failurePreprocessor != nil {
-            return true
-        }
+        if command.failurePreprocessor != nil { return true }
         guard case .response(let response) = result else { return false }
         if command.validator != nil || command.successPreprocessor != nil { return true }
         guard response.body.count >= Self.largeBody else { return false }

@@ -7,7 +7,7 @@ import Synchronization
 public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     /// What it asks for.
     public let command: C
-    private nonisolated(unsafe) var storedValue: C.Response?
+    nonisolated(unsafe) var storedValue: C.Response?
     private nonisolated(unsafe) var ending = Ending.none
 
     /// Who is told in the end, besides accessories and delegate. Taken out before it is called, so that a request may be
@@ -65,10 +65,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     // MARK: AnyRequest
 
-    override func describe() throws(ErrandError) -> RequestDescription {
-        if let stream = core.withLock({ $0.hooks?.run.stream }) {
-            return try client.builder.description(of: stream.command, overrides: overrides)
-        }
+    override func describe(_ stream: ResponseStream?) throws(ErrandError) -> RequestDescription {
+        if let stream { return try client.builder.description(of: stream.command, overrides: overrides) }
         return try client.builder.description(of: command, overrides: overrides)
     }
 
@@ -90,9 +88,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override func finish(_ result: TransferResult, inPlace: Bool) {
-        let stream = inPlace ? nil : core.withLock { $0.hooks?.run.stream }
+        guard !inPlace else { return conclude(judge(result)) }
+        let (stream, isIntercepted) = core.withLock { core -> (ResponseStream?, Bool) in
+            guard let run = core.hooks?.run else { return (nil, false) }
+            return (run.stream, !run.interceptors.isEmpty)
+        }
         let isTruncated = stream?.isTruncated == true
-        guard !inPlace, mayWait(result) else {
+        guard isIntercepted || mayWait(result) else {
             let verdict = judge(result)
             return conclude(isTruncated ? verdict.onTruncatedBody : verdict)
         }
@@ -123,7 +125,11 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
         tell(told) { $0.requestWillStop($1) }
 
-        let (outcome, ending, delegate, run) = core.withLock { core in
+        // Not as one tuple, whose type would be looked up at run time, as that of `ending` depends on the command's.
+        var ending = Ending.none
+        var delegate: (any RequestDelegate)?
+        var run: RunHooks?
+        let outcome = core.withLock { core in
             let outcome: RequestStateMachine.Outcome
             switch verdict {
             case .success(let value, let response):
@@ -134,11 +140,14 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
                 outcome = core.machine.concluded(.failed(error))
                 core.response = error.response
             }
-            defer { self.ending = .none }
-            core.told = []
-            let run = core.hooks?.run
-            core.hooks?.run = RunHooks()
-            return (outcome, self.ending, core.hooks?.delegate, run)
+            swap(&ending, &self.ending)
+            if !core.told.isEmpty { core.told = [] }
+            if let hooks = core.hooks {
+                delegate = hooks.delegate
+                run = hooks.run
+                hooks.run = RunHooks()
+            }
+            return outcome
         }
         run?.stream?.end(verdict.response(outcome), of: self)
         tell(outcome, ending, delegate)
