@@ -89,8 +89,9 @@ private let newer = AnswerBook.Entry(credential: .field("newer"), serial: 2)
             -> AnswerBook.Key?
         {
             var run = InterceptedRun(interceptors: [], url: url)
+            run.clientConnection = ConnectionOptions(proxy: .url("http://p:1"))
             run.connection = proxy.map { ConnectionOptions(proxy: $0) }
-            return AnswerBook.Key(side, try run.description(), ConnectionOptions(proxy: .url("http://p:1")))
+            return AnswerBook.Key(side, try run.description(), run.clientConnection)
         }
         let server = try #require(try key("http://a/x"))
         #expect(try key("HTTP://A:80/y?z") == server)

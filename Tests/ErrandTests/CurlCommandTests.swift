@@ -89,19 +89,20 @@ import Testing
     }
 
     @Test func connectionOptions() throws {
-        let options = ConnectionOptions(
+        var options = ConnectionOptions(
             httpVersion: .http2OverTLS, encodings: [.gzip, .brotli],
             tls: .init(
                 caFile: "ca", clientCertificate: "a:b", clientKey: "k", pinnedKeys: ["AA=", "sha256//BB="],
                 minimumVersion: .v1_3, insecureAcceptAnyCertificate: true),
             proxy: .url("https://p:1", bypass: ["a", "b"]), resolveOverrides: ["h:1:127.0.0.1"],
             unixSocketPath: "/s", localInterface: "lo", tcpKeepaliveSeconds: 5)
+        options.tls.proxyCAFile = "own"
         let timeouts = Timeouts(connect: .milliseconds(250), idle: .milliseconds(1001), total: .seconds(3))
         let words = text(try description("https://h/[1]/.a", timeouts: timeouts, connection: options))
         #expect(
             words == "curl -q --http2 --compressed -H 'Accept-Encoding: gzip, br' --tlsv1.3 --cacert ca --cert 'a\\:b' "
                 + "--key k --pinnedpubkey 'sha256//AA=;sha256//BB=' -k --proxy https://p:1 --noproxy a,b "
-                + "--proxy-cacert ca --resolve h:1:127.0.0.1 --unix-socket /s --interface lo --keepalive-time 5 "
+                + "--proxy-cacert own --resolve h:1:127.0.0.1 --unix-socket /s --interface lo --keepalive-time 5 "
                 + "--connect-timeout 0.250 --max-time 3 --speed-limit 1 --speed-time 2 -H 'User-Agent: t' -g "
                 + "--path-as-is 'https://h/[1]/.a'")
         let plain = text(try description(connection: .init(httpVersion: .http2PriorKnowledge)))

@@ -197,4 +197,18 @@ private struct Ask: Command {
         let own = try built(Ask(method: .post, body: .json(Value(), encoder: JSONEncoder())), client: client)
         #expect(own.bodyBytes == Array(#"{"userName":1}"#.utf8))
     }
+
+    /// An equal value of its own would be another pool of connections.
+    @Test func whatIsTheClientsOwnAfterAllIsNotSaidAgain() throws {
+        var configuration = Client.Configuration()
+        configuration.connection = ConnectionOptions(encodings: [.gzip], tls: .init(caFile: "/own.pem"))
+        let builder = RequestBuilder(configuration)
+        func said(_ options: ConnectionOptions) throws -> ConnectionOptions? {
+            try builder.description(of: Ask(connection: options)).settings.connection
+        }
+        #expect(try said(ConnectionOptions()) == nil)
+        #expect(try said(ConnectionOptions(httpVersion: .automatic)) == nil)
+        #expect(try said(ConnectionOptions(encodings: [.gzip])) == nil)
+        #expect(try said(ConnectionOptions(encodings: [])) != nil)
+    }
 }

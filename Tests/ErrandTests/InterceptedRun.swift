@@ -25,7 +25,7 @@ struct InterceptedRun {
     func description() throws -> RequestDescription {
         var command = RawCommand(url: url, headers: headers)
         command.connection = connection
-        return try RequestBuilder(Client.Configuration()).description(of: command)
+        return try RequestBuilder(Client.Configuration(connection: clientConnection)).description(of: command)
     }
 
     func prepare(_ replays: Int = 0) async throws -> RequestDescription {

@@ -73,4 +73,29 @@ import Testing
         #expect(stub.submitted.isEmpty)
         await client.shutdown(.cancel)
     }
+
+    /// The first transfer was sent: what keeps its replay from being sent is no refusal.
+    @Test func aReplayThatIsSpoiltIsNoRefusal() async throws {
+        struct Spoil: Interceptor {
+            func prepare(
+                _ request: RequestDescription, in context: InterceptionContext
+            ) async throws -> RequestDescription {
+                var request = request
+                if context.replays > 0 { request.body = .stream(length: nil) }
+                return request
+            }
+            func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
+                context.replays == 0
+            }
+        }
+        let client = Client.stubbed(StubTransport { _ in .response(status: 503) }) { $0.interceptors = [Spoil()] }
+        guard case .failure(let error) = await client.result(of: GetRaw()) else {
+            Issue.record("it succeeded")
+            return
+        }
+        #expect(error == .invalidBody)
+        #expect(!error.isRefusal)
+        #expect(error.statusCode == 503)
+        await client.shutdown(.cancel)
+    }
 }

@@ -12,8 +12,8 @@ extension Client {
 
     /// Shuts the client down: starts from now on fail with ``ErrandError/shutDown``, what runs is treated as `mode`
     /// says. During a drain those starts may still be made that a refresh needs (``Authenticator/refresh(_:after:)``), for
-    /// which requests that run may wait. Returns when every request has told its end and the engine's threads are gone. May be called again, to turn
-    /// a drain into a cancel, or just to wait.
+    /// which requests that run may wait. Returns when every request has told its end and the engine's threads are gone.
+    /// May be called again, to turn a drain into a cancel, or just to wait.
     public func shutdown(_ mode: ShutdownMode = .drain(within: .seconds(30))) async {
         await withUnsafeContinuation { continuation in
             shutdown(mode) { continuation.resume() }

@@ -22,7 +22,9 @@ extension RequestBuilder {
             if let connection {
                 var all = connection.inheriting(settings.connection)
                 if let entry { all.tls = connection.tls.inheriting(entry.tls) }
-                options = all.resolved
+                // What is the engine's own shares its connections.
+                let resolved = all.resolved
+                options = resolved == engine ? nil : resolved
                 requiresTLS = all.tls.demandsTLS
             }
             result = try TransferSettings(

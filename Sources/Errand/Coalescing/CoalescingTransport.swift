@@ -69,7 +69,9 @@ final class CoalescingTransport: Transport {
             events.async { [self] in reconcile(transfer) }
         } catch {
             let others = end(transfer).filter { $0.id != id }
-            TransferReceiver.deliver(others.map { TransferEvent($0.receiver, .ended(.failure(error.refused))) })
+            // Whether something of theirs was sent before, a redirect or a replay, is not known here.
+            let failure = error.with(isRefusal: false)
+            TransferReceiver.deliver(others.map { TransferEvent($0.receiver, .ended(.failure(failure))) })
             throw error
         }
     }

@@ -23,8 +23,8 @@ extension ConnectionOptions {
 }
 
 extension ConnectionOptions.TLS {
-    /// The members of `base` where there are none here. A certificate comes with its key and password, or all three come
-    /// from `base`.
+    /// The members of `base` where there are none here. A certificate brings its key and password along; `base`'s
+    /// comes with those that are not said here.
     func inheriting(_ base: Self) -> Self {
         var result = self
         result.caFile = caFile ?? base.caFile

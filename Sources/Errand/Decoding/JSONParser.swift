@@ -3,7 +3,7 @@
 ///
 /// It takes what Foundation's decoder takes: 512 levels, a comma after the last element, UTF-16 and UTF-32, of a name that
 /// comes twice the first value. It differs in three points: what is malformed is refused within a value that is dropped, too;
-/// a number with a fraction is never read as whole; a unit of UTF-16 or UTF-32 that the end cuts is refused.
+/// a number of 2^53 or more that is written with a fraction is not read as whole; a unit of UTF-16 or UTF-32 that the end cuts is refused.
 struct JSONParser {
     /// The bound of Foundation's decoder.
     static let maximumDepth = 512

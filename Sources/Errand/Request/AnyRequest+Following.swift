@@ -61,6 +61,7 @@ extension AnyRequest {
                 conclude(.cancelled)
                 return .finished
             }
+            stream?.nextTransfer()
             return .submit(next, transfer: transfer)
         }
     }
@@ -87,10 +88,12 @@ extension AnyRequest {
             finish(.failure(.timeoutTotal), inPlace: inPlace)
             return .finished
         }
-        guard case .submit(let transfer) = core.withLock({ $0.machine.hopDecided() }) else {
+        let (action, stream) = core.withLock { ($0.machine.hopDecided(), $0.hooks?.run.stream) }
+        guard case .submit(let transfer) = action else {
             conclude(.cancelled)
             return .finished
         }
+        stream?.nextTransfer()
         return .submit(next, transfer: transfer)
     }
 
@@ -127,15 +130,16 @@ extension AnyRequest {
         }
         guard let next = withTimeLeft(built) else { return conclude(.timeoutTotal.with(response: response)) }
         let attempt = Attempt(number: attempts + 1, url: sent?.url ?? built.url, response: response, error: error)
-        let action = core.withLock { core in
+        let (action, stream) = core.withLock { core in
             core.earlier.append(attempt)
             core.isReplayUnsent = true
             core.hooks?.run.replays += 1
             core.hooks?.run.attemptsBeforeReplay = core.earlier.count
-            return core.machine.hopDecided()
+            return (core.machine.hopDecided(), core.hooks?.run.stream)
         }
         tell(.replaying(attempt))
         guard case .submit(let transfer) = action else { return conclude(.cancelled) }
+        stream?.nextTransfer()
         send(next, transfer: transfer)
     }
 }

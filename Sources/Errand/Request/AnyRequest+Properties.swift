@@ -85,7 +85,9 @@ extension AnyRequest {
     }
 
     /// Calls `observe` with the progress of this request's next run, on the callback queue: at most ten times a second
-    /// and once more at the end of each transfer (AFNetworking's upload and download progress blocks).
+    /// and once more at the end of each transfer. No number falls within the run: the body of a redirect does not count,
+    /// that of a response that is sent for again (``Interceptor``) does (AFNetworking's upload and download progress
+    /// blocks).
     public final func onProgress(_ observe: @escaping @Sendable (TransferProgress) -> Void) {
         addAccessory(ProgressObserver(observe))
     }

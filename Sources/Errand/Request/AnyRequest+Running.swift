@@ -12,7 +12,7 @@ extension AnyRequest {
 
     /// Starts the request; a finished one is started again, from its command, with nothing left of the run before.
     ///
-    /// Returns false, and does nothing, while it runs or is still stopping, and for a request of
+    /// Returns false, and does nothing, while it runs or is still stopping, for a streamed request that is over, and for one of
     /// ``Client/run(_:overrides:)`` that nobody watches, as it is found in ``Client/requests``: its result is the caller's
     /// alone. Accessories hear `requestWillStart` on this thread, before anything is sent; all other news comes on the
     /// callback queue, a failure to build the request included. After the client was shut down it fails with
@@ -63,6 +63,7 @@ extension AnyRequest {
     final func begin(installing install: () -> Void) -> RequestStateMachine.StartAction {
         let begun = core.withLock { core in
             let outcome = core.machine.outcome
+            if outcome != nil, !isRestartable { return Begun(action: .refuse, told: [], remains: nil) }
             let action = core.machine.startRequested()
             if action != .refuse { install() }
             return beginRun(action, after: outcome, in: &core)
@@ -181,7 +182,7 @@ extension AnyRequest {
             }
             submit(prepared, transfer: transfer)
         } catch {
-            deliver(.failure(error.refused))
+            deliver(.failure(refusal(error)))
         }
     }
 

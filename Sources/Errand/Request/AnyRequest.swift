@@ -113,6 +113,9 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     /// The command's description, made now.
     func describe(_ stream: ResponseStream?) throws(ErrandError) -> RequestDescription { throw .internalFailure }
 
+    /// Whether it may be started once more.
+    var isRestartable: Bool { true }
+
     /// The command's redirect policy, or the client's.
     var redirectPolicy: RedirectPolicy { client.redirects }
 

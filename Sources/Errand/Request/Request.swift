@@ -70,6 +70,9 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return try client.builder.description(of: command, overrides: overrides)
     }
 
+    /// A streamed response has had its caller, and its request nobody to stream to.
+    override var isRestartable: Bool { !(command is any StreamedCommand) }
+
     override var redirectPolicy: RedirectPolicy {
         overrides?.redirects ?? command.redirects ?? client.redirects
     }

@@ -39,9 +39,27 @@ final class ResponseStream: Sendable {
         guarded.withLock { $0.state = .waiting(caller) }
     }
 
+    /// The run goes on with another transfer: what the last one's head said is not to be taken for what the next one ends
+    /// with, which may have no head.
+    func nextTransfer() {
+        let former = guarded.withLock { guarded -> HeldResponse.Question? in
+            guard let caller = guarded.state.caller else { return nil }
+            defer {
+                guarded.state = .waiting(caller)
+                guarded.kept = ChunkQueue()
+            }
+            if case .holding(_, let held) = guarded.state { return held.question }
+            return nil
+        }
+        former?.cancel()
+    }
+
     /// On the callback queue.
     func head(_ head: Response, of request: AnyRequest) {
-        guard guarded.withLock({ $0.state.caller != nil }) else { return }
+        // The head of a request that was stopped there a moment ago decides nothing.
+        guard guarded.withLock({ $0.state.caller != nil }), !request.core.withLock({ $0.machine.isStopped }) else {
+            return
+        }
         // User code, and so before the lock.
         let verdict = judge(head)
         perform(

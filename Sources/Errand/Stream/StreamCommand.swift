@@ -1,5 +1,8 @@
+/// Tells such a command by.
+protocol StreamedCommand {}
+
 /// A command whose response is streamed: it is built as `command` says, and judged by its head.
-struct StreamCommand<C: Command>: Command {
+struct StreamCommand<C: Command>: Command, StreamedCommand {
     typealias Response = Errand.Response
     let command: C
 

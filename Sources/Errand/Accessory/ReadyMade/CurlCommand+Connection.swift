@@ -35,7 +35,7 @@ extension ConnectionOptions {
                 "--proxy", ShellWord.quoted(redaction.url(url)), "--noproxy",
                 ShellWord.quoted((try? ProxyBypass.list(bypass)) ?? bypass.joined(separator: ",")),
             ]
-            guard URLReference(url).scheme?.lowercased() == "https", let file = tls.caFile else { return words }
+            guard URLReference(url).scheme?.lowercased() == "https", let file = tls.proxyCAFile else { return words }
             return words + ["--proxy-cacert", ShellWord.quoted(file)]
         }
     }
