@@ -24,24 +24,20 @@ import Testing
 
     /// Runs `command` by /bin/sh with `input`, on a thread of its own; what it prints is dropped.
     private func shell(_ command: String, input: URL? = nil, in folder: URL) async throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", command]
-        process.currentDirectoryURL = folder
-        // Neither may change what is sent.
-        process.environment = ["PATH": "/usr/bin:/bin", "http_proxy": "http://127.0.0.1:1", "LC_ALL": "C"]
-        let output = folder.appendingPathComponent("output")
+        let output = folder.appendingPathComponent("output-\(UUID().uuidString)")
         try Data().write(to: output)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = process.standardOutput
-        process.standardInput = try FileHandle(forReadingFrom: input ?? URL(fileURLWithPath: "/dev/null"))
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
+        defer { try? FileManager.default.removeItem(at: output) }
+        // Neither may change what is sent.
+        let environment = ["PATH": "/usr/bin:/bin", "http_proxy": "http://127.0.0.1:1", "LC_ALL": "C"]
+        let run = try ProgramRun(
+            "/bin/sh", ["-c", "cd \"$0\" || exit 1\n" + command, folder.path], environment: environment,
+            input: input?.path ?? "/dev/null", output: output.path)
+        let status = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: run.wait()) }
         }
-        guard process.terminationStatus == 0 else {
+        guard status == 0 else {
             let errors = String(decoding: try Data(contentsOf: output), as: UTF8.self)
-            throw ShellFailed(status: process.terminationStatus, errors: errors)
+            throw ShellFailed(status: status ?? -1, errors: errors)
         }
     }
 

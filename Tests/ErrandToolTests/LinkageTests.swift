@@ -1,3 +1,4 @@
+import ErrandTesting
 import Foundation
 import Testing
 
@@ -6,15 +7,11 @@ import Testing
     @Test func theToolDoesNotLinkXML() throws {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let tool = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("errand")
-        let pipe = Pipe()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/ldd")
-        process.arguments = [tool.path]
-        process.standardOutput = pipe
-        try process.run()
-        let libraries = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let folder = try TemporaryFolder()
+        try Data().write(to: folder.file("libraries"))
+        let run = try ProgramRun("/usr/bin/ldd", [tool.path], output: folder.file("libraries").path)
+        #expect(run.wait() == 0)
+        let libraries = String(decoding: try Data(contentsOf: folder.file("libraries")), as: UTF8.self)
         #expect(libraries.contains("libcurl") && libraries.contains("libswiftCore"))
         #expect(!libraries.contains("FoundationXML") && !libraries.contains("libxml2"))
     }

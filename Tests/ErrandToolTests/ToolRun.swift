@@ -1,3 +1,4 @@
+import ErrandTesting
 import Foundation
 
 /// One run of the built `errand`.
@@ -29,28 +30,19 @@ struct ToolRun {
         let inputFile = folder.file("input")
         try Data(input.utf8).write(to: inputFile)
         for name in ["output", "errors"] { try Data().write(to: folder.file(name)) }
-        let process = Process()
-        process.executableURL = ToolRun.executable
-        process.arguments = arguments
-        process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        process.standardOutput = try FileHandle(
-            forWritingTo: outputTo.map(URL.init(fileURLWithPath:)) ?? folder.file("output"))
-        process.standardError = try FileHandle(
-            forWritingTo: errorsTo.map(URL.init(fileURLWithPath:)) ?? folder.file("errors"))
-        let ended = DispatchSemaphore(value: 0)
-        process.terminationHandler = { _ in ended.signal() }
-        try process.run()
-        if let interruptAfter, ended.wait(timeout: .now() + interruptAfter) == .timedOut {
-            process.interrupt()
-            if ended.wait(timeout: .now() + seconds) == .timedOut {
-                kill(process.processIdentifier, SIGKILL)
-                throw Stuck(arguments: arguments)
-            }
-        } else if interruptAfter == nil, ended.wait(timeout: .now() + seconds) == .timedOut {
-            kill(process.processIdentifier, SIGKILL)
+        let run = try ProgramRun(
+            ToolRun.executable.path, arguments, input: inputFile.path,
+            output: outputTo ?? folder.file("output").path, errors: errorsTo ?? folder.file("errors").path)
+        var ended: Int32?
+        if let interruptAfter {
+            ended = run.wait(seconds: interruptAfter)
+            if ended == nil { run.signal(SIGINT) }
+        }
+        guard let ended = ended ?? run.wait(seconds: seconds) else {
+            run.kill()
             throw Stuck(arguments: arguments)
         }
-        status = process.terminationStatus
+        status = ended
         output = try Data(contentsOf: folder.file("output"))
         errors = String(decoding: try Data(contentsOf: folder.file("errors")), as: UTF8.self)
     }

@@ -1,0 +1,79 @@
+internal import CErrandFaultServer
+import Foundation
+import Glibc
+
+/// A program that runs with its input and output in files, for the package's own tests.
+///
+/// Foundation's Process is not used: up to Swift 6.3 it reads beyond the entries of /proc/self/fd when it looks for the
+/// highest descriptor, and takes the process down where that is the end of a page.
+package struct ProgramRun: Sendable {
+    private let pid: pid_t
+
+    /// Starts it.
+    ///
+    /// - Parameter environment: `nil`: ours.
+    /// - Parameter output: an existing file or device.
+    /// - Parameter errors: the same; `nil`: where the output goes.
+    package init(
+        _ path: String, _ arguments: [String], environment: [String: String]? = nil, input: String = "/dev/null",
+        output: String = "/dev/null", errors: String? = nil
+    ) throws {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY, 0)
+        if let errors {
+            posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY, 0)
+        } else {
+            posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        }
+        _ = errand_fault_spawn_close_from(&actions, 3)
+
+        // The threads of a pool block signals, and a child would go on doing so.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        var all = sigset_t()
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+        var variables: [UnsafeMutablePointer<CChar>?] =
+            (environment ?? ProcessInfo.processInfo.environment).map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var started: pid_t = 0
+        let code = posix_spawn(&started, path, &actions, &attributes, &words, &variables)
+        guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+        pid = started
+    }
+
+    /// Waits, blocking the thread, and answers the exit code, 128 and more for a signal; `nil` where it does not end in
+    /// time. Not to be called again after it has ended.
+    package func wait(seconds: Double = 60) -> Int32? {
+        let end = Date().addingTimeInterval(seconds)
+        while true {
+            var status: Int32 = 0
+            let ended = waitpid(pid, &status, WNOHANG)
+            if ended == pid { return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F) }
+            if ended < 0, errno != EINTR { return nil }
+            if Date() > end { return nil }
+            usleep(2000)
+        }
+    }
+
+    /// Sends it a signal.
+    package func signal(_ number: Int32) {
+        _ = Glibc.kill(pid, number)
+    }
+
+    /// Ends it at once.
+    package func kill() {
+        signal(SIGKILL)
+        _ = wait()
+    }
+}
