@@ -1,4 +1,5 @@
 import Errand
+import ErrandTesting
 import Foundation
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Errand
+import ErrandTesting
 import HTTPTypes
 
 /// What the storm runs; with hooks or without.

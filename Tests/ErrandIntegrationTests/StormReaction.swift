@@ -1,4 +1,5 @@
 import Errand
+import ErrandTesting
 
 /// What a closure of the storm does when it is called.
 enum StormReaction: Sendable {

@@ -1,4 +1,5 @@
 import Errand
+import ErrandTesting
 
 /// What a request of the storm asks for, and how that may end where nobody stops it.
 enum StormTarget: CaseIterable {

@@ -1,3 +1,4 @@
+import ErrandTesting
 import HTTPTypes
 import Testing
 

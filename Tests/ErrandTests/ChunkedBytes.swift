@@ -1,3 +1,5 @@
+import ErrandTesting
+
 /// Bytes in chunks, as a body's stream gives them; fails at the end where it is told to.
 struct ChunkedBytes: AsyncSequence, Sendable {
     typealias Element = [UInt8]

@@ -1,3 +1,5 @@
+import ErrandTesting
+
 @testable import Errand
 
 /// JSON text, and text that is nearly JSON. Names are all different, as the parser refuses what is malformed within a

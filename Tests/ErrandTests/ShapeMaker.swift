@@ -1,3 +1,5 @@
+import ErrandTesting
+
 @testable import Errand
 
 /// Random shapes, values, and values that fit a shape, seeded.

@@ -29,8 +29,11 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
     /// `nil`: never shared.
     let key: SharedTransferKey?
     /// In the order in which they came.
+    // This and what follows: read and written only while the table is locked.
     nonisolated(unsafe) private(set) var members: [Member] = []
+    // As `members`.
     nonisolated(unsafe) private(set) var phase = Phase.opening
+    // As `members`.
     nonisolated(unsafe) private var isPaused = false
     private let transport: CoalescingTransport
 

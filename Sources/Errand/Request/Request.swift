@@ -3,11 +3,13 @@ import Synchronization
 /// One command on its way through a client. Made by ``Client/start(_:overrides:success:failure:)`` or
 /// ``Client/request(_:overrides:)``.
 ///
-/// `@unchecked Sendable`: `storedValue` and `callbacks` are read and written only inside `core.withLock`.
+/// `@unchecked Sendable`: `storedValue` and `ending` are read and written only inside `core.withLock`.
 public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     /// What it asks for.
     public let command: C
+    // Read and written only inside `core.withLock`.
     nonisolated(unsafe) var storedValue: C.Response?
+    // As `storedValue`.
     private nonisolated(unsafe) var ending = Ending.none
 
     /// Who is told in the end, besides accessories and delegate. Taken out before it is called, so that a request may be

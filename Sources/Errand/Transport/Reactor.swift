@@ -10,6 +10,7 @@ final class Reactor: @unchecked Sendable {
     /// Calls under way on `group`, plus `Gate.closed` once the threads have ended.
     private let gate = Atomic<UInt64>(0)
     private let waiters = Mutex<Waiters>(.running([]))
+    // Set once, before any other thread has this object; destroyed behind `gate`, when no call is under way on it.
     private nonisolated(unsafe) var group: OpaquePointer?
 
     private enum Waiters {
