@@ -43,10 +43,14 @@ static void complete_payload(errand__slot *slot, bool failed,
   t->payload = NULL;
 }
 
-/* After one of these the connection and the handle are as good as new. */
-static bool is_reusable(errand_status status, CURLcode code) {
-  return code != CURLE_OUT_OF_MEMORY && status != ERRAND_OUT_OF_MEMORY &&
-         status != ERRAND_INTERNAL;
+/* Whether the handle is as good as new. libcurl counts by handle how often it
+   sent again, and makes an error of the sixth time (Curl_retry_request); only
+   a transfer that ended well surely added nothing to it. The errno it reports
+   it never resets: a used one would colour the next failure. */
+static bool is_reusable(const errand__transfer *t, errand_status status,
+                        CURLcode code, const errand_record *record) {
+  return code == CURLE_OK && status == ERRAND_OK && !t->replayed &&
+         record->os_error == 0;
 }
 
 static void leave_libcurl(errand__loop *loop, errand__transfer *t,
@@ -66,9 +70,7 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   shard->used_ms = realm->used_ms = loop->now_ms;
   realm->in_flight--;
   t->slot = NULL;
-  /* libcurl never resets the errno it reports: a used one would colour the
-     next failure. */
-  errand__slot_give(slot, is_reusable(status, code) && record->os_error == 0);
+  errand__slot_give(slot, is_reusable(t, status, code, record));
   errand__counter_bump(&loop->counters.in_flight, (uint64_t) -1);
 }
 
