@@ -96,7 +96,7 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
             var path = "from"
             var redirects: RedirectPolicy?
             typealias Response = Errand.Response
-            func accepts(statusCode: Int) -> Bool { true }
+            var acceptedStatusCodes: StatusCodes { .any }
         }
         try await with { client, server in
             let location = isStopped ? "/to" : "http://"

@@ -28,7 +28,7 @@ private struct Own: Command {
         guard response.statusCode == 200 else { throw Refused() }
         return response.body.count
     }
-    func accepts(statusCode: Int) -> Bool { true }
+    var acceptedStatusCodes: StatusCodes { .any }
 }
 
 /// Starts each request once more.

@@ -104,6 +104,6 @@ import Testing
         }
         #expect(try Get().decode(Errand.Response(statusCode: 200, body: Array(" ".utf8))) == .null)
         #expect(try Get().decode(Errand.Response(statusCode: 200, body: Array("[1]".utf8))) == [1])
-        #expect(Get().shape == nil && Get().acceptedContentTypes == .any)
+        #expect(Get().shape == nil && Get().acceptedContentTypes == .inherited)
     }
 }

@@ -10,7 +10,7 @@ struct GetStream: Command {
     var redirects: RedirectPolicy?
     var interceptors: [any Interceptor] = []
     typealias Response = Errand.Response
-    func accepts(statusCode: Int) -> Bool { statuses.contains(statusCode) }
+    var acceptedStatusCodes: StatusCodes { .of(statuses) }
 }
 
 extension StubTransport {

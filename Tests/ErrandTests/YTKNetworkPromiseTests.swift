@@ -116,7 +116,7 @@ import Testing
 
     private struct Lenient: Command {
         var path = "a"
-        func accepts(statusCode: Int) -> Bool { statusCode == 404 }
+        var acceptedStatusCodes: StatusCodes { [404] }
         typealias Response = String
     }
 

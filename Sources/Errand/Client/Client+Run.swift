@@ -6,7 +6,7 @@ extension Client {
     public func run<C: Command>(_ command: C, overrides: RequestOverrides? = nil) async throws -> C.Response {
         try Task.checkCancellation()
         guard accessories.isEmpty, interceptors.isEmpty, !command.hasHooks,
-            overrides?.interceptors.isEmpty != false
+            overrides?.hasHooks != true
         else {
             return try await request(command, overrides: overrides).runWatched()
         }

@@ -55,6 +55,15 @@ extension Client {
         /// For commands that bring none. Default: at most 10 redirects.
         public var redirects = RedirectPolicy.follow
 
+        /// For commands that say ``StatusCodes/inherited``. Default: 200...299 (AFNetworking's `responseSerializer` of a
+        /// manager). This and the two below are read when a response is judged.
+        public var acceptedStatusCodes = StatusCodes.successful
+        /// For commands that say ``ContentTypes/inherited``. Default: any.
+        public var acceptedContentTypes = ContentTypes.any
+        /// For commands that bring none. Must not be changed once it is here. Default: one shared decoder with Foundation's own
+        /// settings.
+        public var jsonDecoder = SharedCoders.jsonDecoder
+
         /// Makes settings that have every default.
         public init() {}
     }

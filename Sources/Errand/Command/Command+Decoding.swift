@@ -1,6 +1,12 @@
+public import FoundationEssentials
+
 extension Command {
-    /// Any.
-    public var acceptedContentTypes: ContentTypes { .any }
+    /// The client's.
+    public var acceptedStatusCodes: StatusCodes { .inherited }
+    /// The client's.
+    public var acceptedContentTypes: ContentTypes { .inherited }
+    /// The client's.
+    public var jsonDecoder: JSONDecoder { SharedCoders.jsonDecoder }
     /// None.
     public var shape: JSONShape? { nil }
 }
@@ -10,7 +16,7 @@ extension Command {
 extension Command where Response: Decodable {
     /// The body read as JSON. Throws ``ErrandError/responseDecodingFailed``.
     public func decode(_ response: Errand.Response) throws -> Response {
-        try response.decode(Response.self, using: jsonDecoder)
+        try response.decode(Response.self, using: response.jsonDecoder ?? jsonDecoder)
     }
 }
 

@@ -12,7 +12,7 @@ public import HTTPTypes
 /// ```
 ///
 /// Everything but ``path`` has a default. A command is read once per start, on the thread that starts it, and turned
-/// into an immutable ``RequestDescription``; ``accepts(statusCode:)`` and ``decode(_:)`` are called on the client's
+/// into an immutable ``RequestDescription``; what it says of the response is asked, and ``decode(_:)`` called, on the client's
 /// callback queue, or in the caller's own task where the command runs by `async` on a client without accessories.
 ///
 /// YTKNetwork calls this `YTKRequest` and mixes it with the running request.
@@ -94,13 +94,14 @@ public protocol Command: Sendable {
 
     // MARK: What comes back
 
-    /// Whether a response with this status counts as success; if not, the request fails with
-    /// ``ErrandError/statusNotAccepted``, which carries the response. Default: 200...299 (YTKNetwork
-    /// `statusCodeValidator`).
-    func accepts(statusCode: Int) -> Bool
+    /// The statuses that count as success; a response with another one fails with ``ErrandError/statusNotAccepted``, which
+    /// carries the response. Default: ``StatusCodes/inherited``, which ``Client/Settings/acceptedStatusCodes`` says: 200...299
+    /// (YTKNetwork `statusCodeValidator`).
+    var acceptedStatusCodes: StatusCodes { get }
 
     /// The content types taken; a response with another one fails with ``ErrandError/contentTypeNotAccepted``. Judged
-    /// after the status. Default: any (AFNetworking `acceptableContentTypes`).
+    /// after the status. Default: ``ContentTypes/inherited``, which ``Client/Settings/acceptedContentTypes`` says: any
+    /// (AFNetworking `acceptableContentTypes`).
     var acceptedContentTypes: ContentTypes { get }
 
     /// What the body, read as JSON, must look like; if it does not, the request fails with
@@ -109,9 +110,10 @@ public protocol Command: Sendable {
 
     /// Turns an accepted response into the command's value. An error thrown here that is no ``ErrandError`` becomes
     /// the `underlyingError` of ``ErrandError/responseDecodingFailed``.
+    /// ``Errand/Response/decode(_:using:)`` of the response given here takes the decoder of ``jsonDecoder`` unless told another.
     func decode(_ response: Errand.Response) throws -> Response
 
-    /// Reads `Decodable` values. Default: one shared decoder with Foundation's own settings.
+    /// Reads `Decodable` values. Must not be changed while requests run. Default: ``Client/Settings/jsonDecoder``.
     var jsonDecoder: JSONDecoder { get }
 
     // MARK: Hooks
@@ -163,13 +165,6 @@ extension Command {
     public var redirects: RedirectPolicy? { nil }
     /// None but the client's.
     public var options: CommandOptions { [] }
-    /// One that all share.
-    public var jsonDecoder: JSONDecoder { SharedCoders.jsonDecoder }
-
-    /// 200...299.
-    public func accepts(statusCode: Int) -> Bool {
-        (200...299).contains(statusCode)
-    }
 }
 
 /// Rarely used switches of a command.
@@ -224,6 +219,7 @@ public struct NoContent: Sendable, Hashable {
 
 /// Coders shared by every command that does not bring its own. Neither is changed after it was made.
 enum SharedCoders {
+    /// Given by a command, it stands for the client's.
     static let jsonDecoder = JSONDecoder()
     static let jsonEncoder = JSONEncoder()
 }

@@ -56,9 +56,7 @@ public struct RawCommand: Command {
     }
 
     /// Every status is accepted.
-    public func accepts(statusCode: Int) -> Bool {
-        true
-    }
+    public var acceptedStatusCodes: StatusCodes { .any }
 }
 
 extension HTTPField {

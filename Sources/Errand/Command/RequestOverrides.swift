@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import HTTPTypes
 
 /// What one request does otherwise than its command says. What is left `nil` is as the command, or the client, says.
@@ -43,10 +44,17 @@ public struct RequestOverrides: Sendable {
         /// In place of ``Command/options`` and ``Client/Settings/options``.
         public var options: CommandOptions?
 
-        /// In place of ``Command/accepts(statusCode:)``.
-        public var acceptsStatusCode: (@Sendable (Int) -> Bool)?
+        /// In place of ``Command/acceptedStatusCodes``.
+        public var acceptedStatusCodes: StatusCodes?
         /// In place of ``Command/acceptedContentTypes``.
         public var acceptedContentTypes: ContentTypes?
+        /// In place of ``Command/jsonDecoder``. Must not be changed once it is here.
+        public var jsonDecoder: JSONDecoder?
+        /// In place of ``Command/shape``.
+        public var shape: JSONShape?
+        /// After ``Command/validator``, and as it; it does not know the type of the command's value, which the response can be
+        /// read as once more.
+        public var validator: (@Sendable (Response) async throws -> Void)?
         /// After the command's. Default: none.
         public var interceptors: [any Interceptor] = []
 
@@ -84,6 +92,9 @@ public struct RequestOverrides: Sendable {
             box = Box(members)
         }
     }
+
+    /// As ``Command/hasHooks``.
+    var hasHooks: Bool { !box.members.interceptors.isEmpty || box.members.validator != nil }
 
     /// See ``Members``.
     var unfitForCustomRequest: StaticString? { box.members.unfitForCustomRequest }

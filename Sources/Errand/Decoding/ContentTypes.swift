@@ -13,12 +13,18 @@ import HTTPTypes
 public struct ContentTypes: Sendable, Hashable {
     /// `nil` is any.
     private let ranges: [Range]?
+    private let isInherited: Bool
 
-    private init(ranges: [Range]?) {
+    private init(ranges: [Range]?, isInherited: Bool = false) {
         self.ranges = ranges
+        self.isInherited = isInherited
     }
 
-    /// Any type, and none: the default.
+    /// What ``Client/Settings/acceptedContentTypes`` say: the default of a command. By itself, as in the settings, the same
+    /// as ``any``.
+    public static let inherited = ContentTypes(ranges: nil, isInherited: true)
+
+    /// Any type, and none.
     public static let any = ContentTypes(ranges: nil)
 
     /// `application/json`, `text/json`, `text/javascript` (AFNetworking's list), and whatever ends in `+json`
@@ -45,6 +51,14 @@ public struct ContentTypes: Sendable, Hashable {
         guard let ranges, let others = other.ranges else { return .any }
         return ContentTypes(ranges: ranges + others.filter { !ranges.contains($0) })
     }
+
+    /// What `self` says, or `other` where it says nothing.
+    func inheriting(_ other: @autoclosure () -> ContentTypes) -> ContentTypes {
+        isInherited ? other() : self
+    }
+
+    /// Whether everything passes.
+    var isAny: Bool { ranges == nil }
 
     /// Whether the response has no body, or one of a type that is taken.
     public func accepts(_ response: Response) -> Bool {

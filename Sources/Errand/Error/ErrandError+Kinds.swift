@@ -101,7 +101,7 @@ extension ErrandError {
     /// A redirect leads from https to http, to what is neither, or to a URL that cannot be sent, whose own error is then
     /// ``underlyingError``; ``response`` is the redirecting response.
     public static let redirectRefused = ErrandError(.redirectRefused)
-    /// ``Command/accepts(statusCode:)`` said no; ``response`` is the whole response.
+    /// not one of ``Command/acceptedStatusCodes``; ``response`` is the whole response.
     public static let statusNotAccepted = ErrandError(.statusNotAccepted)
     /// ``Command/decode(_:)`` failed; see ``underlyingError`` and ``response``.
     public static let responseDecodingFailed = ErrandError(.responseDecodingFailed)

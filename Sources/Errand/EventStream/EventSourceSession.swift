@@ -90,7 +90,7 @@ final class EventSourceSession<C: Command> {
         }
         // The machine judges what is a stream, an end, or tried again; the rest comes as an error.
         let retried = source.policy.retryableStatusCodes
-        overrides.acceptsStatusCode = { (200...299).contains($0) || retried.contains($0) }
+        overrides.acceptedStatusCodes = .successful.union(.of(retried))
         overrides.acceptedContentTypes = .any
         do {
             let response = try await source.client.stream(source.command, overrides: overrides)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Synchronization
 
 extension Request {
@@ -29,9 +30,9 @@ extension Request {
     func mayWait(_ result: TransferResult) -> Bool {
         if command.failurePreprocessor != nil { return true }
         guard case .response(let response) = result else { return false }
-        if command.validator != nil || command.successPreprocessor != nil { return true }
+        if command.validator != nil || command.successPreprocessor != nil || overrides?.validator != nil { return true }
         guard response.body.count >= Self.largeBody else { return false }
-        return C.Response.self != Errand.Response.self || command.shape != nil
+        return C.Response.self != Errand.Response.self || shape != nil
     }
 
     /// Status, content type, decoding, shape: the first that fails decides. RFC 9110 has a status tell what the body
@@ -40,15 +41,18 @@ extension Request {
         switch result {
         case .failure(let error):
             return .failure(error)
-        case .response(let response):
-            guard accepts(statusCode: response.statusCode) else {
-                return .failure(statusNotAccepted(response))
+        case .response(var response):
+            let builder = client.builder
+            response.jsonDecoder = jsonDecoder(builder)
+            let codes = acceptedStatusCodes(builder)
+            guard codes.contains(response.statusCode) else {
+                return .failure(statusNotAccepted(response, codes))
             }
             do {
-                let types = overrides?.acceptedContentTypes ?? command.acceptedContentTypes
-                if types != .any { try types.check(response) }
+                let types = acceptedContentTypes(builder)
+                if !types.isAny { try types.check(response) }
                 let value = try command.decode(response)
-                if let shape = command.shape {
+                if let shape {
                     try shape.check(response, answering: transferDescription?.method ?? command.method)
                 }
                 return .success(value, response)
@@ -62,9 +66,23 @@ extension Request {
         }
     }
 
-    func accepts(statusCode: Int) -> Bool {
-        overrides?.acceptsStatusCode?(statusCode) ?? command.accepts(statusCode: statusCode)
+    func acceptedStatusCodes(_ builder: RequestBuilder) -> StatusCodes {
+        (overrides?.acceptedStatusCodes ?? command.acceptedStatusCodes).inheriting(builder.settings.acceptedStatusCodes)
     }
+
+    func acceptedContentTypes(_ builder: RequestBuilder) -> ContentTypes {
+        (overrides?.acceptedContentTypes ?? command.acceptedContentTypes)
+            .inheriting(builder.settings.acceptedContentTypes)
+    }
+
+    /// `nil`: the one that all share.
+    private func jsonDecoder(_ builder: RequestBuilder) -> JSONDecoder? {
+        var decoder = overrides?.jsonDecoder ?? command.jsonDecoder
+        if decoder === SharedCoders.jsonDecoder { decoder = builder.settings.jsonDecoder }
+        return decoder === SharedCoders.jsonDecoder ? nil : decoder
+    }
+
+    private var shape: JSONShape? { overrides?.shape ?? command.shape }
 
     /// The whole way from the end of the last transfer to the verdict, in a task of the request's own. Nothing more of the
     /// command's is called once nobody waits for it.
@@ -92,23 +110,24 @@ extension Request {
         _ result: TransferResult, by chain: InterceptorChain, in step: WorkStep
     ) async -> TransferResult {
         let transformed = await chain.transform(result, in: step)
-        guard case .response(let received) = result, case .failure(let error) = transformed,
-            !accepts(statusCode: received.statusCode)
-        else { return transformed }
-        return .failure(statusNotAccepted(received, underlying: error))
+        guard case .response(let received) = result, case .failure(let error) = transformed else { return transformed }
+        let codes = acceptedStatusCodes(client.builder)
+        guard !codes.contains(received.statusCode) else { return transformed }
+        return .failure(statusNotAccepted(received, codes, underlying: error))
     }
 
-    private func statusNotAccepted(_ response: Response, underlying: ErrandError? = nil) -> ErrandError {
-        let message = "the status \(response.statusCode) was not accepted"
+    private func statusNotAccepted(
+        _ response: Response, _ codes: StatusCodes, underlying: ErrandError? = nil
+    ) -> ErrandError {
+        let message = "the status is \(response.statusCode), expected \(codes)"
         return .statusNotAccepted.with(message: message, response: response, underlying: underlying)
     }
 
     private func validate(_ verdict: Verdict, in step: WorkStep) async -> Verdict {
-        guard case .success(let value, let response) = verdict, let validator = command.validator, step.isWanted else {
-            return verdict
-        }
+        guard case .success(let value, let response) = verdict else { return verdict }
         do {
-            try await validator(value, response)
+            if step.isWanted { try await command.validator?(value, response) }
+            if step.isWanted { try await overrides?.validator?(response) }
             return verdict
         } catch let error as ErrandError {
             return .failure(error.with(response: error.response ?? response, isRefusal: false))

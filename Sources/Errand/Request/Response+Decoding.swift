@@ -3,14 +3,17 @@ public import FoundationEssentials
 extension Response {
     /// The body read as JSON: UTF-8 (RFC 8259 8.1), UTF-16 or UTF-32, and where it is none of these and `Content-Type`
     /// names another charset, that one. An empty body, or one of a single space, is `nil` where the type is an optional,
-    /// as a command's whose server says 204 may be. Throws ``ErrandError/responseDecodingFailed`` with Foundation's error beneath it.
+    /// as a command's whose server says 204 may be.
+    ///
+    /// `decoder` defaults to that of the request: ``RequestOverrides/Members/jsonDecoder``, else ``Command/jsonDecoder``, else
+    /// ``Client/Settings/jsonDecoder``; for a response that came for no request it is one with Foundation's own settings. Throws ``ErrandError/responseDecodingFailed`` with Foundation's error beneath it.
     public func decode<Value: Decodable>(
         _ type: Value.Type, using decoder: JSONDecoder? = nil
     ) throws(ErrandError) -> Value {
         if isBlank, let type = type as? any ReadableFromNothing.Type, let nothing = type.nothing as? Value {
             return nothing
         }
-        let decoder = decoder ?? SharedCoders.jsonDecoder
+        let decoder = decoder ?? jsonDecoder ?? SharedCoders.jsonDecoder
         do {
             return try JSONReader.value(type, from: body.data, using: decoder)
         } catch {

@@ -14,8 +14,10 @@ extension Response {
             let statusLine = head.prefix { $0 != 0x0A }
             head = statusLine + [0x0A] + HeaderBlock(headers).bytes
         }
-        return Response(
+        var response = Response(
             storage: OwnedResponseStorage(
                 statusCode: statusCode, head: head, body: body, metrics: metrics, trailers: Array(storage.trailers)))
+        response.jsonDecoder = jsonDecoder
+        return response
     }
 }

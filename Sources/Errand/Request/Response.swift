@@ -1,9 +1,12 @@
+import FoundationEssentials
 public import HTTPTypes
 
-/// A response: status, header fields, body. A value of one reference; the memory behind it is the engine's own, never
+/// A response: status, header fields, body. The memory behind it is the engine's own, never
 /// copied, and freed with the last value that refers to it. Fields and metrics are parsed when they are read.
 public struct Response: Sendable {
     let storage: ResponseStorage
+    /// Of the request that it came for; `nil`: the one that all share.
+    var jsonDecoder: JSONDecoder?
 
     init(storage: ResponseStorage) {
         self.storage = storage

@@ -17,9 +17,10 @@ extension Request {
             let decision = decideRedirect(head)
             guard case .take = decision else { return .redirect(decision) }
         }
-        guard accepts(statusCode: head.statusCode) else { return .refused }
-        let types = overrides?.acceptedContentTypes ?? command.acceptedContentTypes
-        guard types == .any || types.accepts(contentType: head.header(.contentType)) || head.hasNoBody else {
+        let settings = client.builder
+        guard acceptedStatusCodes(settings).contains(head.statusCode) else { return .refused }
+        let types = acceptedContentTypes(settings)
+        guard types.isAny || types.accepts(contentType: head.header(.contentType)) || head.hasNoBody else {
             return .refused
         }
         return .accepted(interception())

@@ -8,8 +8,8 @@ struct StreamCommand<C: Command>: Command, StreamedCommand {
 
     var path: String { command.path }
     var redirects: RedirectPolicy? { command.redirects }
+    var acceptedStatusCodes: StatusCodes { command.acceptedStatusCodes }
     var acceptedContentTypes: ContentTypes { command.acceptedContentTypes }
     var interceptors: [any Interceptor] { command.interceptors }
     var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { command.failurePreprocessor }
-    func accepts(statusCode: Int) -> Bool { command.accepts(statusCode: statusCode) }
 }

@@ -8,5 +8,5 @@ struct BenchCommand: Command {
     let body: RequestBody
 
     /// Every status is counted, none is an error.
-    func accepts(statusCode: Int) -> Bool { true }
+    var acceptedStatusCodes: StatusCodes { .any }
 }

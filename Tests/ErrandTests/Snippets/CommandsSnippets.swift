@@ -52,7 +52,7 @@ import Testing
 
     struct CountLines: Command {
         var path: String { "log" }
-        func accepts(statusCode: Int) -> Bool { statusCode == 200 || statusCode == 404 }
+        var acceptedStatusCodes: StatusCodes { [200, 404] }
         func decode(_ response: Errand.Response) throws -> Int {
             response.statusCode == 404 ? 0 : try response.text().split(separator: "\n").count
         }

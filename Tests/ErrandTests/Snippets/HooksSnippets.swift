@@ -108,7 +108,7 @@ import Testing
         var overrides = RequestOverrides()
         overrides.headers = [.acceptLanguage: "de"]
         overrides.timeouts = Timeouts(idle: .seconds(5))
-        overrides.acceptsStatusCode = { $0 == 200 || $0 == 404 }
+        overrides.acceptedStatusCodes = [200, 404]
         overrides.interceptors = [PatientOnce()]
         let value = try await client.run(Transfer(), overrides: overrides)
         return value
