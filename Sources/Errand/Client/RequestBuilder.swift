@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPTypes
 
 /// Turns commands into descriptions by a client's settings. Immutable, so that a request takes one reference to it and
@@ -6,6 +7,8 @@ final class RequestBuilder: Sendable {
     let settings: Client.Settings
     /// What the engine was started with: descriptions without options stand for it.
     let engine: ConnectionOptions
+    /// The settings'; `nil`: the one that all share.
+    let jsonDecoder: JSONDecoder?
     let baseURL: Result<BaseURL, ErrandError>?
     let cdnURL: Result<BaseURL, ErrandError>?
     private let headers: Result<HeaderDefaults, ErrandError>
@@ -20,6 +23,7 @@ final class RequestBuilder: Sendable {
         let engine = engine.resolved
         self.settings = settings
         self.engine = engine
+        jsonDecoder = settings.jsonDecoder === SharedCoders.jsonDecoder ? nil : settings.jsonDecoder
         baseURL = Self.base(settings.baseURL)
         cdnURL = Self.base(settings.cdnURL)
         headers = Result { () throws(ErrandError) in try HeaderDefaults(settings) }

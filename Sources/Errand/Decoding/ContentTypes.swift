@@ -22,10 +22,10 @@ public struct ContentTypes: Sendable, Hashable {
 
     /// What ``Client/Settings/acceptedContentTypes`` say: the default of a command. By itself, as in the settings, the same
     /// as ``any``.
-    public static let inherited = ContentTypes(ranges: nil, isInherited: true)
+    public static var inherited: ContentTypes { ContentTypes(ranges: nil, isInherited: true) }
 
     /// Any type, and none.
-    public static let any = ContentTypes(ranges: nil)
+    public static var any: ContentTypes { ContentTypes(ranges: nil) }
 
     /// `application/json`, `text/json`, `text/javascript` (AFNetworking's list), and whatever ends in `+json`
     /// (RFC 6839 3.1).

@@ -10,6 +10,7 @@ public struct StatusCodes: Sendable, Hashable {
     private enum Rule: Sendable, Hashable {
         case inherited
         case any
+        case range(ClosedRange<Int>)
         case ranges([ClosedRange<Int>])
     }
 
@@ -17,17 +18,17 @@ public struct StatusCodes: Sendable, Hashable {
 
     /// What ``Client/Settings/acceptedStatusCodes`` say: the default of a command. By itself, as in the settings, the same as
     /// ``successful``.
-    public static let inherited = StatusCodes(rule: .inherited)
+    public static var inherited: StatusCodes { StatusCodes(rule: .inherited) }
 
     /// 200...299 (RFC 9110 15.3).
-    public static let successful = StatusCodes.in(200...299)
+    public static var successful: StatusCodes { StatusCodes(rule: .range(200...299)) }
 
     /// Every status.
-    public static let any = StatusCodes(rule: .any)
+    public static var any: StatusCodes { StatusCodes(rule: .any) }
 
     /// Those from the first to the last.
     public static func `in`(_ codes: ClosedRange<Int>) -> StatusCodes {
-        StatusCodes(rule: .ranges([codes]))
+        StatusCodes(rule: .range(codes))
     }
 
     /// Those named.
@@ -43,13 +44,17 @@ public struct StatusCodes: Sendable, Hashable {
 
     /// Whether this is one of them.
     public func contains(_ statusCode: Int) -> Bool {
-        guard let ranges else { return true }
-        return ranges.contains { $0.contains(statusCode) }
+        switch rule {
+        case .inherited: (200...299).contains(statusCode)
+        case .any: true
+        case .range(let range): range.contains(statusCode)
+        case .ranges(let ranges): ranges.contains { $0.contains(statusCode) }
+        }
     }
 
     /// What `self` says, or `other` where it says nothing.
     func inheriting(_ other: @autoclosure () -> StatusCodes) -> StatusCodes {
-        rule == .inherited ? other() : self
+        if case .inherited = rule { other() } else { self }
     }
 
     /// `nil`: any.
@@ -57,6 +62,7 @@ public struct StatusCodes: Sendable, Hashable {
         switch rule {
         case .inherited: [200...299]
         case .any: nil
+        case .range(let range): [range]
         case .ranges(let ranges): ranges
         }
     }

@@ -77,9 +77,8 @@ extension Request {
 
     /// `nil`: the one that all share.
     private func jsonDecoder(_ builder: RequestBuilder) -> JSONDecoder? {
-        var decoder = overrides?.jsonDecoder ?? command.jsonDecoder
-        if decoder === SharedCoders.jsonDecoder { decoder = builder.settings.jsonDecoder }
-        return decoder === SharedCoders.jsonDecoder ? nil : decoder
+        let own = overrides?.jsonDecoder ?? command.jsonDecoder
+        return own === SharedCoders.jsonDecoder ? builder.jsonDecoder : own
     }
 
     private var shape: JSONShape? { overrides?.shape ?? command.shape }
