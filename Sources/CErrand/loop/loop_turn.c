@@ -68,6 +68,10 @@ static void follow_group(errand__loop *loop) {
 
 /* Returns: whether anything happened that may lead to more. */
 static bool round_once(errand__loop *loop) {
+  /* Anew in each round: what was submitted since the turn began must not seem
+     to wait longer than it does. */
+  uv_update_time(&loop->uv);
+  loop->now_ms = uv_now(&loop->uv);
   bool any = errand__collect(loop);
   any |= errand__commands_run(loop);
   errand__wheel_advance(&loop->wheel, loop->now_ms, on_deadline, loop);
@@ -120,8 +124,6 @@ static void arrange_next(errand__loop *loop) {
 }
 
 void errand__loop_turn(errand__loop *loop) {
-  uv_update_time(&loop->uv);
-  loop->now_ms = uv_now(&loop->uv);
   int rounds = 0;
   do {
     follow_group(loop);
