@@ -175,9 +175,10 @@ private struct Ask: Command {
     @Test func queryStyleAndEncoder() throws {
         let client: (inout Client.Settings) -> Void = {
             $0.queryStyle.arrays = .repeated
-            $0.jsonEncoder = JSONEncoder()
-            $0.jsonEncoder.outputFormatting = .sortedKeys
-            $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            $0.jsonEncoder = encoder
         }
         let list: Parameters = ["a": [1, 2]]
         #expect(try built(Ask(parameters: list), client: client).url == "https://h/?a=1&a=2")

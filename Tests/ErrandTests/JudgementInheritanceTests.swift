@@ -107,7 +107,6 @@ import Testing
         }
     }
 
-    /// By every way that a request may take: awaited alone, awaited with watchers, with closures.
     @Test(arguments: [false, true]) func anOverridesValidatorComesAfterTheCommands(isRefused: Bool) async {
         let client = client(status: 201)
         var overrides = RequestOverrides()
@@ -138,6 +137,64 @@ import Testing
         await client.shutdown(.cancel)
     }
 
+    @Test func shapeAndValidatorAreNotForStreams() async throws {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub)
+        var overrides = RequestOverrides()
+        overrides.shape = ["id": .integer]
+        overrides.validator = { _ in throw Refused(by: "override") }
+        async let streamed = client.stream(Plain(), overrides: overrides)
+        let id = await stub.opened()
+        stub.sendHead(200, to: id)
+        stub.sendChunk(Array("text".utf8), to: id)
+        let response = try await streamed
+        stub.complete(id, with: .response(Response(statusCode: 200)))
+        var bytes: [UInt8] = []
+        for try await chunk in response.body { bytes += chunk }
+        #expect(bytes == Array("text".utf8))
+        await client.shutdown(.cancel)
+    }
+
+    /// What runs goes on by what it was built by.
+    @Test func aChangeOfTheSettingsIsForLaterRequests() async throws {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub) { $0.settings.jsonDecoder = Self.decoder(.secondsSince1970) }
+        let request = client.start(GetDated())
+        let id = await stub.opened()
+        client.reconfigure {
+            $0.acceptedStatusCodes = [404]
+            $0.acceptedContentTypes = .xml
+            $0.jsonDecoder = Self.decoder(.millisecondsSince1970)
+        }
+        stub.complete(id, with: .response(Response(statusCode: 200, body: Array(#"{"when": 5}"#.utf8))))
+        await client.shutdown()
+        #expect(request.value?.when == Date(timeIntervalSince1970: 5))
+    }
+
+    /// However the response came to its reader.
+    @Test func everyResponseHasTheDecoderOfItsRequest() async throws {
+        let body = Array(#"{"when": 5}"#.utf8)
+        let seconds = Date(timeIntervalSince1970: 5)
+        for failure in [
+            ErrandError.partialBody.with(response: Response(statusCode: 200, body: body)), .tooManyRedirects, nil,
+        ] {
+            let client = Client.stubbed(
+                StubTransport { _ in
+                    failure == .tooManyRedirects
+                        ? .response(Response(statusCode: 302, headers: [.location: "/a"], body: body))
+                        : failure.map { .failure($0) } ?? .response(Response(statusCode: 500, body: body))
+                })
+            let error = await #expect(throws: ErrandError.self) { try await client.run(GetSeconds()) }
+            #expect(try error?.response?.decode(Dated.self).when == seconds)
+            #expect(try error?.response?.decode(Dated.self, using: GetDated().jsonDecoder).when == seconds)
+        }
+        // A command that reads another's response goes by its own.
+        let client = client(body: #"{"when": 5}"#) { $0.jsonDecoder = Self.decoder(.millisecondsSince1970) }
+        let response = try await client.run(RawCommand(url: "a"))
+        #expect(try GetSeconds().decode(response).when == seconds)
+        #expect(try GetDated().decode(response).when == Date(timeIntervalSince1970: 0.005))
+    }
+
     @Test func statusCodesAreASet() {
         #expect(StatusCodes.successful.contains(200) && StatusCodes.successful.contains(299))
         #expect(!StatusCodes.successful.contains(199) && !StatusCodes.successful.contains(300))
@@ -147,6 +204,7 @@ import Testing
         #expect(both.contains(404) && both.contains(204) && !both.contains(405))
         #expect(both.description == "200-299, 404, 410")
         #expect(StatusCodes.any.union([1]) == .any && StatusCodes.inherited.contains(204))
+        #expect(StatusCodes.in(Int.min...Int.max).description == "\(Int.min)-\(Int.max)")
         #expect(StatusCodes.inherited != .successful && ContentTypes.inherited != .any)
     }
 }

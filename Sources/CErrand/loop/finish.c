@@ -63,8 +63,6 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   errand__name_socket(slot, code);
   complete_payload(slot, record->status != ERRAND_OK, record);
   curl_multi_remove_handle(shard->multi, slot->easy);
-  if (t->fresh_retry)
-    curl_easy_setopt(slot->easy, CURLOPT_FRESH_CONNECT, (long) slot->fresh);
   errand__shard_touch(shard);
   shard->in_flight--;
   shard->used_ms = realm->used_ms = loop->now_ms;

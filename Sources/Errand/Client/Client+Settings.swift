@@ -38,8 +38,8 @@ extension Client {
         /// How parameters are written where ``Command/parameterEncoding`` names no style. Default: AFNetworking's rules.
         public var queryStyle = QueryStyle.afNetworking
         /// Encodes bodies of ``RequestBody/json(_:encoder:)`` that bring no encoder. Must not be changed once it is here.
-        /// Default: one shared encoder with Foundation's own settings.
-        public var jsonEncoder = SharedCoders.jsonEncoder
+        /// Default, `nil`: one with Foundation's own settings.
+        public var jsonEncoder: JSONEncoder?
         /// For commands that bring none, and members that are `nil` in theirs. Default: the library's.
         public var timeouts = Timeouts()
         /// For commands that bring none, and members that are `nil` in theirs. Default: the library's.
@@ -56,13 +56,12 @@ extension Client {
         public var redirects = RedirectPolicy.follow
 
         /// For commands that say ``StatusCodes/inherited``. Default: 200...299 (AFNetworking's `responseSerializer` of a
-        /// manager). This and the two below are read when a response is judged.
+        /// manager).
         public var acceptedStatusCodes = StatusCodes.successful
         /// For commands that say ``ContentTypes/inherited``. Default: any.
         public var acceptedContentTypes = ContentTypes.any
-        /// For commands that bring none. Must not be changed once it is here. Default: one shared decoder with Foundation's own
-        /// settings.
-        public var jsonDecoder = SharedCoders.jsonDecoder
+        /// For commands that bring none. Must not be changed once it is here. Default, `nil`: one with Foundation's own settings.
+        public var jsonDecoder: JSONDecoder?
 
         /// Makes settings that have every default.
         public init() {}

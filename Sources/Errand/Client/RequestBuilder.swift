@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HTTPTypes
 
 /// Turns commands into descriptions by a client's settings. Immutable, so that a request takes one reference to it and
@@ -7,8 +6,6 @@ final class RequestBuilder: Sendable {
     let settings: Client.Settings
     /// What the engine was started with: descriptions without options stand for it.
     let engine: ConnectionOptions
-    /// The settings'; `nil`: the one that all share.
-    let jsonDecoder: JSONDecoder?
     let baseURL: Result<BaseURL, ErrandError>?
     let cdnURL: Result<BaseURL, ErrandError>?
     private let headers: Result<HeaderDefaults, ErrandError>
@@ -23,7 +20,6 @@ final class RequestBuilder: Sendable {
         let engine = engine.resolved
         self.settings = settings
         self.engine = engine
-        jsonDecoder = settings.jsonDecoder === SharedCoders.jsonDecoder ? nil : settings.jsonDecoder
         baseURL = Self.base(settings.baseURL)
         cdnURL = Self.base(settings.cdnURL)
         headers = Result { () throws(ErrandError) in try HeaderDefaults(settings) }
@@ -85,7 +81,7 @@ final class RequestBuilder: Sendable {
         if let parameters {
             wire = try place(parameters, encoding, method: command.method, beside: body, url: &url)
         } else {
-            wire = try body.wire(settings.jsonEncoder)
+            wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         }
         var defaults = headers
         if let foreignHeaders, !isOwn(url, of: command, overrides) { defaults = foreignHeaders }
@@ -121,7 +117,7 @@ final class RequestBuilder: Sendable {
             Self.replace(&fields, by: overrides.headers)
             if overrides.headers.contains(.authorization) { authentication = nil }
         }
-        let wire = try body.wire(settings.jsonEncoder)
+        let wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         var description = RequestDescription(
             method: custom.method, url: url, headers: try HeaderDefaults.block(of: fields, wire), body: wire.body,
             options: overrides?.options ?? command.options.union(options),
@@ -151,11 +147,13 @@ final class RequestBuilder: Sendable {
         switch encoding {
         case .query(let own):
             url = PercentEncoding.appending(try (own ?? style).encode(parameters), to: url)
-            return try body.wire(settings.jsonEncoder)
+            return try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         case .form(let own): style = own ?? style
         case .json, .automatic: break
         }
-        if let parts = body.addingParts(try style.fields(parameters)) { return try parts.wire(settings.jsonEncoder) }
+        if let parts = body.addingParts(try style.fields(parameters)) {
+            return try parts.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
+        }
         guard case .none = body.storage else {
             throw ErrandError.invalidBody.with(
                 message: "the command has both a body and parameters that go into a body")

@@ -16,7 +16,15 @@ extension Command {
 extension Command where Response: Decodable {
     /// The body read as JSON. Throws ``ErrandError/responseDecodingFailed``.
     public func decode(_ response: Errand.Response) throws -> Response {
-        try response.decode(Response.self, using: response.jsonDecoder ?? jsonDecoder)
+        try response.decode(Response.self, using: decoder(for: response))
+    }
+}
+
+extension Command {
+    /// `nil`: the response's.
+    fileprivate func decoder(for response: Errand.Response) -> JSONDecoder? {
+        if case .override? = response.decoder { return nil }
+        return jsonDecoder
     }
 }
 

@@ -113,7 +113,8 @@ public protocol Command: Sendable {
     /// ``Errand/Response/decode(_:using:)`` of the response given here takes the decoder of ``jsonDecoder`` unless told another.
     func decode(_ response: Errand.Response) throws -> Response
 
-    /// Reads `Decodable` values. Must not be changed while requests run. Default: ``Client/Settings/jsonDecoder``.
+    /// Reads `Decodable` values. Must not be changed while requests run. Default: one that stands for
+    /// ``Client/Settings/jsonDecoder``, as an argument of ``Errand/Response/decode(_:using:)`` too.
     var jsonDecoder: JSONDecoder { get }
 
     // MARK: Hooks

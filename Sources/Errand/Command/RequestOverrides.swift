@@ -50,10 +50,10 @@ public struct RequestOverrides: Sendable {
         public var acceptedContentTypes: ContentTypes?
         /// In place of ``Command/jsonDecoder``. Must not be changed once it is here.
         public var jsonDecoder: JSONDecoder?
-        /// In place of ``Command/shape``.
+        /// In place of ``Command/shape``; not for streams. ``JSONShape/any`` still asks for JSON.
         public var shape: JSONShape?
         /// After ``Command/validator``, and as it; it does not know the type of the command's value, which the response can be
-        /// read as once more.
+        /// read as once more. Not for streams.
         public var validator: (@Sendable (Response) async throws -> Void)?
         /// After the command's. Default: none.
         public var interceptors: [any Interceptor] = []

@@ -46,7 +46,7 @@ public struct ContentTypes: Sendable, Hashable {
         ContentTypes(ranges: types.map(Range.init))
     }
 
-    /// Those of either.
+    /// Those of either; ``inherited`` counts as what it is by itself.
     public func union(_ other: ContentTypes) -> ContentTypes {
         guard let ranges, let others = other.ranges else { return .any }
         return ContentTypes(ranges: ranges + others.filter { !ranges.contains($0) })

@@ -36,7 +36,7 @@ public struct StatusCodes: Sendable, Hashable {
         StatusCodes(rule: .ranges(codes.map { $0...$0 }))
     }
 
-    /// Those of either.
+    /// Those of either; ``inherited`` counts as what it is by itself.
     public func union(_ other: StatusCodes) -> StatusCodes {
         guard let ranges, let others = other.ranges else { return .any }
         return StatusCodes(rule: .ranges(ranges + others.filter { !ranges.contains($0) }))
@@ -79,7 +79,7 @@ extension StatusCodes: CustomStringConvertible {
     /// `200-299, 404`, or `any`.
     public var description: String {
         guard let ranges else { return "any" }
-        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+        return ranges.map { $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
             .joined(separator: ", ")
     }
 }

@@ -45,7 +45,8 @@ public struct EventSource<C: Command>: AsyncSequence, Sendable {
 extension Client {
     /// The events that `command`'s URL sends. ``Timeouts/idle`` bounds the silence between two pieces of the stream, after
     /// which it is connected again; give the command a time that fits what the server sends to stay alive, and no
-    /// ``Timeouts/total``.
+    /// ``Timeouts/total``. The standard says which statuses and content types are a stream: those of the command, the
+    /// overrides and the client do not count here.
     public func events<C: Command>(
         _ command: C, policy: EventSourcePolicy = EventSourcePolicy(), overrides: RequestOverrides? = nil
     ) -> EventSource<C> {

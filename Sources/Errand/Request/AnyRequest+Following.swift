@@ -3,6 +3,7 @@ import Synchronization
 extension AnyRequest {
     /// Takes the result of a transfer as far as it goes: to the next transfer, or to the end.
     final func advance(_ result: TransferResult, inPlace: Bool) -> Step {
+        let result = result.read(by: responseDecoder)
         switch core.withLock({ $0.machine.transferEnded() }) {
         case .ignore:
             return .ignored

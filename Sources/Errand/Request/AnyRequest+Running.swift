@@ -128,11 +128,13 @@ extension AnyRequest {
     /// Registers with the client, then builds.
     final func prepare() throws(ErrandError) -> RequestDescription {
         guard client.requestStarted(self) else { throw .shutDown }
+        let builder = client.builder
         let (stream, isObserved) = core.withLock { core -> (ResponseStream?, Bool) in
+            core.builder = builder
             guard let run = core.hooks?.run else { return (nil, false) }
             return (run.stream, !run.observers.isEmpty)
         }
-        var description = try describe(stream)
+        var description = try describe(stream, by: builder)
         if let total = description.settings.timeouts.total {
             let deadline = ContinuousClock.now + total
             core.withLock { $0.deadline = deadline }

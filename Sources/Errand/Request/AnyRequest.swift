@@ -24,6 +24,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var machine = RequestStateMachine()
         /// The present transfer's.
         var description: RequestDescription?
+        /// What the run is built and judged by, whatever becomes of the client's settings; `nil` where nothing runs.
+        var builder: RequestBuilder?
         /// The last result, whole or partial.
         var response: Response?
         /// Transfers before the present one: redirects and replays.
@@ -105,13 +107,21 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         super.init(callbacks: callbacks)
     }
 
+    /// What the present run is built by.
+    final var builder: RequestBuilder { core.withLock { $0.builder } ?? client.builder }
+
     /// What takes this request's transfers.
     var carrier: any Transport { isCoalesced ? client.coalescing : client.transport }
 
     // MARK: What Request adds
 
     /// The command's description, made now.
-    func describe(_ stream: ResponseStream?) throws(ErrandError) -> RequestDescription { throw .internalFailure }
+    func describe(
+        _ stream: ResponseStream?, by builder: RequestBuilder
+    ) throws(ErrandError) -> RequestDescription { throw .internalFailure }
+
+    /// What reads the responses of the present run as JSON; `nil`: the decoder that all share.
+    var responseDecoder: ResponseDecoder? { nil }
 
     /// Whether it may be started once more.
     var isRestartable: Bool { true }
@@ -149,7 +159,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     private func receiveOnTheWay(_ event: TransferEvent.Kind) {
         let (stream, pump) = core.withLock { ($0.hooks?.run.stream, $0.hooks?.run.pump) }
         switch event {
-        case .head(let head): stream?.head(head, of: self)
+        case .head(let head): stream?.head(head.read(by: responseDecoder), of: self)
         case .chunk(let chunk): stream?.chunk(chunk, of: self)
         case .uploadCredit(let bytes): pump?.credit(bytes)
         case .started, .sent, .progress, .ended: break

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Synchronization
 
 extension Request {
@@ -30,7 +29,7 @@ extension Request {
     func mayWait(_ result: TransferResult) -> Bool {
         if command.failurePreprocessor != nil { return true }
         guard case .response(let response) = result else { return false }
-        if command.validator != nil || command.successPreprocessor != nil || overrides?.validator != nil { return true }
+        if command.validator != nil || command.successPreprocessor != nil || laterValidator != nil { return true }
         guard response.body.count >= Self.largeBody else { return false }
         return C.Response.self != Errand.Response.self || shape != nil
     }
@@ -41,9 +40,8 @@ extension Request {
         switch result {
         case .failure(let error):
             return .failure(error)
-        case .response(var response):
-            let builder = client.builder
-            response.jsonDecoder = jsonDecoder(builder)
+        case .response(let response):
+            let builder = builder
             let codes = acceptedStatusCodes(builder)
             guard codes.contains(response.statusCode) else {
                 return .failure(statusNotAccepted(response, codes))
@@ -75,13 +73,16 @@ extension Request {
             .inheriting(builder.settings.acceptedContentTypes)
     }
 
-    /// `nil`: the one that all share.
-    private func jsonDecoder(_ builder: RequestBuilder) -> JSONDecoder? {
-        let own = overrides?.jsonDecoder ?? command.jsonDecoder
-        return own === SharedCoders.jsonDecoder ? builder.jsonDecoder : own
+    // A streamed response's body is its reader's.
+    private var shape: JSONShape? {
+        guard let own = overrides?.shape, !(command is any StreamedCommand) else { return command.shape }
+        return own
     }
 
-    private var shape: JSONShape? { overrides?.shape ?? command.shape }
+    private var laterValidator: (@Sendable (Response) async throws -> Void)? {
+        guard let own = overrides?.validator, !(command is any StreamedCommand) else { return nil }
+        return own
+    }
 
     /// The whole way from the end of the last transfer to the verdict, in a task of the request's own. Nothing more of the
     /// command's is called once nobody waits for it.
@@ -110,7 +111,7 @@ extension Request {
     ) async -> TransferResult {
         let transformed = await chain.transform(result, in: step)
         guard case .response(let received) = result, case .failure(let error) = transformed else { return transformed }
-        let codes = acceptedStatusCodes(client.builder)
+        let codes = acceptedStatusCodes(builder)
         guard !codes.contains(received.statusCode) else { return transformed }
         return .failure(statusNotAccepted(received, codes, underlying: error))
     }
@@ -126,7 +127,7 @@ extension Request {
         guard case .success(let value, let response) = verdict else { return verdict }
         do {
             if step.isWanted { try await command.validator?(value, response) }
-            if step.isWanted { try await overrides?.validator?(response) }
+            if step.isWanted { try await laterValidator?(response) }
             return verdict
         } catch let error as ErrandError {
             return .failure(error.with(response: error.response ?? response, isRefusal: false))

@@ -67,9 +67,18 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     // MARK: AnyRequest
 
-    override func describe(_ stream: ResponseStream?) throws(ErrandError) -> RequestDescription {
-        if let stream { return try client.builder.description(of: stream.command, overrides: overrides) }
-        return try client.builder.description(of: command, overrides: overrides)
+    override func describe(
+        _ stream: ResponseStream?, by builder: RequestBuilder
+    ) throws(ErrandError) -> RequestDescription {
+        if let stream { return try builder.description(of: stream.command, overrides: overrides) }
+        return try builder.description(of: command, overrides: overrides)
+    }
+
+    override var responseDecoder: ResponseDecoder? {
+        if let decoder = overrides?.jsonDecoder { return .override(decoder) }
+        let own = command.jsonDecoder
+        if own !== SharedCoders.jsonDecoder { return .inherited(own) }
+        return builder.settings.jsonDecoder.map { .inherited($0) }
     }
 
     /// A streamed response has had its caller, and its request nobody to stream to.
@@ -134,6 +143,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         var ending = Ending.none
         var delegate: (any RequestDelegate)?
         var run: RunHooks?
+        // As the others: not to die under the lock.
+        var builder: RequestBuilder?
         let outcome = core.withLock { core in
             let outcome: RequestStateMachine.Outcome
             switch verdict {
@@ -146,6 +157,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
                 core.response = error.response
             }
             swap(&ending, &self.ending)
+            swap(&builder, &core.builder)
             if !core.told.isEmpty { core.told = [] }
             if let hooks = core.hooks {
                 delegate = hooks.delegate

@@ -13,7 +13,8 @@ extension Response {
         if isBlank, let type = type as? any ReadableFromNothing.Type, let nothing = type.nothing as? Value {
             return nothing
         }
-        let decoder = decoder ?? jsonDecoder ?? SharedCoders.jsonDecoder
+        var decoder = decoder ?? SharedCoders.jsonDecoder
+        if decoder === SharedCoders.jsonDecoder, let own = self.decoder { decoder = own.decoder }
         do {
             return try JSONReader.value(type, from: body.data, using: decoder)
         } catch {

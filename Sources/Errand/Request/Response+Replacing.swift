@@ -17,7 +17,7 @@ extension Response {
         var response = Response(
             storage: OwnedResponseStorage(
                 statusCode: statusCode, head: head, body: body, metrics: metrics, trailers: Array(storage.trailers)))
-        response.jsonDecoder = jsonDecoder
+        response.decoder = decoder
         return response
     }
 }

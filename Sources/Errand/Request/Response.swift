@@ -1,4 +1,3 @@
-import FoundationEssentials
 public import HTTPTypes
 
 /// A response: status, header fields, body. The memory behind it is the engine's own, never
@@ -6,7 +5,7 @@ public import HTTPTypes
 public struct Response: Sendable {
     let storage: ResponseStorage
     /// Of the request that it came for; `nil`: the one that all share.
-    var jsonDecoder: JSONDecoder?
+    var decoder: ResponseDecoder?
 
     init(storage: ResponseStorage) {
         self.storage = storage

@@ -17,7 +17,7 @@ extension Request {
             let decision = decideRedirect(head)
             guard case .take = decision else { return .redirect(decision) }
         }
-        let settings = client.builder
+        let settings = builder
         guard acceptedStatusCodes(settings).contains(head.statusCode) else { return .refused }
         let types = acceptedContentTypes(settings)
         guard types.isAny || types.accepts(contentType: head.header(.contentType)) || head.hasNoBody else {

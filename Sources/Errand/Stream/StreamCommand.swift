@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Tells such a command by.
 protocol StreamedCommand {}
 
@@ -7,6 +9,7 @@ struct StreamCommand<C: Command>: Command, StreamedCommand {
     let command: C
 
     var path: String { command.path }
+    var jsonDecoder: JSONDecoder { command.jsonDecoder }
     var redirects: RedirectPolicy? { command.redirects }
     var acceptedStatusCodes: StatusCodes { command.acceptedStatusCodes }
     var acceptedContentTypes: ContentTypes { command.acceptedContentTypes }
