@@ -94,6 +94,16 @@ final class RequestBuilder: Sendable {
         return description
     }
 
+    /// What a group's request sends to its children's carrier: nothing but how long it may take.
+    func description(
+        ofGroup command: some Command, overrides: RequestOverrides?
+    ) throws(ErrandError) -> RequestDescription {
+        let total = overrides?.timeouts?.total ?? command.timeouts?.total
+        let settings = try plain.get().with(total: total == Timeouts.noLimit ? nil : total)
+        return RequestDescription(
+            method: .get, url: "group:", headers: .empty, body: .none, options: [], settings: settings)
+    }
+
     private func description(
         of custom: CustomRequest, by command: some Command, _ overrides: RequestOverrides?
     ) throws(ErrandError) -> RequestDescription {

@@ -92,6 +92,10 @@ public protocol Command: Sendable {
     /// Rarely used switches, beside those of ``Client/Settings/options``. Default: none.
     var options: CommandOptions { get }
 
+    /// What carries this command's requests in place of the client's transport: another network library, a stub for this
+    /// one. Asked once for each request, when that is made. Default: `nil`, the client's.
+    var transport: (any Transport)? { get }
+
     // MARK: What comes back
 
     /// The statuses that count as success; a response with another one fails with ``ErrandError/statusNotAccepted``, which
@@ -166,6 +170,8 @@ extension Command {
     public var redirects: RedirectPolicy? { nil }
     /// None but the client's.
     public var options: CommandOptions { [] }
+    /// The client's.
+    public var transport: (any Transport)? { nil }
 }
 
 /// Rarely used switches of a command.

@@ -11,7 +11,7 @@ extension ErrandError {
         case receiveFailed, partialBody, malformedResponse, contentDecodingFailed, protocolError, uploadFailed
         case uploadNotReplayable, uploadOverrun, limitHeaderBytes, limitHeaderCount, limitBodyBytes, limitDecodedBytes
         case tooManyRedirects, redirectRefused, statusNotAccepted, responseDecodingFailed
-        case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed
+        case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed, groupFailed
 
         /// One lower-case sentence without a full stop.
         var text: String {
@@ -72,6 +72,7 @@ extension ErrandError {
             case .shapeMismatch: "the JSON does not have the shape asked for"
             case .validationFailed: "the response was not accepted by its validator"
             case .interceptionFailed: "an interceptor or filter failed or refused"
+            case .groupFailed: "a child of the group failed"
             case .authenticationFailed: "no credential could be had"
             }
         }

@@ -113,6 +113,8 @@ extension ErrandError {
     public static let validationFailed = ErrandError(.validationFailed)
     /// A URL filter, an interceptor or a preprocessor threw; see ``underlyingError``.
     public static let interceptionFailed = ErrandError(.interceptionFailed)
+    /// A batch or a chain failed because a child did; ``groupFailure`` says which, and with what.
+    public static let groupFailed = ErrandError(.groupFailed)
     /// An authenticator could not get or refresh a credential; see ``underlyingError``.
     public static let authenticationFailed = ErrandError(.authenticationFailed)
 }

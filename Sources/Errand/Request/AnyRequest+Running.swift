@@ -142,7 +142,7 @@ extension AnyRequest {
         if isObserved { description.reports = [.events, .progress] }
         if stream != nil { try description.stream() }
         let own = commandInterceptors
-        if !own.isEmpty || !client.interceptors.isEmpty {
+        if !own.isEmpty || !client.interceptors.isEmpty, group == nil {
             let interceptors = client.interceptors + own
             let built = description
             core.withLock { core in

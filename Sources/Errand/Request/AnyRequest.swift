@@ -13,8 +13,9 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     let client: Client
     let core = Mutex(Core())
 
-    /// Whether transfers go by ``Client/coalescing``. Fixed, because the numbers of transfers are those of their carrier.
-    let isCoalesced: Bool
+    /// What takes this request's transfers in place of the client's transport. Fixed, because the numbers of transfers are
+    /// those of their carrier.
+    let ownCarrier: (any Transport)?
     /// What this request does otherwise than its command says; `nil` for nothing.
     public final let overrides: RequestOverrides?
     /// The client's list of what runs; guarded by the client's lock.
@@ -99,9 +100,12 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     private static let lastID = Atomic<UInt64>(0)
 
-    init(client: Client, callbacks: CallbackQueue, options: CommandOptions, overrides: RequestOverrides?) {
+    init(
+        client: Client, callbacks: CallbackQueue, transport: (any Transport)?, options: CommandOptions,
+        overrides: RequestOverrides?
+    ) {
         self.client = client
-        isCoalesced = (overrides?.options ?? options).contains(.coalesced)
+        ownCarrier = transport ?? ((overrides?.options ?? options).contains(.coalesced) ? client.coalescing : nil)
         self.overrides = overrides
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
         super.init(callbacks: callbacks)
@@ -111,7 +115,10 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     final var builder: RequestBuilder { core.withLock { $0.builder } ?? client.builder }
 
     /// What takes this request's transfers.
-    var carrier: any Transport { isCoalesced ? client.coalescing : client.transport }
+    var carrier: any Transport { ownCarrier ?? client.transport }
+
+    /// What runs the children, where this is a group's request.
+    var group: GroupCarrier? { ownCarrier as? GroupCarrier }
 
     // MARK: What Request adds
 

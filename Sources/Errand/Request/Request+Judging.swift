@@ -6,6 +6,15 @@ extension Request {
         case success(C.Response, Response)
         case failure(ErrandError)
 
+        /// For a group.
+        func result(_ outcome: RequestStateMachine.Outcome) -> Result<C.Response, ErrandError> {
+            switch (outcome, self) {
+            case (.cancelled, _): .failure(.cancelled)
+            case (_, .success(let value, _)): .success(value)
+            case (_, .failure(let error)): .failure(error)
+            }
+        }
+
         /// For a stream's reader: what it ends with.
         func response(_ outcome: RequestStateMachine.Outcome) -> Result<Response, ErrandError> {
             switch (outcome, self) {
@@ -41,6 +50,10 @@ extension Request {
         case .failure(let error):
             return .failure(error)
         case .response(let response):
+            if let group {
+                guard let value = group.value() as? C.Response else { return .failure(.internalFailure) }
+                return .success(value, response)
+            }
             let builder = builder
             let codes = acceptedStatusCodes(builder)
             guard codes.contains(response.statusCode) else {

@@ -11,6 +11,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     nonisolated(unsafe) var storedValue: C.Response?
     // As `storedValue`.
     private nonisolated(unsafe) var ending = Ending.none
+    /// Tells the group that this request is a child of.
+    private nonisolated(unsafe) var parent: (@Sendable (Result<C.Response, ErrandError>) -> Void)?
 
     /// Who is told in the end, besides accessories and delegate. Taken out before it is called, so that a request may be
     /// started again from its own callback.
@@ -23,7 +25,9 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     init(client: Client, command: C, callbacks: CallbackQueue, overrides: RequestOverrides? = nil) {
         self.command = command
-        super.init(client: client, callbacks: callbacks, options: command.options, overrides: overrides)
+        super.init(
+            client: client, callbacks: callbacks, transport: command.transport, options: command.options,
+            overrides: overrides)
     }
 
     /// What the command made of the response; `nil` until it succeeded.
@@ -58,6 +62,25 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         start(installing: { ending = .completion(completion, evenStopped: false) })
     }
 
+    /// Closures for the next run, for requests that somebody else starts: a group. As those of
+    /// ``start(success:failure:)``, which replace them. Does nothing while the request runs (YTKNetwork
+    /// `setCompletionBlockWithSuccess:failure:`).
+    public func whenDone(
+        success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
+    ) {
+        var replaced = Ending.closures(success: success, failure: failure)
+        core.withLock { core in
+            if core.machine.isAtRest { swap(&ending, &replaced) }
+        }
+        // What it replaces dies here, not under the lock.
+        _ = replaced
+    }
+
+    /// A start for a group, which is told last, and once, how this run ended.
+    func start(asChild told: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void) -> Bool {
+        start(installing: { parent = told })
+    }
+
     /// The first half of a start.
     func begin(
         evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void
@@ -70,6 +93,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     override func describe(
         _ stream: ResponseStream?, by builder: RequestBuilder
     ) throws(ErrandError) -> RequestDescription {
+        if group != nil { return try builder.description(ofGroup: command, overrides: overrides) }
         if let stream { return try builder.description(of: stream.command, overrides: overrides) }
         return try builder.description(of: command, overrides: overrides)
     }
@@ -145,12 +169,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         var run: RunHooks?
         // As the others: not to die under the lock.
         var builder: RequestBuilder?
+        var parent: (@Sendable (Result<C.Response, ErrandError>) -> Void)?
         let outcome = core.withLock { core in
             let outcome: RequestStateMachine.Outcome
             switch verdict {
             case .success(let value, let response):
                 outcome = core.machine.concluded(.succeeded)
-                core.response = response
+                core.response = response.statusCode == 0 ? nil : response
                 if outcome == .succeeded { storedValue = value }
             case .failure(let error):
                 outcome = core.machine.concluded(.failed(error))
@@ -158,6 +183,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             }
             swap(&ending, &self.ending)
             swap(&builder, &core.builder)
+            if self.parent != nil { swap(&parent, &self.parent) }
             if !core.told.isEmpty { core.told = [] }
             if let hooks = core.hooks {
                 delegate = hooks.delegate
@@ -172,6 +198,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         // A run that begins here is counted before this one is let go: a drain waits for it.
         endTelling()
         client.requestEnded(self)
+        parent?(verdict.result(outcome))
     }
 
     private func tell(_ outcome: RequestStateMachine.Outcome, _ ending: Ending, _ delegate: (any RequestDelegate)?) {

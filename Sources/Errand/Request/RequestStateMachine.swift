@@ -387,6 +387,14 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
+    /// Whether nothing runs and nothing was asked for.
+    var isAtRest: Bool {
+        switch state {
+        case .idle, .finished: true
+        default: false
+        }
+    }
+
     /// Whether the run was stopped: nothing of it is told to whoever watches its progress.
     var isStopped: Bool {
         switch state {

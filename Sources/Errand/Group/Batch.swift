@@ -1,0 +1,105 @@
+/// Many commands as one: a command whose request runs its children, so many at a time, and ends when they have.
+///
+/// ```swift
+/// let users = try await client.run(Batch([1, 2, 3].map(GetUser.init)))
+/// for user in users.values { print(user.name) }
+/// ```
+///
+/// `Element` is the children's value; batches of different commands have `any Sendable` for it. Since a batch is a command
+/// itself, it is started, stopped, watched and awaited as any other, and may be a child of another group. Its request
+/// has neither URL nor response; interceptors, validators of HTTP and settings other than ``timeouts`` are its children's.
+/// A child that is stopped from outside has failed with ``ErrandError/cancelled``, as far as the batch is concerned.
+///
+/// (YTKNetwork `YTKBatchRequest`.)
+public struct Batch<Element: Sendable>: Command {
+    /// What a batch makes of its children.
+    public typealias Response = BatchResult<Element>
+
+    /// None: a batch goes nowhere itself.
+    public var path: String { "" }
+    /// What a failure means for the rest. Default: ``BatchPolicy/failFast``.
+    public var policy: BatchPolicy
+    /// So many children run at a time; the others are not even made. Above zero. Default: 64.
+    public var maxConcurrent: Int
+    /// `total` is the batch's own; the other members are its children's matter.
+    public var timeouts: Timeouts?
+
+    let members: Members
+
+    /// Children by number, made as they are started.
+    struct Members: Sendable {
+        let count: Int
+        let make: @Sendable (Int, Client) -> Child<Element>
+    }
+
+    /// A batch of these commands.
+    public init<C: Command>(
+        _ commands: [C], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
+    ) where C.Response == Element {
+        self.init(count: commands.count, policy, maxConcurrent) { index, client in
+            Child(client.request(commands[index])) { $0 }
+        }
+    }
+
+    /// A batch of these requests, which keep their delegates, accessories and closures
+    /// (``Request/whenDone(success:failure:)``). One that runs already fails its place with
+    /// ``ErrandError/invalidArgument``.
+    public init<C: Command>(
+        requests: [Request<C>], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
+    ) where C.Response == Element {
+        self.init(count: requests.count, policy, maxConcurrent) { index, _ in Child(requests[index]) { $0 } }
+    }
+
+    /// A batch of any mix.
+    public init(
+        _ members: [BatchMember], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
+    ) where Element == any Sendable {
+        self.init(count: members.count, policy, maxConcurrent) { index, client in members[index].make(client) }
+    }
+
+    private init(
+        count: Int, _ policy: BatchPolicy, _ maxConcurrent: Int,
+        make: @escaping @Sendable (Int, Client) -> Child<Element>
+    ) {
+        self.policy = policy
+        self.maxConcurrent = maxConcurrent
+        members = Members(count: count, make: make)
+    }
+
+    /// Not called: the value comes from the children.
+    public func decode(_ response: Errand.Response) throws -> BatchResult<Element> {
+        throw ErrandError.internalFailure
+    }
+
+    /// Runs the children.
+    public var transport: (any Transport)? { BatchCarrier(self) }
+}
+
+/// A child of a batch of any mix: a command, a request, a batch.
+public struct BatchMember: Sendable {
+    let make: @Sendable (Client) -> Child<any Sendable>
+
+    /// A command, which may be a batch.
+    public init(_ command: some Command) {
+        make = { client in Child(client.request(command)) { $0 } }
+    }
+
+    /// A request that does not run yet.
+    public init(_ request: Request<some Command>) {
+        make = { _ in Child(request) { $0 } }
+    }
+}
+
+/// A request as a group sees it.
+struct Child<Element: Sendable>: Sendable {
+    typealias Ended = @Sendable (Result<Element, ErrandError>) -> Void
+
+    let request: AnyRequest
+    /// Starts it; false where it runs already. The closure is called once, when everybody else has been told.
+    let start: @Sendable (@escaping Ended) -> Bool
+
+    init<C: Command>(_ request: Request<C>, _ element: @escaping @Sendable (C.Response) -> Element) {
+        self.request = request
+        start = { ended in request.start(asChild: { ended($0.map(element)) }) }
+    }
+}

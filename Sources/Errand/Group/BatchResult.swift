@@ -1,0 +1,29 @@
+/// How the children of a batch ended, in the order in which they were given.
+public struct BatchResult<Element: Sendable>: Sendable {
+    /// One for each child. A child that was not needed any more has ``ErrandError/cancelled``.
+    public let results: [Result<Element, ErrandError>]
+
+    /// The values of those that succeeded, in order.
+    public var values: [Element] { results.compactMap { try? $0.get() } }
+
+    /// The errors of those that failed, by number.
+    public var failures: [(index: Int, error: ErrandError)] {
+        results.enumerated().compactMap { index, result in
+            guard case .failure(let error) = result else { return nil }
+            return (index, error)
+        }
+    }
+}
+
+/// Beneath ``ErrandError/groupFailed``: which child failed its group, and with what.
+public struct GroupFailure: Error {
+    /// The child's number, from 0.
+    public let index: Int
+    /// The child's error.
+    public let error: ErrandError
+}
+
+extension ErrandError {
+    /// Of ``groupFailed``: the child that failed, and its error.
+    public var groupFailure: GroupFailure? { underlyingError as? GroupFailure }
+}

@@ -1,0 +1,135 @@
+/// The life of one run of a batch: which children are started, when the rest is stopped, and how the batch ends. Pure;
+/// children are numbers.
+struct BatchStateMachine: ~Copyable {
+    /// What is known of a run.
+    struct Run: Equatable {
+        let count: Int
+        /// So many children run at a time.
+        let width: Int
+        let policy: BatchPolicy
+        /// The first that was not started.
+        var next = 0
+        var running = 0
+        var succeeded = 0
+        /// The first that failed.
+        var failure: Int?
+
+        /// Children that may still succeed.
+        var open: Int { running + count - next }
+    }
+
+    enum State: Equatable {
+        case idle
+        case running(Run)
+        /// No more are started; those that run have been stopped and are awaited.
+        case stopping(Ending, running: Int)
+        case ended(Ending)
+    }
+
+    enum Ending: Equatable {
+        case succeeded
+        /// By this child.
+        case failed(Int)
+        case stopped
+        /// `Timeouts.total` is up.
+        case timedOut
+    }
+
+    enum Action: Equatable {
+        case none
+        case start(Range<Int>)
+        /// Stop every child that runs.
+        case stopRunning
+        case end(Ending)
+    }
+
+    private(set) var state = State.idle
+
+    mutating func started(count: Int, width: Int, policy: BatchPolicy) -> Action {
+        switch state {
+        case .idle, .ended:
+            guard count > 0 else { return end(.succeeded) }
+            var run = Run(count: count, width: max(1, width), policy: policy)
+            return fill(&run)
+        case .running, .stopping:
+            // Only our own bug leads here: a request is not submitted twice at a time.
+            preconditionFailure("started in \(state)")
+        }
+    }
+
+    /// A child of the present run has ended, by itself or because it was stopped.
+    mutating func childEnded(_ index: Int, succeeded: Bool) -> Action {
+        switch state {
+        case .running(var run):
+            run.running -= 1
+            if succeeded {
+                run.succeeded += 1
+            } else if run.failure == nil {
+                run.failure = index
+            }
+            guard let ending = verdict(run) else { return fill(&run) }
+            return stop(ending, running: run.running)
+        case .stopping(let ending, let running):
+            guard running > 1 else { return end(ending) }
+            state = .stopping(ending, running: running - 1)
+            return .none
+        case .idle, .ended:
+            // Only our own bug leads here: each child that was started ends once, and the batch after it.
+            preconditionFailure("childEnded in \(state)")
+        }
+    }
+
+    mutating func stopRequested(_ ending: Ending) -> Action {
+        switch state {
+        case .running(let run):
+            return stop(ending, running: run.running)
+        case .stopping(_, let running) where ending == .stopped:
+            // A stop wins over what was decided and not told.
+            state = .stopping(ending, running: running)
+            return .none
+        case .idle, .stopping, .ended:
+            // It has ended a moment ago, or is about to.
+            return .none
+        }
+    }
+
+    /// Whether a child that `start` named is still to be started; it counts as one that runs until it has ended.
+    var mayStart: Bool {
+        if case .running = state { return true }
+        return false
+    }
+
+    /// How the run ends by what is known; `nil`: it goes on.
+    private func verdict(_ run: Run) -> Ending? {
+        switch run.policy {
+        case .failFast:
+            if let failure = run.failure { return .failed(failure) }
+        case .collectAll:
+            break
+        case .quorum(let needed):
+            if run.succeeded >= needed { return .succeeded }
+            if run.succeeded + run.open < needed, let failure = run.failure { return .failed(failure) }
+        }
+        return run.open == 0 ? .succeeded : nil
+    }
+
+    private mutating func fill(_ run: inout Run) -> Action {
+        let first = run.next
+        let more = min(run.width - run.running, run.count - first)
+        run.next += more
+        run.running += more
+        state = .running(run)
+        return more > 0 ? .start(first..<run.next) : .none
+    }
+
+    private mutating func stop(_ ending: Ending, running: Int) -> Action {
+        guard running > 0 else { return end(ending) }
+        state = .stopping(ending, running: running)
+        return .stopRunning
+    }
+
+    private mutating func end(_ ending: Ending) -> Action {
+        state = .ended(ending)
+        return .end(ending)
+    }
+}

@@ -1,0 +1,17 @@
+/// What stands in the transport's place for a group's request: its transfer is the run of the group's children.
+///
+/// `@unchecked Sendable`: the base has no state; what subclasses have is guarded by their own locks.
+class GroupCarrier: Transport, @unchecked Sendable {
+    /// The value of the run that has ended well; `nil` before.
+    func value() -> (any Sendable)? { nil }
+
+    func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID {
+        throw .internalFailure
+    }
+    func cancel(_ id: TransferID) {}
+    func pause(_ id: TransferID) {}
+    func resume(_ id: TransferID) {}
+
+    /// The children's transport is shut down, not this.
+    final func shutdown(_ stopped: @escaping @Sendable () -> Void) { stopped() }
+}
