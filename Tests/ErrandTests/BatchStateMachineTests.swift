@@ -1,3 +1,4 @@
+import ErrandTesting
 import Testing
 
 @testable import Errand
@@ -95,13 +96,13 @@ private typealias Machine = BatchStateMachine
         var started = 0
         var succeeded = 0
         var failed: [Int] = []
-        var stopped: Machine.Ending?
+        var stopped: GroupEnding?
         var isCutOff = false
         var events = 1
         var action = machine.started(count: count, width: width, policy: policy)
         while true {
             switch action {
-            case .none: break
+            case .none, .startEach, .ask, .wait: break
             case .start(let range):
                 #expect(range.lowerBound == started && !isCutOff)
                 running += range
@@ -112,7 +113,7 @@ private typealias Machine = BatchStateMachine
                 isCutOff = true
             case .end(let ending):
                 #expect(running.isEmpty)
-                let expected: Machine.Ending =
+                let expected: GroupEnding =
                     if let stopped {
                         stopped
                     } else {
@@ -127,7 +128,7 @@ private typealias Machine = BatchStateMachine
             }
             events += 1
             if Int.random(in: 0..<40, using: &random) == 0 {
-                let ending = Bool.random(using: &random) ? Machine.Ending.stopped : .timedOut
+                let ending = Bool.random(using: &random) ? GroupEnding.stopped : .timedOut
                 action = machine.stopRequested(ending)
                 if ending == .stopped || !isCutOff && stopped == nil { stopped = ending }
                 continue

@@ -177,6 +177,18 @@ private final class Watcher: Accessory, RequestDelegate {
         await client.shutdown(.cancel)
     }
 
+    /// Children that end before their start returns stand on nobody's shoulders.
+    @Test func childrenThatEndAtOnce() async throws {
+        struct Unbuildable: Command { var path: String { "http://" } }
+        let client = Client.stubbed(StubTransport()) { $0.callbackQueue = .inline() }
+        for policy in [BatchPolicy.collectAll, .quorum(1)] {
+            let request = client.start(Batch((0..<50_000).map { _ in Unbuildable() }, policy: policy, maxConcurrent: 1))
+            while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(policy == .collectAll ? request.value?.failures.count == 50_000 : request.error == .groupFailed)
+        }
+        await client.shutdown(.cancel)
+    }
+
     @Test func nestingAndMixing() async throws {
         let (client, _) = client()
         let inner = Batch((0..<3).map(GetNumber.init))

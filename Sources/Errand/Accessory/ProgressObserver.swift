@@ -37,7 +37,7 @@ final class ProgressObserver: EventAccessory {
                 return state.told
             }
             if let news { observe(news) }
-        case .queued, .started, .sent, .cacheHit:
+        case .queued, .started, .sent, .advanced, .cacheHit:
             break
         }
     }

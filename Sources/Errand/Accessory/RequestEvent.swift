@@ -14,6 +14,8 @@ public enum RequestEvent: Sendable {
     case redirected(Attempt)
     /// A transfer ended, and the request is sent again.
     case replaying(Attempt)
+    /// A child of a group has ended: so many have, and there are so many, where that is known.
+    case advanced(ended: Int, of: Int?)
     /// The response comes from a cache.
     case cacheHit
 }

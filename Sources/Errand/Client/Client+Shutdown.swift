@@ -73,6 +73,9 @@ extension Client {
         life.withLock { $0.machine.state != .running }
     }
 
+    /// Whether those that run are let end, and no more are begun.
+    var isDraining: Bool { life.withLock { $0.machine.state == .draining } }
+
     /// Whether what runs is being ended.
     var isStopping: Bool {
         life.withLock { life in

@@ -95,7 +95,8 @@ public final class Client: Sendable {
     /// Stops every request that runs; see ``AnyRequest/stop()``. Later ones may be started all the same (YTKNetwork
     /// `cancelAllRequests`).
     public func cancelAll() {
-        for request in requests { request.stop() }
+        // Oldest first, so groups before their children: a child that is stopped by itself would fail its group.
+        for request in requests.reversed() { request.stop() }
     }
 
     // MARK: Requests report here

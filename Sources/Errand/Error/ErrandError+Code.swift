@@ -11,7 +11,9 @@ extension ErrandError {
         case receiveFailed, partialBody, malformedResponse, contentDecodingFailed, protocolError, uploadFailed
         case uploadNotReplayable, uploadOverrun, limitHeaderBytes, limitHeaderCount, limitBodyBytes, limitDecodedBytes
         case tooManyRedirects, redirectRefused, statusNotAccepted, responseDecodingFailed
-        case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed, groupFailed
+        case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed,
+            groupFailed
+        case dependencyCycle
 
         /// One lower-case sentence without a full stop.
         var text: String {
@@ -73,6 +75,7 @@ extension ErrandError {
             case .validationFailed: "the response was not accepted by its validator"
             case .interceptionFailed: "an interceptor or filter failed or refused"
             case .groupFailed: "a child of the group failed"
+            case .dependencyCycle: "members of a graph need each other in a circle"
             case .authenticationFailed: "no credential could be had"
             }
         }

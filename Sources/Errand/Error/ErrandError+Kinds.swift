@@ -115,6 +115,8 @@ extension ErrandError {
     public static let interceptionFailed = ErrandError(.interceptionFailed)
     /// A batch or a chain failed because a child did; ``groupFailure`` says which, and with what.
     public static let groupFailed = ErrandError(.groupFailed)
+    /// Members of a ``RequestGraph`` need each other in a circle, which the error's text names. Nothing was sent.
+    public static let dependencyCycle = ErrandError(.dependencyCycle)
     /// An authenticator could not get or refresh a credential; see ``underlyingError``.
     public static let authenticationFailed = ErrandError(.authenticationFailed)
 }

@@ -26,18 +26,21 @@ public struct Batch<Element: Sendable>: Command {
 
     let members: Members
 
+    /// What a child ended with.
+    typealias Keep = @Sendable (Result<Element, ErrandError>) -> Void
+
     /// Children by number, made as they are started.
     struct Members: Sendable {
         let count: Int
-        let make: @Sendable (Int, Client) -> Child<Element>
+        let make: @Sendable (Int, Client, @escaping Keep) -> GroupChild
     }
 
     /// A batch of these commands.
     public init<C: Command>(
         _ commands: [C], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where C.Response == Element {
-        self.init(count: commands.count, policy, maxConcurrent) { index, client in
-            Child(client.request(commands[index])) { $0 }
+        self.init(count: commands.count, policy, maxConcurrent) { index, client, keep in
+            GroupChild(client.request(commands[index]), keep: keep)
         }
     }
 
@@ -47,19 +50,23 @@ public struct Batch<Element: Sendable>: Command {
     public init<C: Command>(
         requests: [Request<C>], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where C.Response == Element {
-        self.init(count: requests.count, policy, maxConcurrent) { index, _ in Child(requests[index]) { $0 } }
+        self.init(count: requests.count, policy, maxConcurrent) { index, _, keep in
+            GroupChild(requests[index], keep: keep)
+        }
     }
 
     /// A batch of any mix.
     public init(
         _ members: [BatchMember], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where Element == any Sendable {
-        self.init(count: members.count, policy, maxConcurrent) { index, client in members[index].make(client) }
+        self.init(count: members.count, policy, maxConcurrent) { index, client, keep in
+            members[index].make(client, keep)
+        }
     }
 
     private init(
         count: Int, _ policy: BatchPolicy, _ maxConcurrent: Int,
-        make: @escaping @Sendable (Int, Client) -> Child<Element>
+        make: @escaping @Sendable (Int, Client, @escaping Keep) -> GroupChild
     ) {
         self.policy = policy
         self.maxConcurrent = maxConcurrent
@@ -73,33 +80,4 @@ public struct Batch<Element: Sendable>: Command {
 
     /// Runs the children.
     public var transport: (any Transport)? { BatchCarrier(self) }
-}
-
-/// A child of a batch of any mix: a command, a request, a batch.
-public struct BatchMember: Sendable {
-    let make: @Sendable (Client) -> Child<any Sendable>
-
-    /// A command, which may be a batch.
-    public init(_ command: some Command) {
-        make = { client in Child(client.request(command)) { $0 } }
-    }
-
-    /// A request that does not run yet.
-    public init(_ request: Request<some Command>) {
-        make = { _ in Child(request) { $0 } }
-    }
-}
-
-/// A request as a group sees it.
-struct Child<Element: Sendable>: Sendable {
-    typealias Ended = @Sendable (Result<Element, ErrandError>) -> Void
-
-    let request: AnyRequest
-    /// Starts it; false where it runs already. The closure is called once, when everybody else has been told.
-    let start: @Sendable (@escaping Ended) -> Bool
-
-    init<C: Command>(_ request: Request<C>, _ element: @escaping @Sendable (C.Response) -> Element) {
-        self.request = request
-        start = { ended in request.start(asChild: { ended($0.map(element)) }) }
-    }
 }

@@ -14,16 +14,3 @@ public struct BatchResult<Element: Sendable>: Sendable {
         }
     }
 }
-
-/// Beneath ``ErrandError/groupFailed``: which child failed its group, and with what.
-public struct GroupFailure: Error {
-    /// The child's number, from 0.
-    public let index: Int
-    /// The child's error.
-    public let error: ErrandError
-}
-
-extension ErrandError {
-    /// Of ``groupFailed``: the child that failed, and its error.
-    public var groupFailure: GroupFailure? { underlyingError as? GroupFailure }
-}

@@ -1,6 +1,6 @@
 /// The life of one run of a batch: which children are started, when the rest is stopped, and how the batch ends. Pure;
 /// children are numbers.
-struct BatchStateMachine: ~Copyable {
+struct BatchStateMachine: GroupStateMachine, ~Copyable {
     /// What is known of a run.
     struct Run: Equatable {
         let count: Int
@@ -22,30 +22,13 @@ struct BatchStateMachine: ~Copyable {
         case idle
         case running(Run)
         /// No more are started; those that run have been stopped and are awaited.
-        case stopping(Ending, running: Int)
-        case ended(Ending)
-    }
-
-    enum Ending: Equatable {
-        case succeeded
-        /// By this child.
-        case failed(Int)
-        case stopped
-        /// `Timeouts.total` is up.
-        case timedOut
-    }
-
-    enum Action: Equatable {
-        case none
-        case start(Range<Int>)
-        /// Stop every child that runs.
-        case stopRunning
-        case end(Ending)
+        case stopping(GroupEnding, running: Int)
+        case ended(GroupEnding)
     }
 
     private(set) var state = State.idle
 
-    mutating func started(count: Int, width: Int, policy: BatchPolicy) -> Action {
+    mutating func started(count: Int, width: Int, policy: BatchPolicy) -> GroupAction {
         switch state {
         case .idle, .ended:
             guard count > 0 else { return end(.succeeded) }
@@ -58,7 +41,7 @@ struct BatchStateMachine: ~Copyable {
     }
 
     /// A child of the present run has ended, by itself or because it was stopped.
-    mutating func childEnded(_ index: Int, succeeded: Bool) -> Action {
+    mutating func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
         switch state {
         case .running(var run):
             run.running -= 1
@@ -79,7 +62,7 @@ struct BatchStateMachine: ~Copyable {
         }
     }
 
-    mutating func stopRequested(_ ending: Ending) -> Action {
+    mutating func stopRequested(_ ending: GroupEnding) -> GroupAction {
         switch state {
         case .running(let run):
             return stop(ending, running: run.running)
@@ -100,7 +83,7 @@ struct BatchStateMachine: ~Copyable {
     }
 
     /// How the run ends by what is known; `nil`: it goes on.
-    private func verdict(_ run: Run) -> Ending? {
+    private func verdict(_ run: Run) -> GroupEnding? {
         switch run.policy {
         case .failFast:
             if let failure = run.failure { return .failed(failure) }
@@ -113,7 +96,7 @@ struct BatchStateMachine: ~Copyable {
         return run.open == 0 ? .succeeded : nil
     }
 
-    private mutating func fill(_ run: inout Run) -> Action {
+    private mutating func fill(_ run: inout Run) -> GroupAction {
         let first = run.next
         let more = min(run.width - run.running, run.count - first)
         run.next += more
@@ -122,13 +105,13 @@ struct BatchStateMachine: ~Copyable {
         return more > 0 ? .start(first..<run.next) : .none
     }
 
-    private mutating func stop(_ ending: Ending, running: Int) -> Action {
+    private mutating func stop(_ ending: GroupEnding, running: Int) -> GroupAction {
         guard running > 0 else { return end(ending) }
         state = .stopping(ending, running: running)
         return .stopRunning
     }
 
-    private mutating func end(_ ending: Ending) -> Action {
+    private mutating func end(_ ending: GroupEnding) -> GroupAction {
         state = .ended(ending)
         return .end(ending)
     }

@@ -5,6 +5,15 @@ class GroupCarrier: Transport, @unchecked Sendable {
     /// The value of the run that has ended well; `nil` before.
     func value() -> (any Sendable)? { nil }
 
+    /// The children that run now, in order.
+    var children: [AnyRequest] { [] }
+
+    /// The child that the last run failed by; `nil` where there was none, or it was never made.
+    var failedRequest: AnyRequest? { nil }
+
+    /// Whether all children that have ended took their responses from a cache.
+    var isFromCache: Bool { false }
+
     func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID {
         throw .internalFailure
     }

@@ -23,18 +23,18 @@ extension AnyRequest {
         }
     }
 
-    /// Whether the response came from a cache and not from the network.
-    public final var isFromCache: Bool { false }
+    /// Whether the response came from a cache and not from the network; of a group, whether those of all its children did.
+    public final var isFromCache: Bool { group?.isFromCache ?? false }
 
     /// The URL of the present or last transfer, after redirects; `nil` before the first start, and where it could not be
     /// built.
     public final var url: String? {
-        core.withLock { $0.description?.url }
+        group == nil ? core.withLock { $0.description?.url } : nil
     }
 
     /// What the present or last transfer sends.
     public final var transferDescription: RequestDescription? {
-        core.withLock { $0.description }
+        group == nil ? core.withLock { $0.description } : nil
     }
 
     /// What the last transfer cost, whole or failed; `nil` while there is none.
@@ -44,7 +44,8 @@ extension AnyRequest {
 
     /// The transfers of this run that have ended, one per hop.
     public final var attempts: [Attempt] {
-        core.withLock { core in
+        guard group == nil else { return [] }
+        return core.withLock { core in
             guard let outcome = core.machine.outcome, let url = core.description?.url,
                 !core.isReplayUnsent
             else { return core.earlier }
@@ -54,6 +55,12 @@ extension AnyRequest {
             return core.earlier + [last]
         }
     }
+
+    /// Whether the present run was stopped.
+    final var isStopped: Bool { core.withLock { $0.machine.isStopped } }
+
+    /// Whether nothing runs.
+    final var isAtRest: Bool { core.withLock { $0.machine.isAtRest } }
 
     /// Adds an accessory for this request's next run. It is released when that run is over; a request that is started
     /// again needs it added again.

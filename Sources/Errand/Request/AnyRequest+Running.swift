@@ -127,7 +127,8 @@ extension AnyRequest {
 
     /// Registers with the client, then builds.
     final func prepare() throws(ErrandError) -> RequestDescription {
-        guard client.requestStarted(self) else { throw .shutDown }
+        // A group that is let end needs its children.
+        guard client.requestStarted(self) || (isChild && client.isDraining) else { throw .shutDown }
         let builder = client.builder
         let (stream, isObserved) = core.withLock { core -> (ResponseStream?, Bool) in
             core.builder = builder

@@ -130,6 +130,9 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     /// What reads the responses of the present run as JSON; `nil`: the decoder that all share.
     var responseDecoder: ResponseDecoder? { nil }
 
+    /// Whether the present run is a group's.
+    var isChild: Bool { false }
+
     /// Whether it may be started once more.
     var isRestartable: Bool { true }
 

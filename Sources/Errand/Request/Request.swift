@@ -105,6 +105,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return builder.settings.jsonDecoder.map { .inherited($0) }
     }
 
+    override var isChild: Bool { core.withLock { _ in parent != nil } }
+
     /// A streamed response has had its caller, and its request nobody to stream to.
     override var isRestartable: Bool { !(command is any StreamedCommand) }
 

@@ -1,0 +1,70 @@
+/// The results of a batch as they come: each child's number and what it ended with.
+///
+/// ```swift
+/// let batch = client.request(Batch(commands, policy: .collectAll))
+/// for try await (index, result) in batch.results { ... }
+/// ```
+///
+/// Iterating starts the request, and ends with it: where the batch fails, its error is thrown after the results of the
+/// children that ended. Leaving the loop, and cancelling the task, which throws `CancellationError`, stop the batch. Results
+/// that nobody has asked for yet are kept. To be iterated once for each run; while the request runs already it throws
+/// ``ErrandError/invalidArgument``.
+public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
+    /// A child's number, and what it ended with.
+    public typealias Element = (index: Int, result: Result<Value, ErrandError>)
+
+    let request: Request<Batch<Value>>
+
+    /// Where a carrier puts them.
+    struct Reader: Sendable {
+        let continuation: AsyncThrowingStream<Element, any Error>.Continuation
+
+        func give(_ index: Int, _ result: Result<Value, ErrandError>) {
+            continuation.yield((index, result))
+        }
+    }
+
+    /// Starts the batch.
+    public func makeAsyncIterator() -> Iterator {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self)
+        guard let carrier = request.group as? BatchCarrier<Value>, request.isAtRest else {
+            continuation.finish(throwing: ErrandError.invalidArgument.with(message: "the batch runs already"))
+            return Iterator(base: stream.makeAsyncIterator())
+        }
+        carrier.read(by: Reader(continuation: continuation))
+        continuation.onTermination = { [weak request] in
+            if case .cancelled = $0 { request?.stop() }
+        }
+        let action = request.begin(evenStopped: true) { request in
+            carrier.read(by: nil)
+            continuation.finish(throwing: request.error)
+        }
+        switch action {
+        case .submit(let transfer): request.proceed(transfer)
+        case .postpone: break
+        case .refuse:
+            carrier.read(by: nil)
+            continuation.finish(throwing: ErrandError.invalidArgument.with(message: "the batch runs already"))
+        }
+        return Iterator(base: stream.makeAsyncIterator())
+    }
+
+    /// Gives result by result.
+    public struct Iterator: AsyncIteratorProtocol {
+        var base: AsyncThrowingStream<Element, any Error>.Iterator
+
+        /// The next result; `nil` when all children and the batch have ended.
+        public mutating func next() async throws -> Element? {
+            let next = try await base.next()
+            if next == nil { try Task.checkCancellation() }
+            return next
+        }
+    }
+}
+
+extension Request {
+    /// See ``BatchResults``.
+    public func results<Value: Sendable>() -> BatchResults<Value> where C == Batch<Value> {
+        BatchResults(request: self)
+    }
+}

@@ -1,0 +1,123 @@
+import Synchronization
+
+/// Runs a chain's steps.
+///
+/// `@unchecked Sendable`: see ``GroupDriver``.
+final class ChainCarrier<Value: Sendable>: GroupDriver<ChainStateMachine>, @unchecked Sendable {
+    private let chain: Chain<Value>
+    // All of it read and written only inside `core.withLock`.
+    private nonisolated(unsafe) var steps: [ChainStep] = []
+    private nonisolated(unsafe) var gathered = GroupResults()
+    /// For the next run.
+    private nonisolated(unsafe) var added: [ChainStep] = []
+    /// Of the step that runs.
+    private nonisolated(unsafe) var command: (any Command.Type)?
+    private nonisolated(unsafe) var request: AnyRequest?
+    /// How often the present step has succeeded, or failed, in a row.
+    private nonisolated(unsafe) var inARow = (step: -1, isSuccess: true, count: 0)
+    private nonisolated(unsafe) var abortedBy: ErrandError?
+
+    init(_ chain: Chain<Value>) {
+        self.chain = chain
+    }
+
+    /// Of the present or last run.
+    var results: GroupResults { core.withLock { _ in gathered } }
+
+    /// Adds a step at the end. Returns: false where the chain is over.
+    func add(_ step: ChainStep) -> Bool {
+        core.withLock { core in
+            if case .idle = core.machine.state {
+                added.append(step)
+                return true
+            }
+            guard core.machine.appendRequested(steps.count) else { return false }
+            steps.append(step)
+            return true
+        }
+    }
+
+    override func value() -> (any Sendable)? { chain.value(results) }
+
+    override func began(_ core: inout Core) -> GroupAction {
+        steps = chain.steps + added
+        added = []
+        gathered = GroupResults()
+        abortedBy = nil
+        inARow.step = -1
+        return core.machine.started(steps: Array(steps.indices))
+    }
+
+    override func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild {
+        let (step, results) = core.withLock { _ in (steps[index], gathered) }
+        do {
+            let made = try step.make(client, results)
+            let child = made.child { [self] in enter(index, $0) }
+            core.withLock { _ in (command, request) = (made.command, child.request) }
+            return child
+        } catch let error as ErrandError {
+            throw error
+        } catch {
+            throw .interceptionFailed.with(message: "the step could not be made: \(error)", underlying: error)
+        }
+    }
+
+    override func keep(_ error: ErrandError, of index: Int) {
+        enter(index, .failure(error))
+    }
+
+    private func enter(_ index: Int, _ result: Result<any Sendable, ErrandError>) {
+        var isSuccess = false
+        if case .success = result { isSuccess = true }
+        core.withLock { _ in
+            gathered.entries.append(
+                .init(
+                    index: gathered.entries.count, name: steps[index].name, result: result, command: command,
+                    request: request))
+            (command, request) = (nil, nil)
+            if inARow.step != index || inARow.isSuccess != isSuccess { inARow = (index, isSuccess, 0) }
+            inARow.count += 1
+        }
+    }
+
+    override func ask(_ index: Int, _ run: UInt64) {
+        let (step, results, count) = core.withLock { _ in (steps[index], gathered, inARow.count) }
+        var moves = ChainMoves()
+        switch results.last?.result {
+        case .success(let value)?:
+            moves = step.succeeded(value, results.last?.request, results, count)
+        case .failure(let error)?:
+            switch step.failed(error, count) {
+            case .abort: moves.decision = .abort
+            case .retry(let delay): moves.decision = .again(delay)
+            case .skip: break
+            case .replace(let other): moves.inserted = [other]
+            }
+        case nil:
+            moves.decision = .abort
+        }
+        // A stop that came before the request knew that the chain was under way is still on its way here.
+        let isStopped = core.withLock { $0.parent }?.isStopped ?? false
+        let action = core.withLock { core in
+            if isStopped { _ = core.machine.stopRequested(.stopped) }
+            abortedBy = moves.error
+            let first = steps.count
+            steps += moves.inserted + moves.appended
+            let middle = first + moves.inserted.count
+            return core.machine.decided(
+                moves.decision, inserted: Array(first..<middle), appended: Array(middle..<steps.count))
+        }
+        perform(action, run)
+    }
+
+    override func failure(by index: Int) -> ErrandError {
+        guard let last = gathered.last else { return .internalFailure }
+        var error = abortedBy
+        if case .failure(let own) = last.result { error = error ?? own }
+        return .group(failedBy: last.index, named: last.name, error ?? .internalFailure)
+    }
+
+    override var isSequence: Bool { true }
+
+    override func delayElapsed(_ core: inout Core) -> Bool { core.machine.delayElapsed() }
+}

@@ -1,0 +1,63 @@
+/// A step of a chain has succeeded: what it got, and how the chain is to go on. It goes on with the next step unless told
+/// otherwise; where several of the methods that say so are called, the last one counts.
+public struct ChainTurn<C: Command>: Sendable {
+    /// The command's value.
+    public let value: C.Response
+    /// What ran. Its ``AnyRequest/stop()`` comes too late; the chain's own request is stopped by who has it.
+    public let request: Request<C>
+    /// Of all steps so far, this one included.
+    public let results: GroupResults
+    /// How often this step has succeeded in a row, this time included.
+    public let runs: Int
+
+    var moves = ChainMoves()
+
+    init(value: C.Response, request: Request<C>, results: GroupResults, runs: Int) {
+        self.value = value
+        self.request = request
+        self.results = results
+        self.runs = runs
+    }
+
+    /// These steps come next, in this order, before those that are left.
+    public mutating func insert(_ steps: ChainStep...) { moves.inserted += steps }
+
+    /// These steps come after all that are left (YTKNetwork `addRequest:callback:`).
+    public mutating func append(_ steps: ChainStep...) { moves.appended += steps }
+
+    /// The step runs again after so much time, before anything that was inserted.
+    public mutating func again(after delay: Duration = .zero) { moves.decision = .again(delay) }
+
+    /// So many of the steps that are left are passed over, inserted ones first.
+    public mutating func skip(_ count: Int = 1) { moves.decision = .skip(max(0, count)) }
+
+    /// The chain succeeds here; what is left is not run.
+    public mutating func finish() { moves.decision = .finish }
+
+    /// The chain fails with ``ErrandError/groupFailed``. `error` is its ``GroupFailure/error`` as it is, or beneath
+    /// ``ErrandError/validationFailed``.
+    public mutating func abort(_ error: any Error) {
+        moves.decision = .abort
+        moves.error =
+            error as? ErrandError
+            ?? .validationFailed.with(
+                message: "the step's callback did not accept the response: \(error)", response: request.response,
+                underlying: error)
+    }
+}
+
+/// What a step's callback decided.
+struct ChainMoves: Sendable {
+    enum Decision: Sendable, Equatable {
+        case goOn
+        case again(Duration)
+        case skip(Int)
+        case finish
+        case abort
+    }
+
+    var inserted: [ChainStep] = []
+    var appended: [ChainStep] = []
+    var decision = Decision.goOn
+    var error: ErrandError?
+}

@@ -1,0 +1,114 @@
+/// The life of one run of a graph: which members have all they need, and how the graph ends. Pure; members are numbers.
+struct GraphStateMachine: GroupStateMachine, ~Copyable {
+    /// Who needs whom.
+    struct Plan: Equatable {
+        /// By member: who needs it.
+        let dependents: [[Int]]
+        /// By member: how many it needs.
+        let needs: [Int]
+        /// So many run at a time.
+        let width: Int
+        /// Whether members that need none of those that failed still run.
+        let goesOn: Bool
+    }
+
+    struct Run: Equatable {
+        let plan: Plan
+        /// By member: how many of those it needs have not succeeded.
+        var missing: [Int]
+        /// Have all they need, in the order in which they got it.
+        var ready: [Int]
+        var running = 0
+        /// The first that failed.
+        var failure: Int?
+    }
+
+    enum State: Equatable {
+        case idle
+        case running(Run)
+        /// No more are started; those that run have been stopped and are awaited.
+        case stopping(GroupEnding, running: Int)
+        case ended(GroupEnding)
+    }
+
+    private(set) var state = State.idle
+
+    mutating func started(_ plan: Plan) -> GroupAction {
+        switch state {
+        case .idle, .ended:
+            let ready = plan.needs.indices.filter { plan.needs[$0] == 0 }
+            guard !ready.isEmpty else { return end(.succeeded) }
+            var run = Run(plan: plan, missing: plan.needs, ready: ready)
+            return fill(&run)
+        case .running, .stopping:
+            // Only our own bug leads here: a request is not submitted twice at a time.
+            preconditionFailure("started in \(state)")
+        }
+    }
+
+    mutating func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
+        switch state {
+        case .running(var run):
+            // Not copied with the members that are left.
+            state = .idle
+            run.running -= 1
+            if succeeded {
+                for dependent in run.plan.dependents[index] {
+                    run.missing[dependent] -= 1
+                    if run.missing[dependent] == 0 { run.ready.append(dependent) }
+                }
+            } else {
+                run.failure = run.failure ?? index
+                if !run.plan.goesOn { return stop(.failed(index), running: run.running) }
+            }
+            guard run.running == 0, run.ready.isEmpty else { return fill(&run) }
+            return end(run.failure.map { .failed($0) } ?? .succeeded)
+        case .stopping(let ending, let running):
+            guard running > 1 else { return end(ending) }
+            state = .stopping(ending, running: running - 1)
+            return .none
+        case .idle, .ended:
+            // Only our own bug leads here: each child that was started ends once, and the graph after it.
+            preconditionFailure("childEnded in \(state)")
+        }
+    }
+
+    mutating func stopRequested(_ ending: GroupEnding) -> GroupAction {
+        switch state {
+        case .running(let run):
+            return stop(ending, running: run.running)
+        case .stopping(_, let running) where ending == .stopped:
+            // A stop wins over what was decided and not told.
+            state = .stopping(ending, running: running)
+            return .none
+        case .idle, .stopping, .ended:
+            // It has ended a moment ago, or is about to.
+            return .none
+        }
+    }
+
+    var mayStart: Bool {
+        if case .running = state { return true }
+        return false
+    }
+
+    private mutating func fill(_ run: inout Run) -> GroupAction {
+        let count = min(run.plan.width - run.running, run.ready.count)
+        let first = Array(run.ready.prefix(count))
+        run.ready.removeFirst(count)
+        run.running += count
+        state = .running(run)
+        return first.isEmpty ? .none : .startEach(first)
+    }
+
+    private mutating func stop(_ ending: GroupEnding, running: Int) -> GroupAction {
+        guard running > 0 else { return end(ending) }
+        state = .stopping(ending, running: running)
+        return .stopRunning
+    }
+
+    private mutating func end(_ ending: GroupEnding) -> GroupAction {
+        state = .ended(ending)
+        return .end(ending)
+    }
+}

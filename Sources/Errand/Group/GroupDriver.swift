@@ -1,0 +1,266 @@
+import Synchronization
+
+/// Runs a group's children for its request: what batches, chains and graphs have in common.
+///
+/// The machine decides under the lock; children are made, started and stopped, and ends delivered, after it. A child is
+/// entered before it is started, and looked at once more after that: a stop that came in between found nothing to stop.
+///
+/// `@unchecked Sendable`: everything that varies is in the mutex; what subclasses add is read and written only while
+/// that is held.
+class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchecked Sendable {
+    struct Core: ~Copyable {
+        var machine = Machine()
+        /// Of the present run: its number tells an end that comes late from one of the present run.
+        var run: UInt64 = 0
+        var parent: AnyRequest?
+        var isPaused = false
+        var running: [Int: AnyRequest] = [:]
+        /// To be started by the thread that is at it: children that end at once would stand on each other otherwise.
+        var toStart: [Int] = []
+        var isStarting = false
+        /// The child that the run failed by.
+        var failed: AnyRequest?
+        var endedCount = 0
+        /// Whether all that ended came from a cache.
+        var isFromCache = true
+        var timer: Task<Void, Never>?
+        var delay: Task<Void, Never>?
+    }
+
+    let core = Mutex(Core())
+
+    // MARK: What a kind of group adds
+
+    /// Throws what keeps the group from being run; nothing has been sent then.
+    func check() throws(ErrandError) {}
+
+    /// A new run begins: forgets the last one. Called while `core` is locked.
+    func began(_ core: inout Core) -> GroupAction { .end(.succeeded) }
+
+    /// Makes a child, outside the lock: code of the user's. Throws what the child fails with in place of a start.
+    func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild { throw .internalFailure }
+
+    /// Keeps the error of a child that was not started.
+    func keep(_ error: ErrandError, of index: Int) {}
+
+    /// Has the user decide. On the callback queue.
+    func ask(_ index: Int, _ run: UInt64) {}
+
+    /// Of a run that failed by this child. Called while `core` is locked.
+    func failure(by index: Int) -> ErrandError { .internalFailure }
+
+    /// How many children there are; `nil` where that is not known.
+    var count: Int? { nil }
+
+    /// Whether one child runs after another, so that a success makes up for what failed before.
+    var isSequence: Bool { false }
+
+    /// A child's end has been entered. On the callback queue.
+    func told(_ index: Int) {}
+
+    /// The time of a `wait` is up. Returns: whether the child is to be started. Called while `core` is locked.
+    func delayElapsed(_ core: inout Core) -> Bool { false }
+
+    // MARK: What its request shows
+
+    override final var children: [AnyRequest] {
+        core.withLock { $0.running }.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    override final var failedRequest: AnyRequest? { core.withLock { $0.failed } }
+
+    override final var isFromCache: Bool { core.withLock { $0.isFromCache && $0.endedCount > 0 } }
+
+    // MARK: The request's orders
+
+    override final func submit(
+        _ description: RequestDescription, for receiver: TransferReceiver
+    ) throws(ErrandError) -> TransferID {
+        guard let parent = receiver as? AnyRequest else { throw .internalFailure }
+        try check()
+        // What the last run left may be the user's, and dies after the lock.
+        let left = core.withLock { core -> (AnyRequest?, AnyRequest?) in (core.parent.take(), core.failed.take()) }
+        _ = left
+        let (run, action) = core.withLock { core in
+            core.run += 1
+            core.parent = parent
+            core.isPaused = false
+            core.endedCount = 0
+            core.isFromCache = true
+            let action = began(&core)
+            return (core.run, action)
+        }
+        if let total = description.settings.timeouts.total {
+            let timer = Task { [self] in
+                try? await Task.sleep(for: total, clock: .continuous)
+                if !Task.isCancelled { stop(.timedOut, run) }
+            }
+            core.withLock { $0.timer = timer }
+        }
+        perform(action, run)
+        return TransferID(rawValue: run)
+    }
+
+    override final func cancel(_ id: TransferID) {
+        stop(.stopped, id.rawValue)
+    }
+
+    private func stop(_ ending: GroupEnding, _ run: UInt64) {
+        perform(core.withLock { $0.run == run ? $0.machine.stopRequested(ending) : .none }, run)
+    }
+
+    override final func pause(_ id: TransferID) { setPaused(true, id) }
+
+    override final func resume(_ id: TransferID) { setPaused(false, id) }
+
+    private func setPaused(_ isPaused: Bool, _ id: TransferID) {
+        let children = core.withLock { core -> [AnyRequest] in
+            guard core.run == id.rawValue else { return [] }
+            core.isPaused = isPaused
+            return Array(core.running.values)
+        }
+        for child in children { isPaused ? child.pause() : child.resume() }
+    }
+
+    // MARK: The machine's orders
+
+    final func perform(_ action: GroupAction, _ run: UInt64) {
+        switch action {
+        case .none:
+            break
+        case .start(let indices):
+            start(indices)
+        case .startEach(let indices):
+            start(indices)
+        case .ask(let index):
+            ask(index, run)
+        case .wait(let index, let duration):
+            wait(index, duration, run)
+        case .stopRunning:
+            for child in children { child.stop() }
+        case .end(let ending):
+            end(ending)
+        }
+    }
+
+    private func start(_ indices: some RandomAccessCollection<Int>) {
+        let isBusy = core.withLock { core in
+            core.toStart += indices
+            return core.isStarting.exchange(with: true)
+        }
+        guard !isBusy else { return }
+        while true {
+            let (next, run) = core.withLock { core in
+                if core.toStart.isEmpty { core.isStarting = false }
+                return (core.toStart.takeAll(), core.run)
+            }
+            guard !next.isEmpty else { return }
+            for index in next { start(index, run) }
+        }
+    }
+
+    private func start(_ index: Int, _ run: UInt64) {
+        guard let client = core.withLock({ $0.parent })?.client else { return }
+        let child: GroupChild
+        do throws(ErrandError) {
+            child = try self.child(index, by: client)
+        } catch {
+            return refuse(index, error, client, run)
+        }
+        let isWanted = core.withLock { core in
+            guard core.machine.mayStart else { return false }
+            core.running[index] = child.request
+            return true
+        }
+        guard isWanted else { return refuse(index, .cancelled, client, run) }
+        let hasStarted = child.start { [self] isSuccess in ended(index, child.request, isSuccess, run) }
+        guard hasStarted else {
+            core.withLock { $0.running[index] = nil }
+            let message = "child \(index) runs already, or cannot be started again"
+            return refuse(index, .invalidArgument.with(message: message), client, run)
+        }
+        let (isPaused, isStopped) = core.withLock { ($0.isPaused, !$0.machine.mayStart) }
+        if isPaused { child.request.pause() }
+        if isStopped { child.request.stop() }
+    }
+
+    /// A child's end without its start. Not from where it is found: thousands of such children would stand on each other.
+    private func refuse(_ index: Int, _ error: ErrandError, _ client: Client, _ run: UInt64) {
+        client.callbacks.async { [self] in
+            keep(error, of: index)
+            ended(index, nil, false, run)
+        }
+    }
+
+    private func ended(_ index: Int, _ request: AnyRequest?, _ isSuccess: Bool, _ run: UInt64) {
+        let isFromCache = request?.isFromCache ?? false
+        // Dies after the lock: with a request the user's closures may.
+        var noted: AnyRequest?
+        let (action, parent, endedCount) = core.withLock { core in
+            core.running[index] = nil
+            core.endedCount += 1
+            core.isFromCache = core.isFromCache && isFromCache
+            if isSuccess ? isSequence : core.machine.mayStart && (isSequence || core.failed == nil) {
+                noted = isSuccess ? nil : request
+                swap(&noted, &core.failed)
+            }
+            return (core.machine.childEnded(index, succeeded: isSuccess), core.parent, core.endedCount)
+        }
+        _ = noted
+        guard let parent else { return }
+        let goOn: @Sendable () -> Void = { [self] in
+            told(index)
+            parent.tell(.advanced(ended: endedCount, of: count))
+            perform(action, run)
+        }
+        // A child of another client's ends on that one's queue.
+        if let request, request.client !== parent.client { parent.client.callbacks.async(goOn) } else { goOn() }
+    }
+
+    private func wait(_ index: Int, _ duration: Duration, _ run: UInt64) {
+        let delay = Task { [self] in
+            try? await Task.sleep(for: duration, clock: .continuous)
+            guard !Task.isCancelled else { return }
+            if core.withLock({ $0.run == run && delayElapsed(&$0) }) { start(CollectionOfOne(index)) }
+        }
+        let isWanted = core.withLock { core in
+            guard core.run == run, core.parent != nil else { return false }
+            core.delay = delay
+            return true
+        }
+        if !isWanted { delay.cancel() }
+    }
+
+    private func end(_ ending: GroupEnding) {
+        let (parent, timers, failure) = core.withLock { core in
+            var failure: ErrandError?
+            if case .failed(let index) = ending { failure = self.failure(by: index) }
+            return (core.parent.take(), [core.timer.take(), core.delay.take()], failure)
+        }
+        for timer in timers { timer?.cancel() }
+        guard let parent else { return }
+        let result: TransferResult =
+            switch ending {
+            case .succeeded: .response(Response(statusCode: 0))
+            case .failed where parent.client.isStopping, .stopped: .failure(.cancelled)
+            case .failed: .failure(failure ?? .internalFailure)
+            case .timedOut: .failure(.timeoutTotal)
+            }
+        TransferReceiver.deliver(CollectionOfOne(TransferEvent(parent, .ended(result))))
+    }
+}
+
+extension Bool {
+    fileprivate mutating func exchange(with new: Bool) -> Bool {
+        defer { self = new }
+        return self
+    }
+}
+
+extension [Int] {
+    fileprivate mutating func takeAll() -> [Int] {
+        var taken: [Int] = []
+        swap(&taken, &self)
+        return taken
+    }
+}

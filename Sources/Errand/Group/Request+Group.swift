@@ -1,0 +1,54 @@
+extension AnyRequest {
+    /// The requests that a group runs now, in order; empty for any other request. Any thread.
+    public final var children: [AnyRequest] { group?.children ?? [] }
+
+    /// The child that a group failed by; `nil` where it did not, or where the child was never made (YTKNetwork
+    /// `failedRequest`).
+    public final var failedRequest: AnyRequest? { group?.failedRequest }
+}
+
+extension AnyRequest {
+    /// Calls `observe`, on the callback queue, whenever a child of this group's next run has ended: so many have, and there
+    /// are so many, where that is known. Does nothing for any other request.
+    public final func onAdvance(_ observe: @escaping @Sendable (_ ended: Int, _ count: Int?) -> Void) {
+        addAccessory(AdvanceObserver(observe))
+    }
+
+    private final class AdvanceObserver: EventAccessory {
+        private let observe: @Sendable (Int, Int?) -> Void
+
+        init(_ observe: @escaping @Sendable (Int, Int?) -> Void) {
+            self.observe = observe
+        }
+
+        func request(_ request: AnyRequest, did event: RequestEvent) {
+            if case .advanced(let ended, let count) = event { observe(ended, count) }
+        }
+    }
+}
+
+extension Request {
+    /// Of a chain: what its steps have ended with so far, or in the last run. Any thread.
+    public func stepResults<Value: Sendable>() -> GroupResults where C == Chain<Value> {
+        (group as? ChainCarrier<Value>)?.results ?? GroupResults()
+    }
+
+    /// Of a graph: what its members have ended with so far, or in the last run. Any thread.
+    public func memberResults() -> GroupResults where C == RequestGraph {
+        (group as? GraphCarrier)?.results ?? GroupResults()
+    }
+
+    /// Adds a step at the end of a chain, from any thread: of the run that is under way, or of the first one. Throws
+    /// ``ErrandError/invalidArgument`` where the chain is over or about to be (YTKNetwork `addRequest:callback:`).
+    public func add<Value: Sendable>(_ step: ChainStep) throws(ErrandError) where C == Chain<Value> {
+        guard let chain = group as? ChainCarrier<Value>, chain.add(step) else {
+            throw ErrandError.invalidArgument.with(message: "the chain is over")
+        }
+    }
+}
+
+/// A running batch (YTKNetwork `YTKBatchRequest`).
+public typealias BatchRequest<Value: Sendable> = Request<Batch<Value>>
+
+/// A running chain (YTKNetwork `YTKChainRequest`).
+public typealias ChainRequest<Value: Sendable> = Request<Chain<Value>>
