@@ -44,6 +44,17 @@ public struct Batch<Element: Sendable>: Command {
         }
     }
 
+    /// A batch of so many commands, each made when its turn has come, from 0, on the thread that starts it: what a hundred
+    /// thousand children need that are not to be in memory at once.
+    public init<C: Command>(
+        count: Int, policy: BatchPolicy = .failFast, maxConcurrent: Int = 64,
+        command: @escaping @Sendable (Int) -> C
+    ) where C.Response == Element {
+        self.init(count: max(0, count), policy, maxConcurrent) { index, client, keep in
+            GroupChild(client.request(command(index)), keep: keep)
+        }
+    }
+
     /// A batch of these requests, which keep their delegates, accessories and closures
     /// (``Request/whenDone(success:failure:)``). One that runs already fails its place with
     /// ``ErrandError/invalidArgument``.

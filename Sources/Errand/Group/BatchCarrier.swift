@@ -3,9 +3,10 @@ import Synchronization
 /// Runs a batch's children.
 ///
 /// `@unchecked Sendable`: see ``GroupDriver``.
-final class BatchCarrier<Element: Sendable>: GroupDriver<BatchStateMachine>, @unchecked Sendable {
+final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
     private let batch: Batch<Element>
-    // Both read and written only inside `core.withLock`.
+    // All of it read and written only inside `core.withLock`.
+    private nonisolated(unsafe) var machine = BatchStateMachine()
     private nonisolated(unsafe) var results: [Result<Element, ErrandError>?] = []
     private nonisolated(unsafe) var reader: BatchResults<Element>.Reader?
 
@@ -15,7 +16,10 @@ final class BatchCarrier<Element: Sendable>: GroupDriver<BatchStateMachine>, @un
 
     /// Who is given each result of the next run as it comes, and then its end.
     func read(by reader: BatchResults<Element>.Reader?) {
-        core.withLock { _ in self.reader = reader }
+        core.withLock { core in
+            self.reader = reader
+            core.isRead = reader != nil
+        }
     }
 
     override func value() -> (any Sendable)? {
@@ -35,10 +39,18 @@ final class BatchCarrier<Element: Sendable>: GroupDriver<BatchStateMachine>, @un
         }
     }
 
-    override func began(_ core: inout Core) -> GroupAction {
+    override func began() -> GroupAction {
         results = Array(repeating: nil, count: batch.members.count)
-        return core.machine.started(count: batch.members.count, width: batch.maxConcurrent, policy: batch.policy)
+        return machine.started(count: batch.members.count, width: batch.maxConcurrent, policy: batch.policy)
     }
+
+    override func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
+        machine.childEnded(index, succeeded: succeeded)
+    }
+
+    override func stopRequested(_ ending: GroupEnding) -> GroupAction { machine.stopRequested(ending) }
+
+    override var mayStart: Bool { machine.mayStart }
 
     override func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild {
         batch.members.make(index, client) { [self] result in
@@ -56,7 +68,7 @@ final class BatchCarrier<Element: Sendable>: GroupDriver<BatchStateMachine>, @un
     }
 
     override func told(_ index: Int) {
-        let (reader, result) = core.withLock { _ in (self.reader, results[index]) }
-        if let reader, let result { reader.give(index, result) }
+        let reader = core.withLock { _ in self.reader }
+        if let reader, let result = core.withLock({ _ in results[index] }) { reader.give(index, result) }
     }
 }

@@ -1,6 +1,6 @@
 /// The life of one run of a batch: which children are started, when the rest is stopped, and how the batch ends. Pure;
 /// children are numbers.
-struct BatchStateMachine: GroupStateMachine, ~Copyable {
+struct BatchStateMachine: ~Copyable {
     /// What is known of a run.
     struct Run: Equatable {
         let count: Int

@@ -3,9 +3,10 @@ import Synchronization
 /// Runs a chain's steps.
 ///
 /// `@unchecked Sendable`: see ``GroupDriver``.
-final class ChainCarrier<Value: Sendable>: GroupDriver<ChainStateMachine>, @unchecked Sendable {
+final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     private let chain: Chain<Value>
     // All of it read and written only inside `core.withLock`.
+    private nonisolated(unsafe) var machine = ChainStateMachine()
     private nonisolated(unsafe) var steps: [ChainStep] = []
     private nonisolated(unsafe) var gathered = GroupResults()
     /// For the next run.
@@ -27,11 +28,11 @@ final class ChainCarrier<Value: Sendable>: GroupDriver<ChainStateMachine>, @unch
     /// Adds a step at the end. Returns: false where the chain is over.
     func add(_ step: ChainStep) -> Bool {
         core.withLock { core in
-            if case .idle = core.machine.state {
+            if case .idle = machine.state {
                 added.append(step)
                 return true
             }
-            guard core.machine.appendRequested(steps.count) else { return false }
+            guard machine.appendRequested(steps.count) else { return false }
             steps.append(step)
             return true
         }
@@ -39,14 +40,22 @@ final class ChainCarrier<Value: Sendable>: GroupDriver<ChainStateMachine>, @unch
 
     override func value() -> (any Sendable)? { chain.value(results) }
 
-    override func began(_ core: inout Core) -> GroupAction {
+    override func began() -> GroupAction {
         steps = chain.steps + added
         added = []
         gathered = GroupResults()
         abortedBy = nil
         inARow.step = -1
-        return core.machine.started(steps: Array(steps.indices))
+        return machine.started(steps: Array(steps.indices))
     }
+
+    override func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
+        machine.childEnded(index, succeeded: succeeded)
+    }
+
+    override func stopRequested(_ ending: GroupEnding) -> GroupAction { machine.stopRequested(ending) }
+
+    override var mayStart: Bool { machine.mayStart }
 
     override func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild {
         let (step, results) = core.withLock { _ in (steps[index], gathered) }
@@ -99,12 +108,12 @@ final class ChainCarrier<Value: Sendable>: GroupDriver<ChainStateMachine>, @unch
         // A stop that came before the request knew that the chain was under way is still on its way here.
         let isStopped = core.withLock { $0.parent }?.isStopped ?? false
         let action = core.withLock { core in
-            if isStopped { _ = core.machine.stopRequested(.stopped) }
+            if isStopped { _ = machine.stopRequested(.stopped) }
             abortedBy = moves.error
             let first = steps.count
             steps += moves.inserted + moves.appended
             let middle = first + moves.inserted.count
-            return core.machine.decided(
+            return machine.decided(
                 moves.decision, inserted: Array(first..<middle), appended: Array(middle..<steps.count))
         }
         perform(action, run)
@@ -119,5 +128,5 @@ final class ChainCarrier<Value: Sendable>: GroupDriver<ChainStateMachine>, @unch
 
     override var isSequence: Bool { true }
 
-    override func delayElapsed(_ core: inout Core) -> Bool { core.machine.delayElapsed() }
+    override func delayElapsed() -> Bool { machine.delayElapsed() }
 }

@@ -1,6 +1,6 @@
 /// The life of one run of a chain: which step is next, and when it is over. Pure; a step is its number in a table that
 /// only grows.
-struct ChainStateMachine: GroupStateMachine, ~Copyable {
+struct ChainStateMachine: ~Copyable {
     enum State: Equatable {
         case idle
         case running(Int)

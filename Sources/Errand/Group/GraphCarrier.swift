@@ -3,10 +3,11 @@ import Synchronization
 /// Runs a graph's members.
 ///
 /// `@unchecked Sendable`: see ``GroupDriver``.
-final class GraphCarrier: GroupDriver<GraphStateMachine>, @unchecked Sendable {
+final class GraphCarrier: GroupDriver, @unchecked Sendable {
     private let graph: RequestGraph
     private let plan: Result<GraphStateMachine.Plan, ErrandError>
-    // Both read and written only inside `core.withLock`.
+    // All of it read and written only inside `core.withLock`.
+    private nonisolated(unsafe) var machine = GraphStateMachine()
     private nonisolated(unsafe) var gathered = GroupResults()
     private nonisolated(unsafe) var made: [Int: (command: any Command.Type, request: AnyRequest)] = [:]
 
@@ -24,12 +25,20 @@ final class GraphCarrier: GroupDriver<GraphStateMachine>, @unchecked Sendable {
 
     override func check() throws(ErrandError) { _ = try plan.get() }
 
-    override func began(_ core: inout Core) -> GroupAction {
+    override func began() -> GroupAction {
         gathered = GroupResults()
         made = [:]
         guard case .success(let plan) = plan else { return .end(.stopped) }
-        return core.machine.started(plan)
+        return machine.started(plan)
     }
+
+    override func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
+        machine.childEnded(index, succeeded: succeeded)
+    }
+
+    override func stopRequested(_ ending: GroupEnding) -> GroupAction { machine.stopRequested(ending) }
+
+    override var mayStart: Bool { machine.mayStart }
 
     override func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild {
         do {

@@ -1,5 +1,5 @@
 /// The life of one run of a graph: which members have all they need, and how the graph ends. Pure; members are numbers.
-struct GraphStateMachine: GroupStateMachine, ~Copyable {
+struct GraphStateMachine: ~Copyable {
     /// Who needs whom.
     struct Plan: Equatable {
         /// By member: who needs it.

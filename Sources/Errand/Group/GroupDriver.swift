@@ -2,14 +2,15 @@ import Synchronization
 
 /// Runs a group's children for its request: what batches, chains and graphs have in common.
 ///
+/// Not generic: the types of what it locks would be looked up at run time, for each child.
+///
 /// The machine decides under the lock; children are made, started and stopped, and ends delivered, after it. A child is
 /// entered before it is started, and looked at once more after that: a stop that came in between found nothing to stop.
 ///
 /// `@unchecked Sendable`: everything that varies is in the mutex; what subclasses add is read and written only while
 /// that is held.
-class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchecked Sendable {
+class GroupDriver: GroupCarrier, @unchecked Sendable {
     struct Core: ~Copyable {
-        var machine = Machine()
         /// Of the present run: its number tells an end that comes late from one of the present run.
         var run: UInt64 = 0
         var parent: AnyRequest?
@@ -21,6 +22,8 @@ class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchec
         /// The child that the run failed by.
         var failed: AnyRequest?
         var endedCount = 0
+        /// Whether somebody is to be `told` of each child.
+        var isRead = false
         /// Whether all that ended came from a cache.
         var isFromCache = true
         var timer: Task<Void, Never>?
@@ -29,13 +32,23 @@ class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchec
 
     let core = Mutex(Core())
 
-    // MARK: What a kind of group adds
+    // MARK: What a kind of group adds: its machine, called while `core` is locked
+
+    /// A child of the present run has ended, by itself or because it was stopped.
+    func childEnded(_ index: Int, succeeded: Bool) -> GroupAction { .none }
+
+    func stopRequested(_ ending: GroupEnding) -> GroupAction { .none }
+
+    /// Whether a child that `start` named is still to be started; it counts as one that runs until it has ended.
+    var mayStart: Bool { false }
+
+    // MARK: What a kind of group adds: the rest
 
     /// Throws what keeps the group from being run; nothing has been sent then.
     func check() throws(ErrandError) {}
 
     /// A new run begins: forgets the last one. Called while `core` is locked.
-    func began(_ core: inout Core) -> GroupAction { .end(.succeeded) }
+    func began() -> GroupAction { .end(.succeeded) }
 
     /// Makes a child, outside the lock: code of the user's. Throws what the child fails with in place of a start.
     func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild { throw .internalFailure }
@@ -55,11 +68,11 @@ class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchec
     /// Whether one child runs after another, so that a success makes up for what failed before.
     var isSequence: Bool { false }
 
-    /// A child's end has been entered. On the callback queue.
+    /// A child's end has been entered. On the callback queue; only where `isRead`.
     func told(_ index: Int) {}
 
     /// The time of a `wait` is up. Returns: whether the child is to be started. Called while `core` is locked.
-    func delayElapsed(_ core: inout Core) -> Bool { false }
+    func delayElapsed() -> Bool { false }
 
     // MARK: What its request shows
 
@@ -87,7 +100,7 @@ class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchec
             core.isPaused = false
             core.endedCount = 0
             core.isFromCache = true
-            let action = began(&core)
+            let action = began()
             return (core.run, action)
         }
         if let total = description.settings.timeouts.total {
@@ -106,7 +119,7 @@ class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchec
     }
 
     private func stop(_ ending: GroupEnding, _ run: UInt64) {
-        perform(core.withLock { $0.run == run ? $0.machine.stopRequested(ending) : .none }, run)
+        perform(core.withLock { $0.run == run ? stopRequested(ending) : .none }, run)
     }
 
     override final func pause(_ id: TransferID) { setPaused(true, id) }
@@ -168,7 +181,7 @@ class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchec
             return refuse(index, error, client, run)
         }
         let isWanted = core.withLock { core in
-            guard core.machine.mayStart else { return false }
+            guard mayStart else { return false }
             core.running[index] = child.request
             return true
         }
@@ -179,7 +192,7 @@ class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchec
             let message = "child \(index) runs already, or cannot be started again"
             return refuse(index, .invalidArgument.with(message: message), client, run)
         }
-        let (isPaused, isStopped) = core.withLock { ($0.isPaused, !$0.machine.mayStart) }
+        let (isPaused, isStopped) = core.withLock { ($0.isPaused, !mayStart) }
         if isPaused { child.request.pause() }
         if isStopped { child.request.stop() }
     }
@@ -196,20 +209,20 @@ class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchec
         let isFromCache = request?.isFromCache ?? false
         // Dies after the lock: with a request the user's closures may.
         var noted: AnyRequest?
-        let (action, parent, endedCount) = core.withLock { core in
+        let (action, parent, endedCount, isRead) = core.withLock { core in
             core.running[index] = nil
             core.endedCount += 1
             core.isFromCache = core.isFromCache && isFromCache
-            if isSuccess ? isSequence : core.machine.mayStart && (isSequence || core.failed == nil) {
+            if isSuccess ? isSequence : mayStart && (isSequence || core.failed == nil) {
                 noted = isSuccess ? nil : request
                 swap(&noted, &core.failed)
             }
-            return (core.machine.childEnded(index, succeeded: isSuccess), core.parent, core.endedCount)
+            return (childEnded(index, succeeded: isSuccess), core.parent, core.endedCount, core.isRead)
         }
         _ = noted
         guard let parent else { return }
         let goOn: @Sendable () -> Void = { [self] in
-            told(index)
+            if isRead { told(index) }
             parent.tell(.advanced(ended: endedCount, of: count))
             perform(action, run)
         }
@@ -221,7 +234,7 @@ class GroupDriver<Machine: GroupStateMachine & ~Copyable>: GroupCarrier, @unchec
         let delay = Task { [self] in
             try? await Task.sleep(for: duration, clock: .continuous)
             guard !Task.isCancelled else { return }
-            if core.withLock({ $0.run == run && delayElapsed(&$0) }) { start(CollectionOfOne(index)) }
+            if core.withLock({ $0.run == run && delayElapsed() }) { start(CollectionOfOne(index)) }
         }
         let isWanted = core.withLock { core in
             guard core.run == run, core.parent != nil else { return false }

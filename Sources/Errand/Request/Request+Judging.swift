@@ -8,10 +8,11 @@ extension Request {
 
         /// For a group.
         func result(_ outcome: RequestStateMachine.Outcome) -> Result<C.Response, ErrandError> {
-            switch (outcome, self) {
-            case (.cancelled, _): .failure(.cancelled)
-            case (_, .success(let value, _)): .success(value)
-            case (_, .failure(let error)): .failure(error)
+            // Not by a tuple of both, whose type would be looked up at run time.
+            if case .cancelled = outcome { return .failure(.cancelled) }
+            switch self {
+            case .success(let value, _): return .success(value)
+            case .failure(let error): return .failure(error)
             }
         }
 

@@ -44,7 +44,10 @@ struct Bench: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Body of each request, '@file' for a file's bytes; POST unless -X.", valueName: "data"))
     var data: String?
 
-    @Option(help: "Through what: core (the C interface), closure (Client.start), async (Client.run).")
+    @Option(
+        help:
+            "Through what: core (the C interface), closure (Client.start), async (Client.run), batch (one Batch; -n alone)."
+    )
     var mode: BenchPlan.Mode = .closure
 
     @Option(help: "Event loops, 1 to 64. Default: the engine's own, one a core, at most 4.")
@@ -114,6 +117,7 @@ struct Bench: AsyncParsableCommand {
         case .core: try CoreEngine(plan, load: load)
         case .closure: try ClosureEngine(plan)
         case .async: try AsyncEngine(plan)
+        case .batch: try BatchEngine(plan)
         }
     }
 

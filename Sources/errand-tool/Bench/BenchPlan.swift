@@ -5,7 +5,7 @@ import HTTPTypes
 /// What one run does.
 struct BenchPlan: Sendable {
     enum Mode: String, CaseIterable, Sendable {
-        case core, closure, async
+        case core, closure, async, batch
     }
 
     /// When the measured part is over: after so many requests, after so long, or at what comes first.

@@ -1,0 +1,63 @@
+import Errand
+import HTTPTypes
+
+/// The load as the children of one `Batch`, so many at a time.
+final class BatchEngine: BenchEngine {
+    /// Counts itself: made when its turn has come, decoded when its answer is there.
+    private struct Counted: Command {
+        let command: BenchCommand
+        let load: BenchLoad
+        /// `nil`: the run is over.
+        let ticket: BenchLoad.Ticket?
+
+        var method: HTTPRequest.Method { command.method }
+        var path: String { ticket == nil ? "http://" : command.path }
+        var body: RequestBody { command.body }
+        var acceptedStatusCodes: StatusCodes { .any }
+
+        func decode(_ response: Errand.Response) throws -> NoContent {
+            if let ticket { load.end(ticket, BenchLoad.Outcome(response)) }
+            return NoContent()
+        }
+    }
+
+    let loops: Int
+    private let client: Client
+    private let command: BenchCommand
+    private let count: Int
+
+    /// Throws what every request would fail with.
+    init(_ plan: BenchPlan) throws {
+        guard let requests = plan.requests, plan.duration == nil, plan.rate == nil else {
+            throw ToolError(.usage, "--mode batch needs -n, and neither -d nor --rate")
+        }
+        client = BenchClient.make(plan)
+        _ = try client.describe(plan.command)
+        loops = BenchClient.loops(plan)
+        command = plan.command
+        count = Int(clamping: requests + plan.warmUp)
+    }
+
+    func run(_ load: BenchLoad, count width: Int) {
+        let batch = Batch(count: count, policy: .collectAll, maxConcurrent: width) { [command] _ in
+            Counted(command: command, load: load, ticket: load.begin())
+        }
+        client.start(batch) { request in
+            let now = BenchLoad.Ticket(time: MonotonicTime.now)
+            for (_, error) in request.value?.failures ?? [] { load.end(now, BenchLoad.Outcome(error)) }
+        }
+    }
+
+    /// Not with a rate.
+    func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
+        load.end(ticket, BenchLoad.Outcome(ErrandError.invalidArgument))
+    }
+
+    func cancel() {
+        client.shutdown(.cancel) {}
+    }
+
+    func shutDown() async {
+        await client.shutdown(.cancel)
+    }
+}
