@@ -24,6 +24,23 @@ struct AddUser: Command {
     typealias Response = User
 }
 
+struct Order: Codable, Sendable, Equatable {
+    var item: String
+    var state: String
+}
+
+struct ListOrders: Command {
+    var user: Int
+    var path: String { "orders/\(user)" }
+    typealias Response = [Order]
+}
+
+struct Track: Command {
+    var item: String
+    var path: String { "tracking/\(item)" }
+    typealias Response = String
+}
+
 struct Hello: Command {
     var path: String { "hello" }
     typealias Response = String

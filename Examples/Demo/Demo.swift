@@ -16,6 +16,8 @@ struct Demo {
         try await demo.closures()
         try await demo.async()
         try await demo.together()
+        try await demo.batch()
+        try await demo.chain()
         try await demo.cancelled()
         try await demo.failing()
         await client.shutdown(.drain(within: .seconds(5)))
@@ -46,6 +48,41 @@ struct Demo {
         }
         guard answers == ["Hello world!": count] else { throw DemoError("unexpected answers: \(answers)") }
         print("1,000 at once  all answered 'Hello world!' in \(milliseconds(clock.now - start))")
+    }
+
+    /// The rest goes on where one fails; five at a time.
+    private func batch() async throws {
+        let ids = Array(1...4)
+        let result = try await client.run(
+            Batch(ids.map { GetUser(id: $0) }, policy: .collectAll, maxConcurrent: 5))
+        for (id, user) in zip(ids, result.results) {
+            print("batch          \(id): \((try? user.get().name) ?? "none")")
+        }
+        guard result.values.count == 2, result.failures.map(\.index) == [2, 3] else {
+            throw DemoError("not the expected results: \(result)")
+        }
+        let (user, hello) = try await client.run(GetUser(id: 2), Hello())
+        print("two at once    \(user.name): \(hello)")
+    }
+
+    /// The orders of a user, then where each of them is that is under way.
+    private func chain() async throws {
+        let results = try await client.run(
+            Chain([
+                ChainStep(GetUser(id: 1), name: "user"),
+                ChainStep { ListOrders(user: try $0.value(named: "user", as: User.self).id) } then: { turn in
+                    for order in turn.value where order.state == "sent" {
+                        turn.insert(ChainStep(Track(item: order.item)))
+                    }
+                },
+                ChainStep(Hello()),
+            ]))
+        for entry in results.entries {
+            print("chain          step \(entry.index): \(try entry.result.get())")
+        }
+        guard results.values(of: Track.self) == ["the lamp is at the door"], results.entries.count == 4 else {
+            throw DemoError("not the expected steps")
+        }
     }
 
     private func cancelled() async throws {
