@@ -14,6 +14,7 @@ enum ExitStatus: Int32, CaseIterable {
     case redirect = 17
     case httpStatus = 22
     case usage = 64
+    case inputData = 65
     case inputFile = 66
     case internalFailure = 70
     case system = 71
@@ -22,7 +23,7 @@ enum ExitStatus: Int32, CaseIterable {
 
     var meaning: String {
         switch self {
-        case .success: "every URL was answered (bench: at least one request was)"
+        case .success: "every URL was answered (bench: at least one was; batch, chain: with a status of 200 to 299)"
         case .resolve: "the host name did not resolve"
         case .connect: "no connection: refused, unreachable, or the proxy failed"
         case .tls: "TLS failed: handshake, certificate, pin or credentials"
@@ -31,8 +32,9 @@ enum ExitStatus: Int32, CaseIterable {
         case .badResponse: "the response is not valid HTTP, or its encoding is broken"
         case .limit: "the response is larger than a limit allows"
         case .redirect: "too many redirects, or one that leads where it must not"
-        case .httpStatus: "with --fail: the status was 400 or above"
+        case .httpStatus: "with --fail: the status was 400 or above; batch, chain: it was not 200 to 299"
         case .usage: "bad usage: an option, URL, method, header or limit"
+        case .inputData: "a .http or environment file is not valid, or a variable is missing"
         case .inputFile: "a file to send, or a certificate file, cannot be read"
         case .internalFailure: "internal error"
         case .system: "the system refused memory, a thread or a descriptor"
@@ -46,7 +48,8 @@ enum ExitStatus: Int32, CaseIterable {
             let code = String(status.rawValue)
             return "  " + String(repeating: " ", count: 3 - code.count) + code + "  " + status.meaning
         }
-        return "EXIT CODES\n" + rows.joined(separator: "\n") + "\n  Of several failed URLs, the first one given counts."
+        return "EXIT CODES\n" + rows.joined(separator: "\n")
+            + "\n  Of several failed URLs or requests, the first one given counts."
     }
 
     var code: ExitCode { ExitCode(rawValue) }

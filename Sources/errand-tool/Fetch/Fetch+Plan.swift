@@ -38,10 +38,8 @@ extension Fetch {
         }
         return FetchSettings(
             method: parsed, headers: try fields(), body: body ?? .none, hasBody: body != nil,
-            timeouts: Timeouts(
-                connect: connectTimeout.duration, firstByte: firstByteTimeout?.duration, idle: idleTimeout.duration,
-                total: timeout?.duration),
-            bodyLimit: maxBody?.bytes, connection: connection(), followsRedirects: location,
+            timeouts: transfer.timeouts, bodyLimit: maxBody?.bytes, connection: transfer.connection,
+            followsRedirects: location,
             maxRedirects: maxRedirects, failsOnStatus: fail, parallel: parallel)
     }
 
@@ -62,18 +60,5 @@ extension Fetch {
         if let json { return try BodyArgument(json).json() }
         guard let data else { return nil }
         return try BodyArgument(data).body(contentType: "application/x-www-form-urlencoded")
-    }
-
-    private func connection() -> ConnectionOptions {
-        var options = ConnectionOptions(httpVersion: httpVersion.policy, encodings: compressed ? .all : [])
-        options.tls.caFile = cacert
-        options.tls.clientCertificate = cert
-        options.tls.clientKey = key
-        options.tls.insecureAcceptAnyCertificate = insecure
-        options.tls.insecureAcceptAnyHostName = insecure
-        if let proxy { options.proxy = .url(proxy) }
-        options.resolveOverrides = resolve
-        options.unixSocketPath = unixSocket
-        return options
     }
 }

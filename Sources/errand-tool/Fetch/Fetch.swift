@@ -49,47 +49,10 @@ struct Fetch: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "A status of 400 or above is a failure, its body is not printed.")
     var fail = false
 
-    @Option(name: [.customShort("m"), .long], help: "For everything, redirects included: \(DurationArgument.rule).")
-    var timeout: DurationArgument?
-
-    @Option(help: "For look-up, TCP and TLS.")
-    var connectTimeout = DurationArgument(seconds: 10)
-
-    @Option(help: "From the request's last byte to the response's first. Default: none.")
-    var firstByteTimeout: DurationArgument?
-
-    @Option(help: "Longest silence.")
-    var idleTimeout = DurationArgument(seconds: 60)
+    @OptionGroup var transfer: TransferArguments
 
     @Option(help: "Bytes of a body at most, such as 10m or 2g. Default: 64m; none for a GET with -o.")
     var maxBody: ByteCountArgument?
-
-    @Option(help: "automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
-    var httpVersion: HTTPVersionArgument = .automatic
-
-    @Flag(help: "Ask for gzip, brotli or zstd, and decode it.")
-    var compressed = false
-
-    @Option(help: "PEM file of trusted authorities.")
-    var cacert: String?
-
-    @Option(help: "PEM file of a client certificate.")
-    var cert: String?
-
-    @Option(help: "PEM file of its key; default: in the certificate's file.")
-    var key: String?
-
-    @Flag(name: [.customShort("k"), .long], help: "Accept any certificate. For tests alone.")
-    var insecure = false
-
-    @Option(help: "http://, https://, socks5:// or socks5h:// proxy. The environment is not looked at.")
-    var proxy: String?
-
-    @Option(help: "'host:port:address': connect there instead of asking DNS, as often as needed.")
-    var resolve: [String] = []
-
-    @Option(help: "Connect to this socket instead of the URL's host.")
-    var unixSocket: String?
 
     @Option(help: "URLs fetched at the same time at most.")
     var parallel: Int = 16

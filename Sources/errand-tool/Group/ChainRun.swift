@@ -1,0 +1,31 @@
+import ArgumentParser
+import Errand
+
+struct ChainRun: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chain",
+        abstract: "Runs the requests of a .http file, one after another.",
+        discussion: """
+            A request may refer to what earlier ones got, such as {{login.response.body.$.token}}. The first failure ends \
+            the chain; a status of 200 to 299 is a success. The format is that of the VS Code REST Client and of \
+            JetBrains' HTTP Client; docs/http-files.md has what is supported.
+
+            \(HTTPFileArguments.jsonHelp)
+
+            \(ExitStatus.help)
+            """)
+
+    @OptionGroup var arguments: HTTPFileArguments
+
+    @Flag(help: "Go on after a failure.")
+    var keepGoing = false
+
+    func run() async throws {
+        try await ToolError.reporting {
+            let plan = try HTTPFilePlan(arguments, order: .oneAfterAnother)
+            try await GroupRun(plan, arguments).run { run in
+                await run.chain(keepsGoing: keepGoing)
+            }
+        }
+    }
+}

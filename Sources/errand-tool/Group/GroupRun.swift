@@ -1,0 +1,56 @@
+import Errand
+import Foundation
+import Synchronization
+
+/// Runs a plan, from the client to the exit code.
+struct GroupRun {
+    let plan: HTTPFilePlan
+    let client: Client
+    let progress: GroupProgress
+    private let isJSON: Bool
+
+    init(_ plan: HTTPFilePlan, _ arguments: HTTPFileArguments) {
+        self.plan = plan
+        isJSON = arguments.json
+        var configuration = Client.Configuration()
+        configuration.loops = 1
+        configuration.userAgent = nil
+        // Both editors keep cookies from one request to the next.
+        configuration.cookies = .memory
+        client = Client(configuration: configuration)
+        progress = GroupProgress(count: plan.requests.count, isShown: arguments.progress)
+    }
+
+    /// Throws the exit code of the first request that failed, after all outcomes were printed.
+    func run(_ body: @escaping @Sendable (GroupRun) async -> [RequestOutcome]) async throws {
+        let all = Task { await body(self) }
+        let isInterrupted = Mutex(false)
+        let interrupt = Interrupt {
+            isInterrupted.withLock { $0 = true }
+            all.cancel()
+        }
+        let drawing = Task { await progress.draw() }
+        let outcomes = await all.value
+        drawing.cancel()
+        await drawing.value
+        interrupt.end()
+        await client.shutdown(.cancel)
+        try print(outcomes)
+        if isInterrupted.withLock({ $0 }) { throw ToolError(.interrupted, "interrupted") }
+        // What was stopped because another failed is not the reason.
+        let failures = outcomes.compactMap(\.failure)
+        if let failure = failures.first(where: { $0.exit != .interrupted }) ?? failures.first {
+            throw failure.exit.code
+        }
+    }
+
+    private func print(_ outcomes: [RequestOutcome]) throws(ToolError) {
+        let text =
+            isJSON ? JSONValue.array(outcomes.map(\.json)).text(pretty: true) + "\n" : OutcomeTable.text(outcomes)
+        try StandardOutput.write(text)
+        for outcome in outcomes {
+            guard let failure = outcome.failure, failure.name != FetchResult.Failure.notRun.name else { continue }
+            StandardError.print("errand: \(OutcomeTable.printable("\(outcome.name): \(failure.message)"))")
+        }
+    }
+}

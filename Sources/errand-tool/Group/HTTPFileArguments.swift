@@ -1,0 +1,50 @@
+import ArgumentParser
+import Errand
+
+/// What `errand batch` and `errand chain` have in common.
+struct HTTPFileArguments: ParsableArguments {
+    @Argument(help: "A .http or .rest file; '-' is standard input.")
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Run this request alone, as often as needed: its '@name', or else its title.", valueName: "name"))
+    var only: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Sets a variable, as often as needed; wins over the file and the environment.", valueName: "name=value"))
+    var variable: [VariableArgument] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            JSON file of environments, as often as needed, later ones win. Default with --env: http-client.env.json and \
+            http-client.private.env.json beside the file.
+            """, valueName: "path"))
+    var envFile: [String] = []
+
+    @Option(help: ArgumentHelp("The environment to take variables from. Default: '$shared' alone.", valueName: "name"))
+    var env: String?
+
+    @Option(help: "Bytes of a response at most, such as 10m or 2g. Default: 64m.")
+    var maxBody: ByteCountArgument?
+
+    @OptionGroup var transfer: TransferArguments
+
+    @Flag(help: "One JSON array instead of the table.")
+    var json = false
+
+    @Flag(inversion: .prefixedNo, help: "The progress bar, shown where standard error is a terminal.")
+    var progress = true
+
+    var settings: HTTPFileSettings {
+        HTTPFileSettings(connection: transfer.connection, timeouts: transfer.timeouts, bodyLimit: maxBody?.bytes)
+    }
+
+    static let jsonHelp = """
+        --json prints one array with an object for each request, in the file's order: name, method, url, status, ms, \
+        bytes, error {kind, message, exit_code, curl_code, errno}. Names, methods and URLs are as far as they are known; \
+        passwords and tokens in URLs are hidden. ms is the time from the start of the transfer to its end.
+        """
+}

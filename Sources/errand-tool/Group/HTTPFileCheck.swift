@@ -1,0 +1,69 @@
+/// Whether every variable is defined, and every reference leads to a request that will have ended by then.
+struct HTTPFileCheck {
+    private let chosen: [HTTPFileRequest]
+    private let maker: HTTPRequestMaker
+    private let order: HTTPFilePlan.Order
+    private var references: HTTPReferences
+    /// By name: the number among those chosen; `nil`: it is not chosen.
+    private var numbers: [String: Int?] = [:]
+
+    init(all: [HTTPFileRequest], chosen: [HTTPFileRequest], maker: HTTPRequestMaker, order: HTTPFilePlan.Order) {
+        self.chosen = chosen
+        self.maker = maker
+        self.order = order
+        references = HTTPReferences(maker.variables)
+        for case let name? in all.map(\.name) { numbers.updateValue(nil, forKey: name) }
+        for (number, request) in chosen.enumerated() {
+            if let name = request.name { numbers.updateValue(number, forKey: name) }
+        }
+    }
+
+    func run() throws {
+        var check = self
+        for (number, request) in chosen.enumerated() { try check.run(request, number) }
+    }
+
+    private mutating func run(_ request: HTTPFileRequest, _ number: Int) throws {
+        try run(request.url, number)
+        for field in request.fields { try run(field.value, number) }
+        let body = HTTPBodyMaker(variables: maker.variables, folder: maker.folder, contentType: nil)
+        for line in request.body {
+            switch line {
+            case .text(let template):
+                try run(template, number)
+            case .file(let file):
+                // A path that hangs on a response is not known yet.
+                guard try run(file.path, number) == 0, let (template, path) = try body.template(file) else { continue }
+                do {
+                    try run(template, number)
+                } catch {
+                    throw error.inFile(path)
+                }
+            }
+        }
+    }
+
+    /// Returns: how many references there are.
+    @discardableResult
+    private mutating func run(_ template: HTTPTemplate, _ number: Int) throws(HTTPFileError) -> Int {
+        let found = try references.of(template)
+        for (reference, position) in found {
+            guard let place = numbers[reference.name] else {
+                throw HTTPFileError(position, "there is no request named '\(reference.name)'")
+            }
+            guard order == .oneAfterAnother else {
+                throw HTTPFileError(
+                    position,
+                    "this refers to the \(reference.side.rawValue) of '\(reference.name)', and in a batch none is "
+                        + "before another; 'errand chain' runs them one after another")
+            }
+            guard let place else {
+                throw HTTPFileError(position, "this refers to '\(reference.name)', which --only leaves out")
+            }
+            guard place < number else {
+                throw HTTPFileError(position, "this refers to '\(reference.name)', which does not come before it")
+            }
+        }
+        return found.count
+    }
+}

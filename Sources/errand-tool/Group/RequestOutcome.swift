@@ -1,0 +1,71 @@
+import Errand
+import HTTPTypes
+
+/// How one request of a file ended.
+struct RequestOutcome: Sendable {
+    let name: String
+    let method: String
+    /// As it may be shown.
+    let url: String
+    /// `nil`: no response.
+    var status: Int?
+    var milliseconds: Double?
+    /// Of the response's body.
+    var bytes = 0
+    var failure: FetchResult.Failure?
+
+    /// Before it has run.
+    init(_ request: HTTPFileRequest, name: String) {
+        self.name = name
+        method = request.method
+        url = Redaction.standard.url(String(request.url.source))
+    }
+
+    init(_ command: HTTPFileCommand, name: String) {
+        self.name = name
+        method = command.method.rawValue
+        url = Redaction.standard.url(command.url)
+    }
+
+    mutating func take(_ response: Response) {
+        status = response.statusCode
+        bytes = response.body.count
+        take(response.metrics)
+    }
+
+    mutating func take(_ error: ErrandError) {
+        // One that was refused is a response all the same.
+        if let response = error.response { take(response) }
+        if let metrics = error.metrics { take(metrics) }
+        failure = FetchResult.Failure(error)
+    }
+
+    private mutating func take(_ metrics: TransferMetrics) {
+        guard metrics.total > .zero else { return }
+        milliseconds = Double(metrics.total.nanoseconds) / 1e6
+    }
+
+    var json: JSONValue {
+        .object([
+            ("name", .string(name)), ("method", .string(method)), ("url", .string(url)),
+            ("status", status.map { .integer($0) } ?? .null), ("ms", milliseconds.map { .number($0) } ?? .null),
+            ("bytes", .integer(bytes)), ("error", failure.map(\.json) ?? .null),
+        ])
+    }
+}
+
+extension FetchResult.Failure {
+    /// What kept a request from being made.
+    init(making error: any Error) {
+        switch error {
+        case let error as HTTPFileError: self.init(name: "invalidFile", message: error.text, exit: .inputData)
+        case let error as ToolError: self.init(name: "fileUnreadable", message: error.message, exit: error.status)
+        case let error as ErrandError: self.init(error)
+        default: self.init(name: "internalFailure", message: ToolError.reason(error), exit: .internalFailure)
+        }
+    }
+
+    /// It was not started, or it was stopped, because the group ended.
+    static let stopped = Self(name: "cancelled", message: "stopped, because the group ended", exit: .interrupted)
+    static let notRun = Self(name: "notRun", message: "not run, because the group ended", exit: .interrupted)
+}

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// `name=value`.
+struct VariableArgument: ExpressibleByArgument, Hashable, Sendable {
+    let name: String
+    let value: String
+
+    init?(argument: String) {
+        guard let mark = argument.utf8.firstIndex(of: UInt8(ascii: "=")),
+            HTTPPlaceholder.isName(argument[..<mark])
+        else { return nil }
+        name = String(argument[..<mark])
+        value = String(argument[argument.utf8.index(after: mark)...])
+    }
+}

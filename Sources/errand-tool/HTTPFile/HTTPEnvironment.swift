@@ -1,0 +1,68 @@
+import Errand
+
+/// Variables of an environment file: `{"dev": {"host": "..."}, "$shared": {...}}`, as JetBrains' `http-client.env.json`,
+/// with the `$shared` of the VS Code client, which stands beneath every environment.
+struct HTTPEnvironment: Sendable {
+    enum Value: Sendable {
+        /// It may hold variables.
+        case text(HTTPTemplate)
+        /// `null`, an object or a list.
+        case other
+    }
+
+    private var chosen: [String: Value] = [:]
+    private var common: [String: Value] = [:]
+    /// Of all files.
+    private(set) var names: Set<String> = []
+
+    static let shared = "$shared"
+
+    init() {}
+
+    subscript(name: String) -> Value? { chosen[name] ?? common[name] }
+
+    /// Adds a file's variables, which win over those of earlier ones.
+    ///
+    /// - Parameter name: `nil`: only `$shared` counts.
+    mutating func add(_ bytes: [UInt8], name: String?) throws(HTTPFileError) {
+        let json: Errand.JSONValue
+        do {
+            json = try Errand.Response(statusCode: 200, body: bytes).json()
+        } catch {
+            throw HTTPFileError(nil, "this is not JSON")
+        }
+        guard let environments = json.object else {
+            throw HTTPFileError(nil, "this is not an object of environments: {\"dev\": {\"host\": \"...\"}}")
+        }
+        names.formUnion(environments.keys.filter { $0 != HTTPEnvironment.shared })
+        try HTTPEnvironment.add(environments, HTTPEnvironment.shared, to: &common)
+        if let name { try HTTPEnvironment.add(environments, name, to: &chosen) }
+    }
+
+    private static func add(
+        _ environments: [String: Errand.JSONValue], _ name: String, to values: inout [String: Value]
+    ) throws(HTTPFileError) {
+        guard let json = environments[name] else { return }
+        guard let members = json.object else {
+            throw HTTPFileError(nil, "'\(name)' is not an object of variables")
+        }
+        for (key, value) in members {
+            let text: String? =
+                switch value {
+                case .string(let text): text
+                case .integer(let number): String(number)
+                case .number(let number): String(number)
+                case .bool(let isTrue): isTrue ? "true" : "false"
+                case .null, .array, .object: nil
+                }
+            do {
+                let template = try text.map { text throws(HTTPFileError) in
+                    try HTTPTemplate(text[...], at: FilePosition(line: 1))
+                }
+                values[key] = template.map(Value.text) ?? .other
+            } catch {
+                throw HTTPFileError(nil, "'\(name)', '\(key)': \(error.message)")
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Errand
+
+/// What a `.http` file says, before anything is put in its variables' places.
+struct HTTPFile: Sendable {
+    /// `@name = value`.
+    struct Variable: Sendable {
+        let name: String
+        let value: HTTPTemplate
+        let position: FilePosition
+    }
+
+    var variables: [Variable] = []
+    var requests: [HTTPFileRequest] = []
+}
+
+/// One request of a `.http` file.
+struct HTTPFileRequest: Sendable {
+    /// A header line. Names are literal.
+    struct Field: Sendable {
+        let name: String
+        let value: HTTPTemplate
+        let position: FilePosition
+    }
+
+    /// Of `# @name`: what other requests call it by.
+    var name: String?
+    /// Behind `###`.
+    var title: String?
+    /// Of the request line.
+    var position: FilePosition
+    var method = "GET"
+    var url: HTTPTemplate
+    var version: ConnectionOptions.HTTPVersionPolicy?
+    var fields: [Field] = []
+    var body: [HTTPBodyLine] = []
+    var options = Options()
+
+    /// What comments beginning with `@` say, beside names.
+    struct Options: Sendable, Equatable {
+        var followsRedirects = true
+        var usesCookies = true
+        /// `# @timeout`: the longest silence, as JetBrains has it.
+        var idleTimeout: Duration?
+        var connectTimeout: Duration?
+    }
+}
+
+/// A line of a body, without its end.
+enum HTTPBodyLine: Sendable {
+    case text(HTTPTemplate)
+    case file(HTTPBodyFile)
+}
+
+/// `< path`, or `<@encoding path`.
+struct HTTPBodyFile: Sendable {
+    let path: HTTPTemplate
+    /// `nil`: the bytes as they are.
+    let encoding: HTTPFileEncoding?
+    let position: FilePosition
+}
+
+/// What `<@encoding` may name.
+enum HTTPFileEncoding: String, Sendable {
+    case utf8
+    case latin1
+
+    init?(label: Substring) {
+        switch label.lowercased() {
+        case "", "utf8", "utf-8": self = .utf8
+        case "latin1", "iso-8859-1": self = .latin1
+        default: return nil
+        }
+    }
+
+    /// Returns: `nil` where the bytes are not valid.
+    func text(_ bytes: [UInt8]) -> String? {
+        switch self {
+        case .utf8: String(validating: bytes, as: UTF8.self)
+        case .latin1: String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        }
+    }
+}

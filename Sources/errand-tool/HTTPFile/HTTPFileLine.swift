@@ -1,0 +1,151 @@
+import Errand
+import HTTPTypes
+
+/// One line of a `.http` file.
+struct HTTPFileLine {
+    let text: Substring
+    let number: Int
+
+    func position(of part: Substring) -> FilePosition {
+        FilePosition(line: number, column: text.column(of: part))
+    }
+
+    /// Behind `#` or `//`; `nil`: it is no comment.
+    var comment: Substring? {
+        let text = text.trimmed
+        if text.hasPrefix("#") { return text.drop { $0 == "#" }.trimmed }
+        if text.hasPrefix("//") { return text.drop { $0 == "/" }.trimmed }
+        return nil
+    }
+
+    /// `<> file`: where JetBrains keeps an earlier response.
+    var isResponseReference: Bool { text.hasPrefix("<> ") }
+
+    /// `@name = value`.
+    func variable() throws(HTTPFileError) -> HTTPFile.Variable {
+        let text = text.trimmed
+        let place = position(of: text)
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            throw HTTPFileError(place, "'=' is missing: '@name = value'")
+        }
+        let name = text[..<mark].dropFirst().trimmed
+        guard HTTPPlaceholder.isName(name) else {
+            throw HTTPFileError(place, "'\(name)' is not the name of a variable")
+        }
+        let value = text[text.utf8.index(after: mark)...].trimmed
+        return HTTPFile.Variable(
+            name: String(name), value: try HTTPTemplate(value, at: position(of: value)), position: place)
+    }
+
+    /// What runs code, or writes files.
+    func refuseScripts() throws(HTTPFileError) {
+        let place = position(of: text.trimmed)
+        let words = text.split(separator: " ", maxSplits: 1)
+        let mark = words.first ?? ""
+        let rest = words.count > 1 ? words[1].trimmed : ""
+        switch mark {
+        case "<" where rest.hasPrefix("{%"), "<{%":
+            throw HTTPFileError(place, "scripts before a request ('< {%') are not supported")
+        case ">" where rest.hasPrefix("{%") || rest.hasSuffix(".js"), ">{%":
+            throw HTTPFileError(place, "response handler scripts ('>') are not supported")
+        case ">>" where !rest.isEmpty, ">>!" where !rest.isEmpty:
+            throw HTTPFileError(place, "saving a response ('\(mark)') is not supported")
+        default:
+            break
+        }
+    }
+}
+
+extension HTTPFileLine {
+    private static let known: Set<String> = [
+        "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT",
+    ]
+    private static let otherProtocols: Set<String> = ["GRAPHQL", "GRPC", "WEBSOCKET", "RSOCKET"]
+
+    /// The method of a request line, and the rest. A URL alone is a GET.
+    func method() throws(HTTPFileError) -> (method: String, rest: Substring) {
+        let line = text.trimmed
+        let place = position(of: line)
+        let word = line.prefix { $0 != " " && $0 != "\t" }
+        let rest = line[word.endIndex...].trimmed
+        guard !word.hasPrefix("HTTP/") else {
+            throw HTTPFileError(place, "this is a response, not a request")
+        }
+        guard word.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || (0x41...0x5A).contains($0 & 0xDF) }) else {
+            return ("GET", line)
+        }
+        let method = word.uppercased()
+        guard !HTTPFileLine.otherProtocols.contains(method) else {
+            throw HTTPFileError(place, "\(method) requests are not supported")
+        }
+        guard word == method || HTTPFileLine.known.contains(method) else {
+            throw HTTPFileError(place, "'\(word)' begins no request line: neither a method nor a URL")
+        }
+        guard !rest.isEmpty else { throw HTTPFileError(place, "the URL is missing behind '\(word)'") }
+        return (method, rest)
+    }
+
+    /// A URL, or a part of one, with the version that may stand behind it.
+    func url(
+        _ text: Substring
+    ) throws(HTTPFileError) -> (url: HTTPTemplate, version: ConnectionOptions.HTTPVersionPolicy?) {
+        let prior = " (Prior Knowledge)"
+        let isPrior = text.hasSuffix(prior)
+        let line = isPrior ? text.dropLast(prior.count).trimmed : text
+        let blank = line.lastIndex { $0 == " " || $0 == "\t" }
+        let last = blank.map { line[line.index(after: $0)...] } ?? ""
+        guard last.hasPrefix("HTTP/") else { return (try urlTemplate(text), nil) }
+        let version: ConnectionOptions.HTTPVersionPolicy
+        switch last.dropFirst("HTTP/".count) {
+        case "1.1" where !isPrior: version = .http1
+        case "2" where !isPrior, "2.0" where !isPrior: version = .http2OverTLS
+        case "2" where isPrior, "2.0" where isPrior: version = .http2PriorKnowledge
+        default:
+            throw HTTPFileError(
+                position(of: last), "'\(last)' is not supported: HTTP/1.1, HTTP/2, HTTP/2 (Prior Knowledge)")
+        }
+        return (try urlTemplate(line[..<last.startIndex].trimmed), version)
+    }
+
+    private func urlTemplate(_ text: Substring) throws(HTTPFileError) -> HTTPTemplate {
+        let url = try HTTPTemplate(text, at: position(of: text))
+        for case .text(let part) in url.parts where part.utf8.contains(where: { $0 == 0x20 || $0 == 0x09 }) {
+            throw HTTPFileError(url.position, "a blank in the URL; '%20' stands for one")
+        }
+        return url
+    }
+
+    /// `Name: value`.
+    func field() throws(HTTPFileError) -> HTTPFileRequest.Field {
+        try refuseScripts()
+        let place = position(of: text.trimmed)
+        let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+        guard let colon, let name = HTTPField.Name(String(text[..<colon])) else {
+            let what = text.hasPrefix("<") ? "; a blank line is missing before the body" : ""
+            throw HTTPFileError(place, "this is not a header line, 'Name: value'\(what)")
+        }
+        let value = text[text.utf8.index(after: colon)...].trimmed
+        if name.canonicalName == "x-request-type", value.lowercased() == "graphql" {
+            throw HTTPFileError(place, "GraphQL requests are not supported")
+        }
+        return HTTPFileRequest.Field(
+            name: name.rawName, value: try HTTPTemplate(value, at: position(of: value)), position: place)
+    }
+
+    /// `< path`, `<@ path`, `<@latin1 path`; `nil`: the line is text.
+    func bodyFile() throws(HTTPFileError) -> HTTPBodyFile? {
+        guard text.hasPrefix("<") else { return nil }
+        let mark = text.prefix { $0 != " " && $0 != "\t" }
+        let path = text[mark.endIndex...].trimmed
+        let label = mark.dropFirst(2)
+        guard mark == "<" || (mark.hasPrefix("<@") && label.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" }),
+            !path.isEmpty
+        else { return nil }
+        let place = position(of: text)
+        let encoding = mark == "<" ? nil : HTTPFileEncoding(label: label)
+        guard mark == "<" || encoding != nil else {
+            throw HTTPFileError(place, "the encoding '\(label)' is not supported: utf8, latin1")
+        }
+        return HTTPBodyFile(path: try HTTPTemplate(path, at: position(of: path)), encoding: encoding, position: place)
+    }
+}

@@ -1,0 +1,39 @@
+extension HTTPFileParser {
+    /// `# @name login`: comments that say something. Others are just that.
+    mutating func read(comment: Substring, _ line: HTTPFileLine, isHead: Bool) throws(HTTPFileError) {
+        guard comment.hasPrefix("@") else { return }
+        let place = line.position(of: comment)
+        let word = comment.dropFirst().prefix { !" \t=".contains($0) }
+        var value = comment[word.endIndex...].trimmed
+        if value.hasPrefix("=") { value = value.dropFirst().trimmed }
+
+        switch word {
+        case "name", "no-redirect", "no-cookie-jar", "timeout", "connection-timeout":
+            guard isHead else {
+                throw HTTPFileError(place, "'@\(word)' belongs above the request line; is '###' missing?")
+            }
+        case "prompt", "note", "no-auto-encoding", "use-os-credentials":
+            throw HTTPFileError(place, "'@\(word)' is not supported")
+        default:
+            return
+        }
+        if word == "name" {
+            guard !value.isEmpty else { throw HTTPFileError(place, "'@name' has no name") }
+            guard name == nil else { throw HTTPFileError(place, "'@name' is said twice for one request") }
+            name = (String(value), place)
+            return
+        }
+        var said = options?.value ?? HTTPFileRequest.Options()
+        switch word {
+        case "no-redirect": said.followsRedirects = false
+        case "no-cookie-jar": said.usesCookies = false
+        default:
+            let text = value.filter { $0 != " " && $0 != "\t" }
+            guard let duration = DurationArgument(argument: String(text))?.duration else {
+                throw HTTPFileError(place, "'@\(word)' takes \(DurationArgument.rule)")
+            }
+            if word == "timeout" { said.idleTimeout = duration } else { said.connectTimeout = duration }
+        }
+        options = (said, options?.position ?? place)
+    }
+}

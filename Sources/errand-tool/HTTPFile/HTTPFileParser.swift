@@ -1,0 +1,137 @@
+/// Reads the text of a `.http` file. Pure, in linear time; what it does not support is an error.
+struct HTTPFileParser {
+    private enum State {
+        /// Before a request line: comments, variables, blank lines.
+        case head
+        /// Behind a request line: lines that go on with the URL.
+        case url
+        case fields
+        case body
+    }
+
+    private var state = State.head
+    private var file = HTTPFile()
+    private var title: String?
+    /// What comments said for the next request, and where.
+    var name: (text: String, position: FilePosition)?
+    var options: (value: HTTPFileRequest.Options, position: FilePosition)?
+    private var request: HTTPFileRequest?
+    private var names: [String: FilePosition] = [:]
+    private var variables: [String: FilePosition] = [:]
+
+    private init() {}
+
+    static func parse(_ bytes: [UInt8]) throws(HTTPFileError) -> HTTPFile {
+        try parse(try HTTPFileLines.text(bytes))
+    }
+
+    static func parse(_ text: String) throws(HTTPFileError) -> HTTPFile {
+        var parser = HTTPFileParser()
+        var number = 0
+        for line in HTTPFileLines.split(text) {
+            number += 1
+            try parser.read(HTTPFileLine(text: line, number: number))
+        }
+        try parser.endRequest()
+        return parser.file
+    }
+
+    private mutating func read(_ line: HTTPFileLine) throws(HTTPFileError) {
+        if line.text.hasPrefix("###") {
+            try endRequest()
+            let text = line.text.drop { $0 == "#" }.trimmed
+            title = text.isEmpty ? nil : String(text)
+            return
+        }
+        if let comment = line.comment {
+            return try read(comment: comment, line, isHead: state == .head)
+        }
+        switch state {
+        case .head: try readHead(line)
+        case .url: try readURL(line)
+        case .fields: try readField(line)
+        case .body: try readBody(line)
+        }
+    }
+
+    private mutating func readHead(_ line: HTTPFileLine) throws(HTTPFileError) {
+        guard !line.text.isBlank else { return }
+        let text = line.text.trimmed
+        if text.hasPrefix("@") {
+            return try add(try line.variable())
+        }
+        try line.refuseScripts()
+        let (method, rest) = try line.method()
+        let (url, version) = try line.url(rest)
+        request = HTTPFileRequest(
+            name: name?.text, title: title, position: line.position(of: text), method: method, url: url,
+            version: version, options: options?.value ?? HTTPFileRequest.Options())
+        name = nil
+        options = nil
+        state = .url
+    }
+
+    private mutating func add(_ variable: HTTPFile.Variable) throws(HTTPFileError) {
+        // The VS Code client takes the last of two for the whole file, JetBrains each from its line on.
+        if let first = variables.updateValue(variable.position, forKey: variable.name) {
+            throw HTTPFileError(
+                variable.position, "'@\(variable.name)' is said twice, the first time on line \(first.line)")
+        }
+        file.variables.append(variable)
+    }
+
+    private mutating func readURL(_ line: HTTPFileLine) throws(HTTPFileError) {
+        let text = line.text.trimmed
+        let isIndented = text.startIndex != line.text.startIndex
+        guard let first = text.first, first == "?" || first == "&" || (first == "/" && isIndented) else {
+            state = .fields
+            return try readField(line)
+        }
+        guard request?.version == nil else {
+            throw HTTPFileError(line.position(of: text), "the URL goes on behind the HTTP version")
+        }
+        let (url, version) = try line.url(text)
+        request?.url.append(url)
+        request?.version = version
+    }
+
+    private mutating func readField(_ line: HTTPFileLine) throws(HTTPFileError) {
+        if line.text.isBlank {
+            state = .body
+        } else if !line.isResponseReference {
+            request?.fields.append(try line.field())
+        }
+    }
+
+    private mutating func readBody(_ line: HTTPFileLine) throws(HTTPFileError) {
+        guard !line.isResponseReference else { return }
+        try line.refuseScripts()
+        if let file = try line.bodyFile() {
+            request?.body.append(.file(file))
+        } else {
+            request?.body.append(.text(try HTTPTemplate(line.text, at: FilePosition(line: line.number))))
+        }
+    }
+
+    private mutating func endRequest() throws(HTTPFileError) {
+        defer {
+            title = nil
+            state = .head
+        }
+        guard var request = request.take() else {
+            if let place = name?.position ?? options?.position {
+                throw HTTPFileError(place, "no request line follows")
+            }
+            return
+        }
+        // Blank lines before the next request are nobody's.
+        while case .text(let line)? = request.body.last, line.source.isBlank { request.body.removeLast() }
+        if let name = request.name {
+            if let first = names.updateValue(request.position, forKey: name) {
+                throw HTTPFileError(
+                    request.position, "there is another request named '\(name)', on line \(first.line)")
+            }
+        }
+        file.requests.append(request)
+    }
+}

@@ -1,0 +1,114 @@
+import Errand
+import Foundation
+import HTTPTypes
+
+/// Makes commands of a file's requests, with the variables' values of that moment.
+///
+/// What it throws is an ``HTTPFileError``, an `ErrandError`, or a ``ToolError`` for a file that cannot be read.
+struct HTTPRequestMaker: Sendable {
+    let variables: HTTPVariables
+    /// Where paths begin.
+    let folder: String
+    let settings: HTTPFileSettings
+
+    func make(_ request: HTTPFileRequest) throws -> HTTPFileCommand {
+        do {
+            return try command(request)
+        } catch let error as HTTPFileError {
+            throw error.inFile(variables.path)
+        }
+    }
+
+    private func command(_ request: HTTPFileRequest) throws -> HTTPFileCommand {
+        guard let method = HTTPRequest.Method(rawValue: request.method) else {
+            throw HTTPFileError(request.position, "'\(request.method)' is not an HTTP method")
+        }
+        var fields = HTTPFields()
+        var host: String?
+        var authorization: Authorization?
+        for field in request.fields {
+            let value = try variables.expand(field.value)
+            switch field.name.lowercased() {
+            // What is sent has the length that it has.
+            case "content-length": break
+            case "host" where request.url.source.hasPrefix("/"): host = value
+            case "authorization":
+                authorization = try HTTPRequestMaker.authorization(value, at: field.position)
+                if authorization == nil { fallthrough }
+            default:
+                do {
+                    fields.append(try HTTPField.checked(name: field.name, value: value))
+                } catch {
+                    throw HTTPFileError(field.position, error.message)
+                }
+            }
+        }
+        let body = try HTTPBodyMaker(variables: variables, folder: folder, contentType: fields[.contentType])
+            .make(request.body)
+        if fields[.userAgent] == nil { fields[.userAgent] = "errand" }
+        if fields[.accept] == nil { fields[.accept] = "*/*" }
+        var connection = settings.connection
+        if let version = request.version { connection.httpVersion = version }
+        // Bytes that were asked for by hand are taken as they come.
+        if fields[.acceptEncoding] != nil { connection.encodings = [] }
+        return HTTPFileCommand(
+            method: method, url: try url(request, host: host), headers: fields, body: body.body,
+            bodyBytes: body.bytes, authorization: authorization,
+            timeouts: timeouts(request.options),
+            limits: Limits(bodyBytes: settings.bodyLimit, decodedBytes: settings.bodyLimit),
+            connection: connection, redirects: request.options.followsRedirects ? .follow : .doNotFollow,
+            options: request.options.usesCookies ? [] : .withoutCookies,
+            acceptedStatusCodes: request.options.followsRedirects ? .successful : .in(200...399))
+    }
+
+    private func timeouts(_ said: HTTPFileRequest.Options) -> Timeouts {
+        var timeouts = settings.timeouts
+        if let connect = said.connectTimeout { timeouts.connect = connect }
+        if let idle = said.idleTimeout { timeouts.idle = idle }
+        return timeouts
+    }
+
+    private func url(_ request: HTTPFileRequest, host: String?) throws(HTTPFileError) -> String {
+        let url = try variables.expand(request.url)
+        if url.hasPrefix("/") {
+            guard let host else {
+                throw HTTPFileError(request.url.position, "a URL without a host needs the header 'Host' with a value")
+            }
+            // As the VS Code client has it.
+            let isSecure = host.hasSuffix(":443") || host.hasSuffix(":8443")
+            return (isSecure ? "https://" : "http://") + host + url
+        }
+        return url.contains("://") ? url : "http://" + url
+    }
+
+    /// `Basic user password`, `Basic user:password` and `Digest user password` of both editors. `nil`: sent as it is.
+    private static func authorization(_ value: String, at position: FilePosition) throws(HTTPFileError)
+        -> Authorization?
+    {
+        let words = value.split(separator: " ", maxSplits: 2).map(String.init)
+        guard let scheme = words.first?.lowercased() else { return nil }
+        switch scheme {
+        case "basic" where words.count == 3:
+            return .basic(username: words[1], password: words[2])
+        case "basic" where words.count == 2:
+            // Base64 has no colon.
+            guard let colon = words[1].firstIndex(of: ":") else { return nil }
+            let password = words[1][words[1].index(after: colon)...]
+            return .basic(username: String(words[1][..<colon]), password: String(password))
+        case "digest" where words.count == 3 && !words[2].contains("="):
+            return .digest(username: words[1], password: words[2])
+        case "aws", "cognito", "ntlm":
+            throw HTTPFileError(position, "'\(words[0])' authorization is not supported")
+        default:
+            return nil
+        }
+    }
+}
+
+/// What the command line says for all requests of a file.
+struct HTTPFileSettings: Sendable {
+    var connection = ConnectionOptions()
+    var timeouts = Timeouts()
+    /// Bytes of a response's body; `nil`: the library's.
+    var bodyLimit: Int?
+}

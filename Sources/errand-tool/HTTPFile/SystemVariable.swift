@@ -1,0 +1,83 @@
+import Foundation
+
+/// `{{$name ...}}`: what the tool itself knows.
+enum SystemVariable: Sendable, Hashable {
+    case uuid
+    /// Seconds since 1970, and so many more.
+    case timestamp(offset: Int64)
+    /// ISO 8601, in UTC, to the millisecond.
+    case isoTimestamp
+    /// From the first, below the second.
+    case randomInteger(Int64, Int64)
+    case processEnvironment(String)
+
+    static let supported =
+        "$uuid, $guid, $random.uuid, $timestamp, $isoTimestamp, $randomInt, $random.integer, $processEnv and $env.NAME"
+
+    init(_ text: Substring, at position: FilePosition) throws(HTTPFileError) {
+        let words = text.split { $0 == " " || $0 == "\t" }
+        let name = words.first ?? text
+        let arguments = Array(words.dropFirst())
+        func none() throws(HTTPFileError) {
+            guard arguments.isEmpty else { throw HTTPFileError(position, "'\(name)' takes no arguments") }
+        }
+        switch name {
+        case "$uuid", "$guid", "$random.uuid":
+            try none()
+            self = .uuid
+        case "$isoTimestamp":
+            try none()
+            self = .isoTimestamp
+        case "$timestamp":
+            self = .timestamp(offset: try SystemVariable.offset(arguments, at: position))
+        case "$randomInt":
+            self = try SystemVariable.random(arguments.isEmpty ? ["0", "1001"] : arguments, at: position)
+        case _ where text.hasPrefix("$random.integer(") && text.hasSuffix(")"):
+            let inner = text.dropFirst("$random.integer(".count).dropLast()
+            let bounds = inner.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
+            self = try SystemVariable.random(bounds, at: position)
+        case "$processEnv":
+            guard arguments.count == 1, arguments[0].first != "%" else {
+                throw HTTPFileError(position, "'$processEnv' takes one name, without '%'")
+            }
+            self = .processEnvironment(String(arguments[0]))
+        case _ where name.hasPrefix("$env.") && name.count > 5:
+            try none()
+            self = .processEnvironment(String(name.dropFirst(5)))
+        default:
+            throw HTTPFileError(position, "'\(name)' is not supported; there are \(SystemVariable.supported)")
+        }
+    }
+
+    private static func random(_ bounds: [Substring], at position: FilePosition) throws(HTTPFileError) -> SystemVariable
+    {
+        guard bounds.count == 2, let low = Int64(bounds[0]), let high = Int64(bounds[1]), low < high else {
+            throw HTTPFileError(position, "a random number takes two whole numbers, the first below the second")
+        }
+        return .randomInteger(low, high)
+    }
+
+    /// `-3 h`, as the VS Code client has it; months and years, which differ in length, are left out.
+    private static func offset(_ arguments: [Substring], at position: FilePosition) throws(HTTPFileError) -> Int64 {
+        guard !arguments.isEmpty else { return 0 }
+        let units: [Substring: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
+        guard arguments.count == 2, let count = Int64(arguments[0]), count.magnitude < 1 << 32,
+            let unit = units[arguments[1]]
+        else {
+            throw HTTPFileError(position, "'$timestamp' takes a whole number and one of s, m, h, d, w")
+        }
+        return count * unit
+    }
+
+    /// Returns: `nil` where the process has no such variable.
+    func value(environment: [String: String]) -> String? {
+        switch self {
+        case .uuid: UUID().uuidString.lowercased()
+        case .timestamp(let offset): String(Int64(Date().timeIntervalSince1970) + offset)
+        case .isoTimestamp:
+            Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        case .randomInteger(let low, let high): String(Int64.random(in: low..<high))
+        case .processEnvironment(let name): environment[name]
+        }
+    }
+}
