@@ -49,6 +49,22 @@ import Testing
         #expect(!FetchProgress.line(received: 11, expected: 10, ended: 0, count: 1, seconds: 1).contains("["))
     }
 
+    @Test func drawsTheBarOfAGroup() {
+        #expect(GroupProgress.line(ended: 5, failed: 0, count: 10) == "[###############...............] 5 of 10 done")
+        #expect(GroupProgress.line(ended: 1, failed: 1, count: 1).hasSuffix("##] 1 of 1 done, 1 failed"))
+        #expect(GroupProgress.line(ended: 2, failed: 0, count: 0).hasPrefix("[####"))
+    }
+
+    @Test func tablesHoldNoControlCharacters() {
+        #expect(OutcomeTable.printable("a\u{1B}[2Jb\n\u{9B}é😀") == "a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}é😀")
+    }
+
+    @Test func readsVariables() {
+        #expect(VariableArgument(argument: "a=b=c").map { [$0.name, $0.value] } == ["a", "b=c"])
+        #expect(VariableArgument(argument: "a=")?.value == "")
+        for text in ["", "a", "=b", "a b=c", "$a=b"] { #expect(VariableArgument(argument: text) == nil) }
+    }
+
     @Test func exitCodesAreDocumented() throws {
         let codes = ExitStatus.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)
