@@ -117,13 +117,16 @@ import Testing
         try run.server.on(nil, [.echo])
         let some = try run.run("chain", ChainRunTests.three, ["--only", "three", "--only", "one"])
         #expect(some.status == 0 && some.rows.map { $0[0] } == ["one", "three"])
+        let unnamed = "GET HOST/1\n### Two\nGET HOST/2\n###\nGET HOST/3"
+        let numbered = try run.run("batch", unnamed, ["--only", "#3", "--only", "Two"])
+        #expect(numbered.status == 0 && numbered.rows.map { $0[0] } == ["Two", "#3"], "\(numbered.errors)")
         let without = try run.run("chain", ChainRunTests.three, ["--only", "two"])
         #expect(
             without.status == 65
                 && without.errors.contains("a.http:5:34: this refers to 'one', which --only leaves out"))
         let unknown = try run.run("chain", ChainRunTests.three, ["--only", "four"])
         #expect(unknown.status == 64 && unknown.errors.contains("no request named 'four'"))
-        #expect(run.server.counts.requests == 2)
+        #expect(run.server.counts.requests == 4)
     }
 
     @Test func keepsCookies() throws {

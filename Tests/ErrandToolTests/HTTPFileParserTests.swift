@@ -148,6 +148,7 @@ import Testing
         #expect(file.variables.first?.value.source == "b" && request.title == "t")
         #expect(lines(request) == ["ü", "{{a}}"])
         #expect(request.fields.first?.value.position == FilePosition(line: 4, column: 4))
+        #expect(try requests("GET http://a/\n###\u{301}\n#\u{301}x\nGET http://b/").count == 2)
         for empty in ["", "\n", "\r\n\r\n", "###", "### a\n### b\n", "# only\n@a = 1"] {
             #expect(try HTTPFileParser.parse(empty).requests.isEmpty)
         }

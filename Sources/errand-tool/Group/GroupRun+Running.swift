@@ -6,7 +6,7 @@ extension GroupRun {
         _ commands: [HTTPFileCommand], policy: BatchRun.Policy, maxConcurrent: Int
     ) async -> [RequestOutcome] {
         var outcomes = plan.requests.enumerated().map { index, request in
-            var outcome = RequestOutcome(commands[index], name: HTTPFilePlan.label(request, index))
+            var outcome = RequestOutcome(commands[index], name: request.label)
             outcome.failure = .notRun
             return outcome
         }
@@ -37,7 +37,7 @@ extension GroupRun {
     private func add(
         _ commands: [HTTPFileCommand], _ index: Int, to group: inout TaskGroup<(Int, RequestOutcome)>
     ) {
-        let name = HTTPFilePlan.label(plan.requests[index], index)
+        let name = plan.requests[index].label
         group.addTask { (index, await run(commands[index], name).outcome) }
     }
 
@@ -45,8 +45,8 @@ extension GroupRun {
     func chain(keepsGoing: Bool) async -> [RequestOutcome] {
         var outcomes: [RequestOutcome] = []
         var isEnded = false
-        for (index, request) in plan.requests.enumerated() {
-            let name = HTTPFilePlan.label(request, index)
+        for request in plan.requests {
+            let name = request.label
             var outcome = RequestOutcome(request, name: name)
             if isEnded || Task.isCancelled {
                 outcome.failure = .notRun

@@ -8,7 +8,8 @@ struct HTTPFileArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Run this request alone, as often as needed: its '@name', or else its title.", valueName: "name"))
+            "Run this request alone, as often as needed: its '@name', its title, or its number as in '#3'.",
+            valueName: "name"))
     var only: [String] = []
 
     @Option(

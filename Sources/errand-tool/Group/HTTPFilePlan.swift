@@ -46,12 +46,10 @@ struct HTTPFilePlan: Sendable {
     ) throws(ToolError) -> [HTTPFileRequest] {
         guard !requests.isEmpty else { throw ToolError(.inputData, "\(path): there is no request in it") }
         guard !names.isEmpty else { return requests }
-        let known = Set(requests.compactMap { $0.name ?? $0.title })
-        if let name = names.first(where: { !known.contains($0) }) {
+        for name in names where !requests.contains(where: { $0.answers(to: name) }) {
             throw ToolError(.usage, "--only: there is no request named '\(name)' in '\(path)'")
         }
-        let wanted = Set(names)
-        return requests.filter { ($0.name ?? $0.title).map(wanted.contains) ?? false }
+        return requests.filter { request in names.contains { request.answers(to: $0) } }
     }
 
     private static func environment(
@@ -89,10 +87,5 @@ struct HTTPFilePlan: Sendable {
         } catch let error as HTTPFileError {
             throw ToolError(error)
         }
-    }
-
-    /// As it is called in what is printed.
-    static func label(_ request: HTTPFileRequest, _ index: Int) -> String {
-        request.name ?? request.title ?? "#\(index + 1)"
     }
 }

@@ -28,12 +28,22 @@ struct HTTPFileRequest: Sendable {
     var title: String?
     /// Of the request line.
     var position: FilePosition
+    /// Its place in the file, from 1.
+    var number = 1
     var method = "GET"
     var url: HTTPTemplate
     var version: ConnectionOptions.HTTPVersionPolicy?
     var fields: [Field] = []
     var body: [HTTPBodyLine] = []
     var options = Options()
+
+    /// As it is called in what is printed.
+    var label: String { name ?? title ?? "#\(number)" }
+
+    /// Whether it may be called so.
+    func answers(to label: String) -> Bool {
+        label == name || label == title || label == "#\(number)"
+    }
 
     /// What comments beginning with `@` say, beside names.
     struct Options: Sendable, Equatable {

@@ -13,8 +13,10 @@ struct HTTPFileLine {
     /// Behind `#` or `//`; `nil`: it is no comment.
     var comment: Substring? {
         let text = text.trimmed
-        if text.hasPrefix("#") { return text.drop { $0 == "#" }.trimmed }
-        if text.hasPrefix("//") { return text.drop { $0 == "/" }.trimmed }
+        // By bytes: a combining mark behind it would make another character of it.
+        for mark in ["#", "//"] where text.utf8.starts(with: mark.utf8) {
+            return Substring(text.utf8.drop { $0 == mark.utf8.first }).trimmed
+        }
         return nil
     }
 

@@ -37,7 +37,7 @@ struct HTTPFileParser {
     }
 
     private mutating func read(_ line: HTTPFileLine) throws(HTTPFileError) {
-        if line.text.hasPrefix("###") {
+        if line.text.utf8.starts(with: "###".utf8) {
             try endRequest()
             let text = line.text.drop { $0 == "#" }.trimmed
             title = text.isEmpty ? nil : String(text)
@@ -132,6 +132,7 @@ struct HTTPFileParser {
                     request.position, "there is another request named '\(name)', on line \(first.line)")
             }
         }
+        request.number = file.requests.count + 1
         file.requests.append(request)
     }
 }
