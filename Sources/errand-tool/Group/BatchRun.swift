@@ -18,6 +18,13 @@ struct BatchRun: AsyncParsableCommand {
     enum Policy: String, ExpressibleByArgument, CaseIterable, Sendable {
         case failFast = "fail-fast"
         case collectAll = "collect-all"
+
+        var policy: BatchPolicy {
+            switch self {
+            case .failFast: .failFast
+            case .collectAll: .collectAll
+            }
+        }
     }
 
     @OptionGroup var arguments: HTTPFileArguments
@@ -36,7 +43,7 @@ struct BatchRun: AsyncParsableCommand {
             let plan = try HTTPFilePlan(arguments, order: .together)
             let commands = try plan.commands()
             try await GroupRun(plan, arguments).run { run in
-                await run.batch(commands, policy: policy, maxConcurrent: maxConcurrent)
+                await run.batch(commands, policy: policy.policy, maxConcurrent: maxConcurrent)
             }
         }
     }

@@ -27,17 +27,17 @@ struct RequestOutcome: Sendable {
         url = Redaction.standard.url(command.url)
     }
 
-    mutating func take(_ response: Response) {
-        status = response.statusCode
-        bytes = response.body.count
+    mutating func take(_ response: HTTPFileCommand.Response) {
+        status = response.status
+        bytes = response.bytes
         take(response.metrics)
     }
 
     mutating func take(_ error: ErrandError) {
         // One that was refused is a response all the same.
-        if let response = error.response { take(response) }
+        if let response = error.response { take(HTTPFileCommand.Response(response)) }
         if let metrics = error.metrics { take(metrics) }
-        failure = FetchResult.Failure(error)
+        failure = error == .cancelled ? .stopped : FetchResult.Failure(error)
     }
 
     private mutating func take(_ metrics: TransferMetrics) {

@@ -3,8 +3,6 @@ import HTTPTypes
 
 /// A request of a `.http` file with everything put in.
 struct HTTPFileCommand: Command {
-    typealias Response = Errand.Response
-
     var method: HTTPRequest.Method
     var url: String
     var headers: HTTPFields
@@ -21,8 +19,25 @@ struct HTTPFileCommand: Command {
 
     var path: String { url }
 
-    /// What later requests may refer to.
-    func exchange(_ response: Errand.Response?) -> HTTPExchange {
-        HTTPExchange(headers: headers, body: bodyBytes, response: response)
+    /// What later requests may refer to, as long as there is no response.
+    var exchange: HTTPExchange {
+        HTTPExchange(headers: headers, body: bodyBytes, response: nil)
+    }
+
+    /// What is told of a response. A group keeps its children's values, so that bodies in them would be held to its end.
+    struct Response: Sendable {
+        let status: Int
+        let bytes: Int
+        let metrics: TransferMetrics
+
+        init(_ response: Errand.Response) {
+            status = response.statusCode
+            bytes = response.body.count
+            metrics = response.metrics
+        }
+    }
+
+    func decode(_ response: Errand.Response) -> Response {
+        Response(response)
     }
 }

@@ -1,3 +1,4 @@
+import Errand
 import Synchronization
 
 /// What stands for `{{...}}` in one run. A variable is evaluated once, when it is first needed, so that `{{$uuid}}` in it
@@ -51,9 +52,14 @@ final class HTTPVariables: Sendable {
         }
     }
 
-    /// A request has ended, or cannot be sent any more.
+    /// A request has been made; its response may come later.
     func record(_ exchange: HTTPExchange, of name: String) {
         state.withLock { $0.exchanges[name] = exchange }
+    }
+
+    /// The response of a request that was recorded.
+    func record(_ response: Response, of name: String) {
+        state.withLock { $0.exchanges[name]?.response = response }
     }
 
     /// The text with its placeholders replaced.

@@ -1,0 +1,79 @@
+import Errand
+import Synchronization
+
+extension GroupRun {
+    /// One after another.
+    func chain(keepsGoing: Bool) async -> [RequestOutcome] {
+        let ledger = ChainLedger(plan, progress)
+        let steps = plan.requests.indices.map { index in
+            ChainStep(
+                make: { _ in try ledger.make(index) },
+                then: { turn in ledger.ended(index, .success(turn.value), turn.request.response) },
+                onFailure: { error, _ in
+                    ledger.ended(index, .failure(error), error.response)
+                    return keepsGoing ? .skip : .abort
+                })
+        }
+        // What it ended with stands in the ledger.
+        _ = try? await client.run(Chain(steps))
+        return ledger.outcomes
+    }
+}
+
+/// What is known of a chain's requests while it runs: for the requests that refer to them, and for the table.
+private final class ChainLedger: Sendable {
+    private let plan: HTTPFilePlan
+    private let progress: GroupProgress
+    private let entries: Mutex<[RequestOutcome]>
+
+    init(_ plan: HTTPFilePlan, _ progress: GroupProgress) {
+        self.plan = plan
+        self.progress = progress
+        entries = Mutex(
+            plan.requests.map { request in
+                var outcome = RequestOutcome(request, name: request.label)
+                outcome.failure = .notRun
+                return outcome
+            })
+    }
+
+    var outcomes: [RequestOutcome] { entries.withLock { $0 } }
+
+    /// The step's turn has come.
+    func make(_ index: Int) throws -> HTTPFileCommand {
+        let request = plan.requests[index]
+        do {
+            let command = try plan.maker.make(request)
+            if let name = request.name { plan.maker.variables.record(command.exchange, of: name) }
+            // A chain that is stopped tells no step.
+            replace(index, RequestOutcome(command, name: request.label), .stopped)
+            return command
+        } catch {
+            replace(index, RequestOutcome(request, name: request.label), .init(making: error))
+            throw error
+        }
+    }
+
+    private func replace(_ index: Int, _ outcome: RequestOutcome, _ failure: FetchResult.Failure) {
+        var outcome = outcome
+        outcome.failure = failure
+        entries.withLock { $0[index] = outcome }
+    }
+
+    /// The step has ended; one that could not be made, too, and then the ledger has the reason already.
+    func ended(_ index: Int, _ result: Result<HTTPFileCommand.Response, ErrandError>, _ response: Response?) {
+        if let response, let name = plan.requests[index].name {
+            plan.maker.variables.record(response, of: name)
+        }
+        let isFailure = entries.withLock { entries in
+            guard entries[index].failure?.name == FetchResult.Failure.stopped.name else { return true }
+            entries[index].failure = nil
+            switch result {
+            case .success(let response): entries[index].take(response)
+            case .failure(let error): entries[index].take(error)
+            }
+            return entries[index].failure != nil
+        }
+        progress.ended(failed: isFailure)
+    }
+}
