@@ -71,7 +71,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Examples/Demo",
-            exclude: ["nginx.conf.in"],
+            exclude: ["demo.http", "nginx.conf.in"],
             swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",

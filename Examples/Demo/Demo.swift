@@ -70,7 +70,9 @@ struct Demo {
         let results = try await client.run(
             Chain([
                 ChainStep(GetUser(id: 1), name: "user"),
-                ChainStep { ListOrders(user: try $0.value(named: "user", as: User.self).id) } then: { turn in
+                ChainStep {
+                    ListOrders(user: try $0.value(named: "user", as: User.self).id)
+                } then: { turn in
                     for order in turn.value where order.state == "sent" {
                         turn.insert(ChainStep(Track(item: order.item)))
                     }

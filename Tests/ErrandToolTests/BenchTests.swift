@@ -9,7 +9,7 @@ import Testing
         "mode", "connections", "loops",
     ]
 
-    @Test(arguments: ["core", "closure", "async"]) func countsExactly(_ mode: String) throws {
+    @Test(arguments: ["core", "closure", "async", "batch"]) func countsExactly(_ mode: String) throws {
         let nginx = try NginxServer()
         let run = try ToolRun(
             ["bench", nginx.url("/12b"), "-n", "500", "-c", "8", "--warm-up", "50", "--loops", "1", "--json"]
@@ -30,7 +30,7 @@ import Testing
         #expect(rising == rising.sorted() && rising[0] > 0)
     }
 
-    @Test(arguments: ["core", "closure", "async"]) func sendsWhatWasAsked(_ mode: String) throws {
+    @Test(arguments: ["core", "closure", "async", "batch"]) func sendsWhatWasAsked(_ mode: String) throws {
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .send("HTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n")])
         let run = try ToolRun(
@@ -71,7 +71,7 @@ import Testing
     @Test func countsErrorsAndTellsTheFirst() throws {
         let server = try ScriptedServer()
         try server.on("/", [.close])
-        for mode in ["core", "closure", "async"] {
+        for mode in ["core", "closure", "async", "batch"] {
             let run = try ToolRun(["bench", server.url("/"), "-n", "30", "-c", "3", "--mode", mode, "--json"])
             #expect(run.status == 14, "\(mode) \(run.errors)")
             #expect(try run.json()["errors"] as? Int == 30)
@@ -102,7 +102,9 @@ import Testing
         (["-d", "31d"], "'31d' looks like a time"), (["-d", "10sec"], "'10sec' looks like a time"),
         (["--mode", "fast"], "is invalid for '--mode"), (["-d", "a", "-d", "b"], "a body is given twice"),
         (["-d", "1s", "--duration", "2s"], "a duration is given twice"), (["-X", "A B"], "invalidMethod"),
-        (["-H", "a\u{1}: b"], "invalidHeader"), (["--timeout", "0"], "is invalid for '--timeout"),
+        (["--mode", "batch", "--rate", "5"], "--mode batch needs -n"),
+        (["--mode", "batch", "-d", "1s"], "--mode batch needs -n"), (["-H", "a\u{1}: b"], "invalidHeader"),
+        (["--timeout", "0"], "is invalid for '--timeout"),
     ]) func refusesBadInput(_ options: [String], _ message: String) throws {
         let server = try ScriptedServer()
         let run = try ToolRun(["bench", server.url("/")] + options)
@@ -111,7 +113,7 @@ import Testing
         #expect(server.counts.connections == 0)
     }
 
-    @Test(arguments: ["core", "closure", "async"]) func refusesBadURLs(_ mode: String) throws {
+    @Test(arguments: ["core", "closure", "async", "batch"]) func refusesBadURLs(_ mode: String) throws {
         for url in ["ftp://127.0.0.1/", "nonsense"] {
             let run = try ToolRun(["bench", url, "-n", "5", "--mode", mode])
             #expect(run.status == 64 && run.output.isEmpty, "\(run.errors)")
