@@ -137,7 +137,7 @@ private struct Unfit: Error, Equatable {}
         #expect(counts.all == [1, 2])
         #expect(request.error?.groupFailure?.error == .statusNotAccepted)
         #expect(request.failedRequest?.url == "http://test/7")
-        #expect(request.stepResults().entries.count == 9)
+        #expect(request.groupResults.entries.count == 5)
         await client.shutdown(.cancel)
     }
 
@@ -209,6 +209,23 @@ private struct Unfit: Error, Equatable {}
         _ = await stub.opened()
         #expect(stub.submitted.last?.url == "http://test/1")
         request.stop()
+        await client.shutdown(.cancel)
+    }
+
+    /// Nothing in it grows by the square of its length, nor by how often a step is repeated.
+    @Test func longChains() async throws {
+        struct At: Command {
+            var path: String { "http://" }
+            typealias Response = NoContent
+        }
+        let client = Client.stubbed(StubTransport())
+        let count = 20_000
+        let steps = (0..<count).map { _ in ChainStep(At(), name: "a", onFailure: { _, _ in .skip }) }
+        let results = try await client.run(Chain(steps))
+        #expect(results.entries.count == count)
+        let polled = try await client.run(
+            Chain([ChainStep(At(), onFailure: { _, count in count < 5000 ? .retry() : .skip })]))
+        #expect(polled.entries.count == 1)
         await client.shutdown(.cancel)
     }
 

@@ -58,7 +58,7 @@ private struct GetNumber: Command {
         let client = Client.stubbed(stub)
         let batch = client.request(
             Batch([GetNumber(number: 0), GetNumber(number: 1), GetNumber(number: 2)], policy: .collectAll))
-        var results = batch.results().makeAsyncIterator()
+        var results = batch.results.makeAsyncIterator()
         while stub.open.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
         let open = stub.open
         for index in [2, 0, 1] {
@@ -83,13 +83,13 @@ private struct GetNumber: Command {
         let batch = client.request(Batch([GetNumber(number: 0), GetNumber(number: 1)], maxConcurrent: 1))
         var seen: [Int] = []
         let error = await #expect(throws: ErrandError.groupFailed) {
-            for try await (index, _) in batch.results() { seen.append(index) }
+            for try await (index, _) in batch.results { seen.append(index) }
         }
         #expect(seen == [0, 1] && error?.groupFailure?.index == 1)
         // Once more, from the beginning.
         seen = []
         await #expect(throws: ErrandError.groupFailed) {
-            for try await (index, _) in batch.results() { seen.append(index) }
+            for try await (index, _) in batch.results { seen.append(index) }
         }
         #expect(seen == [0, 1])
         await client.shutdown(.cancel)
@@ -103,16 +103,16 @@ private struct GetNumber: Command {
             let id = await stub.opened()
             stub.complete(id, with: .response(Response(statusCode: 200, body: Array(#"{"number": 7}"#.utf8))))
         }
-        for try await _ in batch.results() { break }
+        for try await _ in batch.results { break }
         while !batch.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
         #expect(batch.state == .cancelled && stub.open.isEmpty)
 
         let running = client.start(Batch([GetNumber(number: 1)]))
-        await #expect(throws: ErrandError.invalidArgument) { for try await _ in running.results() {} }
+        await #expect(throws: ErrandError.invalidArgument) { for try await _ in running.results {} }
         running.stop()
 
         let other = client.request(Batch([GetNumber(number: 1)]))
-        let task = Task { for try await _ in other.results() {} }
+        let task = Task { for try await _ in other.results {} }
         while stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }

@@ -7,7 +7,7 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
     private let batch: Batch<Element>
     // All of it read and written only inside `core.withLock`.
     private nonisolated(unsafe) var machine = BatchStateMachine()
-    private nonisolated(unsafe) var results: [Result<Element, ErrandError>?] = []
+    private nonisolated(unsafe) var ends: [Result<Element, ErrandError>?] = []
     private nonisolated(unsafe) var reader: BatchResults<Element>.Reader?
 
     init(_ batch: Batch<Element>) {
@@ -23,7 +23,7 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
     }
 
     override func value() -> (any Sendable)? {
-        let results = core.withLock { _ in self.results }
+        let results = core.withLock { _ in ends }
         return BatchResult(results: results.map { $0 ?? .failure(.cancelled) })
     }
 
@@ -40,7 +40,7 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
     }
 
     override func began() -> GroupAction {
-        results = Array(repeating: nil, count: batch.members.count)
+        ends = Array(repeating: nil, count: batch.members.count)
         return machine.started(count: batch.members.count, width: batch.maxConcurrent, policy: batch.policy)
     }
 
@@ -54,21 +54,21 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
 
     override func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild {
         batch.members.make(index, client) { [self] result in
-            core.withLock { _ in results[index] = result }
+            core.withLock { _ in ends[index] = result }
         }
     }
 
     override func keep(_ error: ErrandError, of index: Int) {
-        core.withLock { _ in results[index] = .failure(error) }
+        core.withLock { _ in ends[index] = .failure(error) }
     }
 
     override func failure(by index: Int) -> ErrandError {
-        guard case .failure(let error)? = results[index] else { return .internalFailure }
+        guard case .failure(let error)? = ends[index] else { return .internalFailure }
         return .group(failedBy: index, named: nil, error)
     }
 
     override func told(_ index: Int) {
         let reader = core.withLock { _ in self.reader }
-        if let reader, let result = core.withLock({ _ in results[index] }) { reader.give(index, result) }
+        if let reader, let result = core.withLock({ _ in ends[index] }) { reader.give(index, result) }
     }
 }

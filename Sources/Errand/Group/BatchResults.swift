@@ -13,7 +13,9 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
     /// A child's number, and what it ended with.
     public typealias Element = (index: Int, result: Result<Value, ErrandError>)
 
-    let request: Request<Batch<Value>>
+    let request: AnyRequest
+    /// Begins a run, and tells of its end.
+    let begin: @Sendable (@escaping @Sendable (ErrandError?) -> Void) -> RequestStateMachine.StartAction
 
     /// Where a carrier puts them.
     struct Reader: Sendable {
@@ -35,9 +37,9 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
         continuation.onTermination = { [weak request] in
             if case .cancelled = $0 { request?.stop() }
         }
-        let action = request.begin(evenStopped: true) { request in
+        let action = begin { error in
             carrier.read(by: nil)
-            continuation.finish(throwing: request.error)
+            continuation.finish(throwing: error)
         }
         switch action {
         case .submit(let transfer): request.proceed(transfer)
@@ -62,9 +64,17 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-extension Request {
+extension Request where C: BatchCommand {
     /// See ``BatchResults``.
-    public func results<Value: Sendable>() -> BatchResults<Value> where C == Batch<Value> {
-        BatchResults(request: self)
+    public var results: BatchResults<C.Element> {
+        BatchResults(request: self) { [self] ended in begin(evenStopped: true) { ended($0.error) } }
     }
 }
+
+/// A ``Batch``, of whatever elements.
+public protocol BatchCommand: Command where Response == BatchResult<Element> {
+    /// The children's value.
+    associatedtype Element: Sendable
+}
+
+extension Batch: BatchCommand {}

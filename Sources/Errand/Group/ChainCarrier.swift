@@ -23,7 +23,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     }
 
     /// Of the present or last run.
-    var results: GroupResults { core.withLock { _ in gathered } }
+    override var results: GroupResults { core.withLock { _ in gathered } }
 
     /// Adds a step at the end. Returns: false where the chain is over.
     func add(_ step: ChainStep) -> Bool {
@@ -79,7 +79,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
         var isSuccess = false
         if case .success = result { isSuccess = true }
         core.withLock { _ in
-            gathered.entries.append(
+            gathered.add(
                 .init(
                     index: gathered.entries.count, name: steps[index].name, result: result, command: command,
                     request: request))
@@ -112,6 +112,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
             abortedBy = moves.error
             let first = steps.count
             steps += moves.inserted + moves.appended
+            if case .again = moves.decision { gathered.forgetLast() }
             let middle = first + moves.inserted.count
             return machine.decided(
                 moves.decision, inserted: Array(first..<middle), appended: Array(middle..<steps.count))

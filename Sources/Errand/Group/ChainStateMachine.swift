@@ -14,13 +14,18 @@ struct ChainStateMachine: ~Copyable {
     }
 
     private(set) var state = State.idle
+    /// The steps that come next, the first of them last.
+    private var upcoming: [Int] = []
+    /// Those that come after them, in order.
+    private var appended: [Int] = []
+
     /// The steps that are left, in order.
-    private(set) var left: [Int] = []
+    var left: [Int] { upcoming.reversed() + appended }
 
     mutating func started(steps: [Int]) -> GroupAction {
         switch state {
         case .idle, .ended:
-            left = steps
+            upcoming = steps.reversed()
             return next()
         case .running, .deciding, .waiting, .stopping:
             // Only our own bug leads here: a request is not submitted twice at a time.
@@ -50,7 +55,8 @@ struct ChainStateMachine: ~Copyable {
             preconditionFailure("decided in \(state)")
         }
         if let stop { return end(stop) }
-        left = inserted + left + appended
+        upcoming += inserted.reversed()
+        self.appended += appended
         switch decision {
         case .goOn:
             return next()
@@ -61,7 +67,7 @@ struct ChainStateMachine: ~Copyable {
             state = .running(step)
             return .startEach([step])
         case .skip(let count):
-            left.removeFirst(min(count, left.count))
+            for _ in 0..<min(count, upcoming.count + self.appended.count) { _ = take() }
             return next()
         case .finish:
             return end(.succeeded)
@@ -74,7 +80,7 @@ struct ChainStateMachine: ~Copyable {
     mutating func appendRequested(_ step: Int) -> Bool {
         switch state {
         case .running, .deciding(_, stop: nil), .waiting:
-            left.append(step)
+            appended.append(step)
             return true
         case .idle, .deciding, .stopping, .ended:
             return false
@@ -114,15 +120,23 @@ struct ChainStateMachine: ~Copyable {
     }
 
     private mutating func next() -> GroupAction {
-        guard !left.isEmpty else { return end(.succeeded) }
-        let step = left.removeFirst()
+        guard let step = take() else { return end(.succeeded) }
         state = .running(step)
         return .startEach([step])
     }
 
+    private mutating func take() -> Int? {
+        if upcoming.isEmpty {
+            upcoming = appended.reversed()
+            appended = []
+        }
+        return upcoming.popLast()
+    }
+
     private mutating func end(_ ending: GroupEnding) -> GroupAction {
         state = .ended(ending)
-        left = []
+        upcoming = []
+        appended = []
         return .end(ending)
     }
 }

@@ -17,7 +17,7 @@ final class GraphCarrier: GroupDriver, @unchecked Sendable {
     }
 
     /// Of the present or last run.
-    var results: GroupResults { core.withLock { _ in gathered } }
+    override var results: GroupResults { core.withLock { _ in gathered } }
 
     override func value() -> (any Sendable)? { results }
 
@@ -61,7 +61,7 @@ final class GraphCarrier: GroupDriver, @unchecked Sendable {
     private func enter(_ index: Int, _ result: Result<any Sendable, ErrandError>) {
         core.withLock { _ in
             let made = made.removeValue(forKey: index)
-            gathered.entries.append(
+            gathered.add(
                 .init(
                     index: index, name: graph.members[index].name, result: result, command: made?.command,
                     request: made?.request))

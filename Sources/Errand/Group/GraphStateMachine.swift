@@ -16,8 +16,9 @@ struct GraphStateMachine: ~Copyable {
         let plan: Plan
         /// By member: how many of those it needs have not succeeded.
         var missing: [Int]
-        /// Have all they need, in the order in which they got it.
+        /// Have, or had, all they need, in the order in which they got it; from `next` on they were not started.
         var ready: [Int]
+        var next = 0
         var running = 0
         /// The first that failed.
         var failure: Int?
@@ -61,7 +62,7 @@ struct GraphStateMachine: ~Copyable {
                 run.failure = run.failure ?? index
                 if !run.plan.goesOn { return stop(.failed(index), running: run.running) }
             }
-            guard run.running == 0, run.ready.isEmpty else { return fill(&run) }
+            guard run.running == 0, run.next == run.ready.count else { return fill(&run) }
             return end(run.failure.map { .failed($0) } ?? .succeeded)
         case .stopping(let ending, let running):
             guard running > 1 else { return end(ending) }
@@ -93,10 +94,9 @@ struct GraphStateMachine: ~Copyable {
     }
 
     private mutating func fill(_ run: inout Run) -> GroupAction {
-        let count = min(run.plan.width - run.running, run.ready.count)
-        let first = Array(run.ready.prefix(count))
-        run.ready.removeFirst(count)
-        run.running += count
+        let first = Array(run.ready[run.next...].prefix(run.plan.width - run.running))
+        run.next += first.count
+        run.running += first.count
         state = .running(run)
         return first.isEmpty ? .none : .startEach(first)
     }

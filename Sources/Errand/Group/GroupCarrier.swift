@@ -11,6 +11,9 @@ class GroupCarrier: Transport, @unchecked Sendable {
     /// The child that the last run failed by; `nil` where there was none, or it was never made.
     var failedRequest: AnyRequest? { nil }
 
+    /// Of a chain's steps, or a graph's members.
+    var results: GroupResults { GroupResults() }
+
     /// Whether all children that have ended took their responses from a cache.
     var isFromCache: Bool { false }
 

@@ -14,18 +14,36 @@ public struct GroupResults: Sendable {
         public let request: AnyRequest?
     }
 
-    /// One for each end; a step that was repeated has several.
-    public internal(set) var entries: [Entry] = []
+    /// One for each end; of a step that ran again, the last one.
+    public private(set) var entries: [Entry] = []
+    /// Where the last success of each name, and of each type of command, is.
+    private var byName: [String: Int] = [:]
+    private var byCommand: [ObjectIdentifier: Int] = [:]
+
+    mutating func add(_ entry: Entry) {
+        if case .success = entry.result {
+            if let name = entry.name { byName[name] = entries.count }
+            if let command = entry.command { byCommand[ObjectIdentifier(command)] = entries.count }
+        }
+        entries.append(entry)
+    }
+
+    /// The last one runs again: its place is for what it ends with then.
+    mutating func forgetLast() {
+        let last = entries.removeLast()
+        if let name = last.name, byName[name] == entries.count { byName[name] = nil }
+        if let command = last.command { byCommand[ObjectIdentifier(command)] = nil }
+    }
 
     /// The last one.
     public var last: Entry? { entries.last }
 
     /// The last value of a command of that type; `nil` where there is none.
     public func value<C: Command>(of command: C.Type) -> C.Response? {
-        for entry in entries.reversed() where entry.command == command {
-            if case .success(let value) = entry.result { return value as? C.Response }
+        guard let index = byCommand[ObjectIdentifier(command)], case .success(let value) = entries[index].result else {
+            return nil
         }
-        return nil
+        return value as? C.Response
     }
 
     /// All values of commands of that type, in order.
@@ -38,14 +56,13 @@ public struct GroupResults: Sendable {
 
     /// The last value of that name. Throws ``ErrandError/invalidArgument`` where there is none, or one of another type.
     public func value<Value>(named name: String, as type: Value.Type = Value.self) throws(ErrandError) -> Value {
-        for entry in entries.reversed() where entry.name == name {
-            guard case .success(let value) = entry.result else { continue }
-            guard let value = value as? Value else {
-                throw ErrandError.invalidArgument.with(message: "the value of '\(name)' is no \(type)")
-            }
-            return value
+        guard let index = byName[name], case .success(let value) = entries[index].result else {
+            throw ErrandError.invalidArgument.with(message: "there is no value of '\(name)'")
         }
-        throw ErrandError.invalidArgument.with(message: "there is no value of '\(name)'")
+        guard let value = value as? Value else {
+            throw ErrandError.invalidArgument.with(message: "the value of '\(name)' is no \(type)")
+        }
+        return value
     }
 
     /// The last value of all. Throws ``ErrandError/invalidArgument`` where there is none, or one of another type.

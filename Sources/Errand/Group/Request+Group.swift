@@ -5,6 +5,10 @@ extension AnyRequest {
     /// The child that a group failed by; `nil` where it did not, or where the child was never made (YTKNetwork
     /// `failedRequest`).
     public final var failedRequest: AnyRequest? { group?.failedRequest }
+
+    /// What the steps of a chain or the members of a graph have ended with so far, or in the last run; empty for any other
+    /// request. Any thread.
+    public final var groupResults: GroupResults { group?.results ?? GroupResults() }
 }
 
 extension AnyRequest {
@@ -28,16 +32,6 @@ extension AnyRequest {
 }
 
 extension Request {
-    /// Of a chain: what its steps have ended with so far, or in the last run. Any thread.
-    public func stepResults<Value: Sendable>() -> GroupResults where C == Chain<Value> {
-        (group as? ChainCarrier<Value>)?.results ?? GroupResults()
-    }
-
-    /// Of a graph: what its members have ended with so far, or in the last run. Any thread.
-    public func memberResults() -> GroupResults where C == RequestGraph {
-        (group as? GraphCarrier)?.results ?? GroupResults()
-    }
-
     /// Adds a step at the end of a chain, from any thread: of the run that is under way, or of the first one. Throws
     /// ``ErrandError/invalidArgument`` where the chain is over or about to be (YTKNetwork `addRequest:callback:`).
     public func add<Value: Sendable>(_ step: ChainStep) throws(ErrandError) where C == Chain<Value> {

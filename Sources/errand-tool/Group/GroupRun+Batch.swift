@@ -12,7 +12,7 @@ extension GroupRun {
         }
         let batch = client.request(Batch(commands, policy: policy, maxConcurrent: maxConcurrent))
         // Started here, so that the stop below finds it running.
-        let results = batch.results().makeAsyncIterator()
+        let results = batch.results.makeAsyncIterator()
         // A task of its own: who reads in a task that is cancelled does not hear how the children ended.
         let reading = Task { [progress] in
             var outcomes = outcomes
