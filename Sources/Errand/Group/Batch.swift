@@ -5,12 +5,19 @@
 /// for user in users.values { print(user.name) }
 /// ```
 ///
-/// `Element` is the children's value; batches of different commands have `any Sendable` for it. Since a batch is a command
-/// itself, it is started, stopped, watched and awaited as any other, and may be a child of another group. Its request
-/// has neither URL nor response; interceptors, validators of HTTP and settings other than ``timeouts`` are its children's.
-/// A child that is stopped from outside has failed with ``ErrandError/cancelled``, as far as the batch is concerned.
+/// `Element` is the children's value; batches of different commands have `any Sendable` for it. Since a batch is a
+/// command itself, it is started, stopped, watched and awaited as any other, and may be a child of another group. Its
+/// request has neither URL nor response; interceptors, what judges responses, and settings other than the total time
+/// are its children's, which take them from the client and not from the batch. A child that is stopped from outside has
+/// failed with ``ErrandError/cancelled``, as far as the batch is concerned. Without children it succeeds at once.
 ///
-/// (YTKNetwork `YTKBatchRequest`.)
+/// Fails with ``ErrandError/groupFailed`` as ``policy`` says, with ``ErrandError/timeoutTotal`` when its time is up,
+/// and, before anything is sent, with ``ErrandError/invalidArgument`` where ``maxConcurrent`` is not above zero or a
+/// quorum cannot be.
+///
+/// Children are made and started on the thread that starts the batch, later ones on the callback queue.
+///
+/// (YTKNetwork `YTKBatchRequest`, `initWithRequestArray:`.)
 public struct Batch<Element: Sendable>: Command {
     /// What a batch makes of its children.
     public typealias Response = BatchResult<Element>
@@ -19,9 +26,11 @@ public struct Batch<Element: Sendable>: Command {
     public var path: String { "" }
     /// What a failure means for the rest. Default: ``BatchPolicy/failFast``.
     public var policy: BatchPolicy
-    /// So many children run at a time; the others are not even made. Above zero. Default: 64.
+    /// So many children run at a time; those of commands are not even made before. Above zero. Default: 64. What runs
+    /// in a child that is a group itself does not count here.
     public var maxConcurrent: Int
-    /// `total` is the batch's own; the other members are its children's matter.
+    /// `total` bounds the whole batch, from its start to the end of the last child. Default: none, whatever the
+    /// client's is, as that is each child's. The other members say nothing here.
     public var timeouts: Timeouts?
 
     let members: Members
@@ -35,7 +44,7 @@ public struct Batch<Element: Sendable>: Command {
         let make: @Sendable (Int, Client, @escaping Keep) -> GroupChild
     }
 
-    /// A batch of these commands.
+    /// A batch of these commands, whose requests are made by the client that runs the batch.
     public init<C: Command>(
         _ commands: [C], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where C.Response == Element {
@@ -57,7 +66,7 @@ public struct Batch<Element: Sendable>: Command {
 
     /// A batch of these requests, which keep their delegates, accessories and closures
     /// (``Request/whenDone(success:failure:)``). One that runs already fails its place with
-    /// ``ErrandError/invalidArgument``.
+    /// ``ErrandError/invalidArgument``; one that has ended runs again. They may be of another client.
     public init<C: Command>(
         requests: [Request<C>], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where C.Response == Element {
@@ -66,7 +75,7 @@ public struct Batch<Element: Sendable>: Command {
         }
     }
 
-    /// A batch of any mix.
+    /// A batch of any mix; its values are to be cast. ``Client/run(_:_:_:)`` keeps the types of a few.
     public init(
         _ members: [BatchMember], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where Element == any Sendable {

@@ -3,9 +3,11 @@ public enum BatchPolicy: Sendable, Hashable {
     /// The first failure stops the rest and fails the batch with ``ErrandError/groupFailed`` (YTKNetwork
     /// `YTKBatchRequest`).
     case failFast
-    /// Every child runs to its end; the batch succeeds, and each result says how its child ended.
+    /// Every child runs to its end; the batch succeeds, whatever they end with, and each result says how its child
+    /// ended.
     case collectAll
     /// So many successes are enough: then the rest is stopped. The batch fails as soon as they cannot be had any more.
-    /// 0 is reached at once; more than there are children is ``ErrandError/invalidArgument`` before anything is sent.
+    /// 0 is reached when the first child has ended, however it did; a number below that, or above that of the
+    /// children, is ``ErrandError/invalidArgument`` before anything is sent.
     case quorum(Int)
 }

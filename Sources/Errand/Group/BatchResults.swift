@@ -2,15 +2,15 @@
 ///
 /// ```swift
 /// let batch = client.request(Batch(commands, policy: .collectAll))
-/// for try await (index, result) in batch.results { ... }
+/// for try await (index, result) in batch.results() { print(index, result) }
 /// ```
 ///
 /// Iterating starts the request, and ends with it: where the batch fails, its error is thrown after the results of the
-/// children that ended. Leaving the loop, and cancelling the task, which throws `CancellationError`, stop the batch. Results
-/// that nobody has asked for yet are kept. To be iterated once for each run; while the request runs already it throws
-/// ``ErrandError/invalidArgument``.
+/// children that ended. Leaving the loop, and cancelling the task, which throws `CancellationError`, stop the batch.
+/// Results that nobody has asked for yet are kept, at most one for each child; children that never started give none.
+/// To be iterated once for each run; while the request runs already it throws ``ErrandError/invalidArgument``.
 public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
-    /// A child's number, and what it ended with.
+    /// A child's number, from 0, and what it ended with.
     public typealias Element = (index: Int, result: Result<Value, ErrandError>)
 
     let request: AnyRequest
@@ -26,7 +26,7 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Starts the batch.
+    /// Starts the batch, on this thread.
     public func makeAsyncIterator() -> Iterator {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self)
         guard let carrier = request.group as? BatchCarrier<Value>, request.isAtRest else {
@@ -55,7 +55,8 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<Element, any Error>.Iterator
 
-        /// The next result; `nil` when all children and the batch have ended.
+        /// The next result; `nil` when all children and the batch have ended. Throws the batch's error, or
+        /// `CancellationError`.
         public mutating func next() async throws -> Element? {
             let next = try await base.next()
             if next == nil { try Task.checkCancellation() }
@@ -65,7 +66,7 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Request where C: BatchCommand {
-    /// See ``BatchResults``.
+    /// The results of this batch as its children end. Iterating them starts it; see ``BatchResults``.
     public var results: BatchResults<C.Element> {
         BatchResults(request: self) { [self] ended in begin(evenStopped: true) { ended($0.error) } }
     }

@@ -9,7 +9,8 @@
 /// }
 /// ```
 ///
-/// A hand-over of the wrong type does not compile.
+/// A hand-over of the wrong type does not compile. There is no `if` and no `for`: see ``ChainStep`` for what is
+/// decided on the way.
 @resultBuilder
 public enum ChainBuilder {
     /// The first step.
@@ -36,7 +37,7 @@ public struct Then<Input: Sendable, C: Command>: Sendable {
     let onFailure: @Sendable (ErrandError, Int) -> ChainRecovery
     let make: @Sendable (Input) throws -> C
 
-    /// See ``Chain/then(name:_:onFailure:)``.
+    /// A step whose command is made of that value, on the thread that starts it; see ``Chain/then(name:_:onFailure:)``.
     public init(
         name: String? = nil, _ make: @escaping @Sendable (Input) throws -> C,
         onFailure: @escaping @Sendable (ErrandError, Int) -> ChainRecovery = { _, _ in .abort }

@@ -6,7 +6,8 @@
 /// }
 /// ```
 ///
-/// Both closures are called on the callback queue, when everybody else has been told of the step's end.
+/// `then` and `onFailure` are called on the callback queue, when everybody else has been told of the step's end. A
+/// closure that stands behind the parentheses alone is `then`. (YTKNetwork `YTKChainCallback`.)
 public struct ChainStep: Sendable {
     /// What the step is called in ``GroupResults`` and errors.
     public let name: String?
@@ -30,6 +31,7 @@ public struct ChainStep: Sendable {
     /// A step that runs `command`, which may be a ``Batch``, a ``RequestGraph`` or another chain.
     ///
     /// - Parameters:
+    ///   - name: What ``GroupResults`` and errors call it; need not be the only one of that name.
     ///   - then: Called after a success. Default: the chain goes on.
     ///   - onFailure: Called with the error and how often the step has failed in a row. Default: the chain fails.
     public init<C: Command>(
@@ -40,7 +42,7 @@ public struct ChainStep: Sendable {
     }
 
     /// A step that runs this request, which keeps its delegate, its accessories and its closures
-    /// (``Request/whenDone(success:failure:)``).
+    /// (``Request/whenDone(success:failure:)``). One that runs already has failed with ``ErrandError/invalidArgument``.
     public init<C: Command>(
         _ request: Request<C>, name: String? = nil,
         then: @escaping @Sendable (inout ChainTurn<C>) -> Void = { _ in },
@@ -49,8 +51,8 @@ public struct ChainStep: Sendable {
         self.init(name: name, onFailure: onFailure, then: then) { _, _ in request }
     }
 
-    /// A step whose command is made, on the thread that starts it, when its turn has come. What `make` throws is the step's
-    /// failure: an ``ErrandError`` as it is, any other error beneath ``ErrandError/interceptionFailed``.
+    /// A step whose command is made, on the thread that starts it, when its turn has come. What `make` throws is the
+    /// step's failure: an ``ErrandError`` as it is, any other error beneath ``ErrandError/interceptionFailed``.
     public init<C: Command>(
         name: String? = nil, make: @escaping @Sendable (GroupResults) throws -> C,
         then: @escaping @Sendable (inout ChainTurn<C>) -> Void = { _ in },
@@ -82,10 +84,12 @@ public struct ChainStep: Sendable {
 public enum ChainRecovery: Sendable {
     /// The chain fails with ``ErrandError/groupFailed``. What every step does that says nothing.
     case abort
-    /// The step runs again after so much time, with what came before.
+    /// The step runs again after so much time, 0 by default, from the same command or closure. The wait ends with a
+    /// stop and with the chain's total time.
     case retry(after: Duration = .zero)
-    /// The chain goes on as if there had been no such step.
+    /// The chain goes on with the next step; the failure stays in ``GroupResults``. In a chain by types the next step
+    /// has no value to be made of.
     case skip
-    /// This step runs in place of the one that failed.
+    /// This step, with its own name and closures, runs in place of the one that failed.
     case replace(ChainStep)
 }

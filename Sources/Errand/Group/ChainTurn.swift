@@ -1,5 +1,7 @@
-/// A step of a chain has succeeded: what it got, and how the chain is to go on. It goes on with the next step unless told
-/// otherwise; where several of the methods that say so are called, the last one counts.
+/// A step of a chain has succeeded: what it got, and how the chain is to go on. It goes on with the next step unless
+/// told otherwise; of ``again(after:)``, ``skip(_:)``, ``finish()`` and ``abort(_:)`` the one that is called last
+/// counts.
+/// (YTKNetwork `YTKChainCallback`.)
 public struct ChainTurn<C: Command>: Sendable {
     /// The command's value.
     public let value: C.Response
@@ -25,10 +27,12 @@ public struct ChainTurn<C: Command>: Sendable {
     /// These steps come after all that are left (YTKNetwork `addRequest:callback:`).
     public mutating func append(_ steps: ChainStep...) { moves.appended += steps }
 
-    /// The step runs again after so much time, before anything that was inserted.
+    /// The step runs again after so much time, 0 by default, before anything that was inserted. The wait ends with a
+    /// stop and with the chain's total time.
     public mutating func again(after delay: Duration = .zero) { moves.decision = .again(delay) }
 
-    /// So many of the steps that are left are passed over, inserted ones first.
+    /// So many of the steps that are left are passed over, inserted ones first. Default: one. More than are left is
+    /// all of them, less than none is none.
     public mutating func skip(_ count: Int = 1) { moves.decision = .skip(max(0, count)) }
 
     /// The chain succeeds here; what is left is not run.

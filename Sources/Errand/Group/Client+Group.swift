@@ -5,8 +5,9 @@ extension Client {
     /// let (user, prices) = try await client.run(GetUser(id: 1), ListPrices())
     /// ```
     ///
-    /// Cancelling the task stops them all. Throws ``ErrandError/groupFailed``, whose ``ErrandError/groupFailure`` says which
-    /// command failed, and with what; `CancellationError` where the task was cancelled.
+    /// Cancelling the task stops them all. Throws ``ErrandError/groupFailed``, whose ``ErrandError/groupFailure`` says
+    /// which command failed, and with what, and never that error itself; `CancellationError` where the task was
+    /// cancelled. At most 64 run at a time. (YTKNetwork `YTKBatchRequest`.)
     public func run<First: Command, Second: Command, each More: Command>(
         _ first: First, _ second: Second, _ more: repeat each More
     ) async throws -> (First.Response, Second.Response, repeat (each More).Response) {

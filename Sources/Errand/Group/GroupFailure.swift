@@ -1,15 +1,16 @@
 /// Beneath ``ErrandError/groupFailed``: which child failed its group, and with what.
 public struct GroupFailure: Error {
-    /// The child's number, from 0: its place in a batch or a graph, its turn in a chain.
+    /// The child's number, from 0: its place in a batch or a graph; in a chain that of its entry in ``GroupResults``,
+    /// where each repetition counts.
     public let index: Int
-    /// The child's name, where it has one.
+    /// The name of a step or a member, where it has one; children of batches have none.
     public let name: String?
-    /// The child's error.
+    /// The child's error; of a child that is a group, its ``ErrandError/groupFailed``.
     public let error: ErrandError
 }
 
 extension ErrandError {
-    /// Of ``groupFailed``: the child that failed, and its error.
+    /// Of ``groupFailed``: the child that failed, and its error; `nil` of any other.
     public var groupFailure: GroupFailure? { underlyingError as? GroupFailure }
 
     static func group(failedBy index: Int, named name: String?, _ error: ErrandError) -> ErrandError {

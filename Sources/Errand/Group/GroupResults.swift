@@ -2,19 +2,19 @@
 public struct GroupResults: Sendable {
     /// The end of one of them.
     public struct Entry: Sendable {
-        /// A step's turn in its chain, a member's place in its graph; from 0.
+        /// Of a chain, which entry this is; of a graph, the member's place in it. From 0.
         public let index: Int
-        /// As it was given.
+        /// As it was given; `nil` of a step without one.
         public let name: String?
         /// The command's value, or what it failed with.
         public let result: Result<any Sendable, ErrandError>
-        /// The type of the command.
+        /// The type of the command; `nil` where it could not be made.
         public let command: (any Command.Type)?
         /// What ran; `nil` where it could not be made.
         public let request: AnyRequest?
     }
 
-    /// One for each end; of a step that ran again, the last one.
+    /// One for each end; of a step that ran again, the last one; of one that was passed over, none.
     public private(set) var entries: [Entry] = []
     /// Where the last success of each name, and of each type of command, is.
     private var byName: [String: Int] = [:]
@@ -35,7 +35,7 @@ public struct GroupResults: Sendable {
         if let command = last.command { byCommand[ObjectIdentifier(command)] = nil }
     }
 
-    /// The last one.
+    /// The last one; `nil` where none has ended.
     public var last: Entry? { entries.last }
 
     /// The last value of a command of that type; `nil` where there is none.

@@ -2,8 +2,9 @@ extension AnyRequest {
     /// The requests that a group runs now, in order; empty for any other request. Any thread.
     public final var children: [AnyRequest] { group?.children ?? [] }
 
-    /// The child that a group failed by; `nil` where it did not, or where the child was never made (YTKNetwork
-    /// `failedRequest`).
+    /// The child that failed: the first one of a batch or a graph, also where that is no failure of the group; of a
+    /// chain the last one, while no later step has succeeded. `nil` where there is none, where it was never made, and
+    /// for any other request. Any thread. (YTKNetwork `failedRequest`.)
     public final var failedRequest: AnyRequest? { group?.failedRequest }
 
     /// What the steps of a chain or the members of a graph have ended with so far, or in the last run; empty for any other
@@ -12,8 +13,9 @@ extension AnyRequest {
 }
 
 extension AnyRequest {
-    /// Calls `observe`, on the callback queue, whenever a child of this group's next run has ended: so many have, and there
-    /// are so many, where that is known. Does nothing for any other request.
+    /// Calls `observe`, on the callback queue, whenever a child of this group's next run has ended: so many have, and
+    /// there are so many. Of a chain that is not known and `nil`, and each repetition counts. Released at the end of
+    /// the run. Does nothing for any other request.
     public final func onAdvance(_ observe: @escaping @Sendable (_ ended: Int, _ count: Int?) -> Void) {
         addAccessory(AdvanceObserver(observe))
     }
@@ -41,8 +43,8 @@ extension Request {
     }
 }
 
-/// A running batch (YTKNetwork `YTKBatchRequest`).
+/// The request of a batch (YTKNetwork `YTKBatchRequest`).
 public typealias BatchRequest<Value: Sendable> = Request<Batch<Value>>
 
-/// A running chain (YTKNetwork `YTKChainRequest`).
+/// The request of a chain (YTKNetwork `YTKChainRequest`).
 public typealias ChainRequest<Value: Sendable> = Request<Chain<Value>>

@@ -11,9 +11,10 @@
 ///     ]))
 /// ```
 ///
-/// Two members of one name, a name that nobody has, and members that need each other in a circle
-/// (``ErrandError/dependencyCycle``) fail the graph before anything is sent. As with ``Batch``, its request has neither URL
-/// nor response, and a graph may be a child of another group.
+/// Two members of one name, a name that nobody has (``ErrandError/invalidArgument``), and members that need each other
+/// in a circle (``ErrandError/dependencyCycle``) fail the graph before anything is sent; a failure of a member does
+/// with ``ErrandError/groupFailed``. As with ``Batch``, its request has neither URL nor response, and a graph may be a
+/// child of another group. Without members it succeeds at once.
 public struct RequestGraph: Command {
     /// What the members ended with. By default of all of them, as a failure fails the graph.
     public typealias Response = GroupResults
@@ -29,8 +30,9 @@ public struct RequestGraph: Command {
             self.init(name, after: needs) { _ in command }
         }
 
-        /// One whose command is made of the results of those it needs, on the thread that starts it. What `make` throws is
-        /// its failure: an ``ErrandError`` as it is, any other error beneath ``ErrandError/interceptionFailed``.
+        /// One whose command is made of the results of those it needs, on the thread that starts it. What `make`
+        /// throws is its failure: an ``ErrandError`` as it is, any other error beneath
+        /// ``ErrandError/interceptionFailed``.
         public init<C: Command>(
             _ name: String, after needs: [String], _ make: @escaping @Sendable (GroupResults) throws -> C
         ) {
@@ -42,12 +44,13 @@ public struct RequestGraph: Command {
 
     /// None: a graph goes nowhere itself.
     public var path: String { "" }
-    /// `total` is the graph's own; the other members are its children's matter.
+    /// `total` bounds the whole graph. Default: none, whatever the client's is, as that is each member's. The others
+    /// say nothing here.
     public var timeouts: Timeouts?
     /// So many run at a time. Above zero. Default: 64.
     public var maxConcurrent: Int
-    /// Whether a failure leaves alone what does not need its result; the graph fails all the same, when nothing is left to
-    /// do. Default: no, it stops the rest.
+    /// Whether a failure leaves alone what does not need its result; the graph fails all the same, when nothing is
+    /// left to do. Default: no, it stops the rest.
     public var goesOnAfterFailures = false
 
     let members: [Member]
