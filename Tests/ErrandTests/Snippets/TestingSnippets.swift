@@ -67,6 +67,17 @@ import Testing
         #expect(recorder.names == ["willStart", "queued", "willStop", "didStop"])
     }
 
+    @Test func grouped() async throws {
+        let stub = StubTransport { description in
+            .response(status: description.url.hasSuffix("/2") ? 500 : 200, body: #"{"name": "Ada"}"#)
+        }
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
+        let result = try await client.run(Batch([1, 2, 3].map(GetUser.init), policy: .collectAll))
+        #expect(result.values.count == 2)
+        #expect(result.failures.map(\.index) == [1])
+        await client.shutdown(.cancel)
+    }
+
     @Test func scripted() async throws {
         let server = try ScriptedServer()
         try server.on("/users/1", [.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), .reset])
