@@ -10,6 +10,8 @@ enum YTKNetworkNames {
         + cache
         + configuration
         + agent
+        + batch
+        + chain
         + jsonValidator
 
     /// Something of YTKNetwork that is not here yet.
@@ -24,15 +26,6 @@ enum YTKNetworkNames {
 
     static let plans = [
         Plan(
-            name: "batches", type: "BatchRequest",
-            names: ["YTKBatchRequestDelegate", "batchRequestFinished:", "batchRequestFailed:"]),
-        Plan(
-            name: "chains", type: "ChainRequest",
-            names: [
-                "YTKChainCallback", "YTKChainRequestDelegate", "chainRequestFinished:",
-                "chainRequestFailed:failedBaseRequest:",
-            ]),
-        Plan(
             name: "resumable downloads", type: "DownloadRequest",
             names: ["resumableDownloadPath", "rule: resumable downloads"]),
         Plan(
@@ -44,7 +37,7 @@ enum YTKNetworkNames {
                 "YTKRequestCacheErrorInvalidCacheData", "YTKCacheDirPathFilterProtocol",
                 "filterCacheDirPath:withRequest:",
                 "cacheFileNameFilterForRequestArgument:", "cacheDirPathFilters", "addCacheDirPathFilter:",
-                "clearCacheDirPathFilter",
+                "clearCacheDirPathFilter", "batch.isDataFromCache",
             ])),
     ]
 
@@ -128,6 +121,28 @@ enum YTKNetworkNames {
         "order rule: preprocessor, willStop, filter, delegate, closure, didStop",
         "order rule: a stopped request's completion is ignored", "rule: a running request is kept alive",
         "rule: responses are parsed off the main queue", "rule: resumable downloads", "rule: background downloads",
+    ]
+
+    private static let batch = [
+        "YTKBatchRequest", "initWithRequestArray:", "batch.requestArray", "batch.delegate",
+        "batch.successCompletionBlock", "batch.failureCompletionBlock", "batch.tag", "batch.requestAccessories",
+        "failedRequest", "batch.setCompletionBlockWithSuccess:failure:", "batch.clearCompletionBlock",
+        "batch.addAccessory:", "batch.start", "batch.stop", "batch.startWithCompletionBlockWithSuccess:failure:",
+        "batch.startWithWillStart:willStop:success:failure:didStop:", "batch.isDataFromCache", "YTKBatchRequestAgent",
+        "addBatchRequest:", "removeBatchRequest:", "batch rule: one with a child that has finished is refused",
+        "batch rule: children lose their delegate and closures", "batch rule: the first failure stops every child",
+        "batch rule: willStop, delegate, closure, didStop",
+        "batch rule: a stop calls neither delegate nor closure",
+        "batch rule: one that is released stops its children",
+    ]
+
+    private static let chain = [
+        "YTKChainRequest", "chain.requestArray", "chain.delegate", "chain.requestAccessories", "chain.addAccessory:",
+        "chain.start", "chain.stop", "addRequest:callback:", "YTKChainRequestAgent", "addChainRequest:",
+        "removeChainRequest:", "chain rule: a start while it runs is refused", "chain rule: an empty one is refused",
+        "chain rule: a step's callback comes before the next step",
+        "chain rule: after a failure nothing is started", "chain rule: willStop, delegate, didStop",
+        "chain rule: a stop stops the present step, without a word",
     ]
 
     private static let jsonValidator = [
