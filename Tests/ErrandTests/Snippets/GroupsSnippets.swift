@@ -80,6 +80,11 @@ import Testing
         for user in users.values { print(user.name) }
     }
 
+    static func counted(_ client: Client) async throws {
+        let all = Batch(count: 10_000, policy: .collectAll) { GetUser(id: $0) }
+        print(try await client.run(all).failures.count)
+    }
+
     static func policies(_ client: Client) async throws {
         let users = try await client.run(Batch([1, 2, 3].map(GetUser.init), policy: .collectAll))
         for (index, error) in users.failures { print(index, error.shortDescription) }
@@ -148,7 +153,7 @@ import Testing
             ChainStep(
                 make: { GetProfile(token: try $0.value(named: "login", as: Login.Response.self).token) },
                 then: { turn in
-                    if turn.value.isNew { turn.insert(ChainStep(Register(name: "Ada")), ChainStep(ListPrices())) }
+                    if turn.value.isNew { turn.insert(ChainStep(GetUser(id: 2)), ChainStep(ListPrices())) }
                 }),
             ChainStep(make: { ListOrders(user: $0.value(of: GetProfile.self)?.id ?? 0) }),
         ])
@@ -279,13 +284,20 @@ import Testing
         #expect(stub.submitted.count == sent.reduce(0, +))
     }
 
+    @Test func countedBatches() async throws {
+        let (client, stub) = client()
+        try await Self.counted(client)
+        #expect(stub.submitted.count == 10_000)
+        await client.shutdown(.cancel)
+    }
+
     @Test func chains() async throws {
         let (client, stub) = client(failing: ["users/1": 1])
         try await Self.typed(client)
         try await Self.built(client)
         #expect(paths(stub) == ["login", "profile", "users/7/orders", "login", "profile", "users/7/orders"])
         try await Self.branch(client)
-        #expect(paths(stub).suffix(5) == ["login", "profile", "users", "prices", "users/7/orders"])
+        #expect(paths(stub).suffix(5) == ["login", "profile", "users/2", "prices", "users/7/orders"])
         try await Self.recovery(client)
         #expect(paths(stub).suffix(3) == ["prices", "users/1", "users/2"])
         await #expect(throws: ErrandError.groupFailed) { try await Self.polled(client) }
