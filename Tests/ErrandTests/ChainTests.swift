@@ -109,6 +109,7 @@ private struct Unfit: Error, Equatable {}
             ]))
         await #expect(throws: ErrandError.groupFailed) { try await request.runWatched() }
         #expect(asked(stub) == [1, 2])
+        #expect(request.failedRequest?.url == "http://test/2")
         #expect(request.error?.groupFailure?.index == 1 && request.error?.groupFailure?.name == "second")
         #expect(request.error?.groupFailure?.error == .validationFailed)
         #expect(request.error?.groupFailure?.error.underlyingError is Unfit)
@@ -167,6 +168,24 @@ private struct Unfit: Error, Equatable {}
                 }
                 .then { GetNumber(number: $0.number) })
         }
+        // Nor is that of the chain itself.
+        await #expect(throws: ErrandError.invalidArgument) {
+            try await client.run(
+                Chain(GetNumber(number: 1)).then { _ -> GetNumber in throw Unfit() } onFailure: { _, _ in .skip }
+                    .then { _ -> GetText in throw Unfit() } onFailure: { _, _ in .skip })
+        }
+        await client.shutdown(.cancel)
+    }
+
+    @Test func aGroupIsNothingToStreamOrToDescribe() async throws {
+        let (client, stub) = client()
+        let chain = Chain(GetNumber(number: 1))
+        await #expect(throws: ErrandError.invalidArgument) { try await client.stream(chain) }
+        #expect(throws: ErrandError.invalidArgument) { try client.describe(chain) }
+        var overrides = RequestOverrides()
+        overrides.validator = { _ in throw Unfit() }
+        #expect(try await client.run(chain, overrides: overrides).number == 1)
+        #expect(stub.submitted.count == 1)
         await client.shutdown(.cancel)
     }
 

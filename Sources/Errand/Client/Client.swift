@@ -81,6 +81,9 @@ public final class Client: Sendable {
         _ command: some Command, overrides: RequestOverrides? = nil
     ) throws(ErrandError) -> RequestDescription {
         do throws(ErrandError) {
+            if command.transport is GroupCarrier {
+                throw .invalidArgument.with(message: "a group sends nothing by itself")
+            }
             return try builder.description(of: command, overrides: overrides)
         } catch {
             throw error.refused

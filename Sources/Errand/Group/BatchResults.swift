@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let batch = client.request(Batch(commands, policy: .collectAll))
-/// for try await (index, result) in batch.results() { print(index, result) }
+/// for try await (index, result) in batch.results { print(index, result) }
 /// ```
 ///
 /// Iterating starts the request, and ends with it: where the batch fails, its error is thrown after the results of the

@@ -107,7 +107,13 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
         }
         // A stop that came before the request knew that the chain was under way is still on its way here.
         let isStopped = core.withLock { $0.parent }?.isStopped ?? false
+        // Dies after the lock.
+        var failed: AnyRequest?
         let action = core.withLock { core in
+            if moves.decision == .abort {
+                failed = results.last?.request
+                swap(&failed, &core.failed)
+            }
             if isStopped { _ = machine.stopRequested(.stopped) }
             abortedBy = moves.error
             let first = steps.count

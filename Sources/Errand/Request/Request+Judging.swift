@@ -52,7 +52,10 @@ extension Request {
             return .failure(error)
         case .response(let response):
             if let group {
-                guard let value = group.value() as? C.Response else { return .failure(.internalFailure) }
+                guard let value = group.value() as? C.Response else {
+                    let message = "the last step has no value that is a \(C.Response.self)"
+                    return .failure(.invalidArgument.with(message: message))
+                }
                 return .success(value, response)
             }
             let builder = builder
@@ -94,7 +97,7 @@ extension Request {
     }
 
     private var laterValidator: (@Sendable (Response) async throws -> Void)? {
-        guard let own = overrides?.validator, !(command is any StreamedCommand) else { return nil }
+        guard let own = overrides?.validator, group == nil, !(command is any StreamedCommand) else { return nil }
         return own
     }
 

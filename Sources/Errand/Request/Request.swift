@@ -93,6 +93,9 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     override func describe(
         _ stream: ResponseStream?, by builder: RequestBuilder
     ) throws(ErrandError) -> RequestDescription {
+        if group != nil, stream != nil {
+            throw .invalidArgument.with(message: "a group has no body that could be streamed")
+        }
         if group != nil { return try builder.description(ofGroup: command, overrides: overrides) }
         if let stream { return try builder.description(of: stream.command, overrides: overrides) }
         return try builder.description(of: command, overrides: overrides)
