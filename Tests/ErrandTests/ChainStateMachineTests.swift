@@ -77,7 +77,7 @@ private typealias Machine = ChainStateMachine
         func over(_ ending: GroupEnding) -> Row { Row(action: .end(ending), state: .ended(ending)) }
         func unchanged(_ isYes: Bool? = nil) -> Row {
             let machine = machine(at: place)
-            return Row(isYes: isYes, state: machine.state, left: machine.left)
+            return Row(isYes: isYes, state: machine.state, left: Array(machine.left))
         }
         switch (place, event) {
         case (.idle, .started), (.ended, .started): return Row(action: .startEach([7]), state: .running(7), left: [8])
@@ -130,7 +130,7 @@ private typealias Machine = ChainStateMachine
             guard let row = Self.row(place, event) else { continue }
             var machine = Self.machine(at: place)
             let (action, isYes) = Self.feed(event, &machine)
-            let (state, left, mayStart) = (machine.state, machine.left, machine.mayStart)
+            let (state, left, mayStart) = (machine.state, Array(machine.left), machine.mayStart)
             #expect(action == row.action && isYes == row.isYes, "\(event)")
             #expect(state == row.state && left == row.left, "\(event)")
             var isRunning = false
@@ -194,7 +194,11 @@ private typealias Machine = ChainStateMachine
                     got = machine.stopRequested(ending)
                     let isFirst = stop == nil
                     if isFirst || ending == .stopped { stop = ending }
-                    if phase == .waiting { due = .end(ending) } else if phase == .running, isFirst { due = .stopRunning }
+                    if phase == .waiting {
+                        due = .end(ending)
+                    } else if phase == .running, isFirst {
+                        due = .stopRunning
+                    }
                 case 1:
                     let isTaken = machine.appendRequested(next)
                     if isTaken != (stop == nil) { wrong = "added: \(isTaken)" }

@@ -91,8 +91,9 @@ extension Client {
         case .none, .startDrainTimer:
             break
         case .stopTransport:
-            // What interceptors and validators are busy with is not the transport's to end.
-            for request in requests { request.clientStops() }
+            // What interceptors and validators are busy with is not the transport's to end, nor what groups wait for.
+            // Groups before their children, which would fail them.
+            for request in requests.reversed() { request.clientStops() }
             transport.shutdown { [self] in
                 perform(life.withLock { $0.machine.transportStopped() })
             }

@@ -39,6 +39,12 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
         }
     }
 
+    override func takeResults() -> any Sendable {
+        let left = ends
+        ends = []
+        return left
+    }
+
     override func began() -> GroupAction {
         ends = Array(repeating: nil, count: batch.members.count)
         return machine.started(count: batch.members.count, width: batch.maxConcurrent, policy: batch.policy)

@@ -31,8 +31,8 @@ struct BatchStateMachine: ~Copyable {
     mutating func started(count: Int, width: Int, policy: BatchPolicy) -> GroupAction {
         switch state {
         case .idle, .ended:
-            guard count > 0 else { return end(.succeeded) }
             var run = Run(count: count, width: max(1, width), policy: policy)
+            if let ending = verdict(run) { return end(ending) }
             return fill(&run)
         case .running, .stopping:
             // Only our own bug leads here: a request is not submitted twice at a time.

@@ -40,11 +40,23 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
 
     override func value() -> (any Sendable)? { chain.value(results) }
 
+    override func takeResults() -> any Sendable {
+        let left = (gathered, abortedBy)
+        gathered = GroupResults()
+        abortedBy = nil
+        return left
+    }
+
+    /// Callbacks of steps that were added may well hold the chain's own request.
+    override func takeWorkings() -> any Sendable {
+        let left = steps
+        steps = []
+        return left
+    }
+
     override func began() -> GroupAction {
         steps = chain.steps + added
         added = []
-        gathered = GroupResults()
-        abortedBy = nil
         inARow.step = -1
         return machine.started(steps: Array(steps.indices))
     }

@@ -25,8 +25,13 @@ final class GraphCarrier: GroupDriver, @unchecked Sendable {
 
     override func check() throws(ErrandError) { _ = try plan.get() }
 
-    override func began() -> GroupAction {
+    override func takeResults() -> any Sendable {
+        let left = gathered
         gathered = GroupResults()
+        return left
+    }
+
+    override func began() -> GroupAction {
         made = [:]
         guard case .success(let plan) = plan else { return .end(.stopped) }
         return machine.started(plan)

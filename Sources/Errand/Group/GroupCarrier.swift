@@ -17,6 +17,18 @@ class GroupCarrier: Transport, @unchecked Sendable {
     /// Whether all children that have ended took their responses from a cache.
     var isFromCache: Bool { false }
 
+    /// The request was stopped. Until `submit` has returned it has no number yet to cancel its run by.
+    func requestStopped() {}
+
+    /// The request's client is shut down.
+    func clientStops() {}
+
+    /// The request was stopped. Until `submit` has returned it has no number yet to cancel its run by.
+    func requestStopped() {}
+
+    /// The request's client is shut down.
+    func clientStops() {}
+
     func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID {
         throw .internalFailure
     }

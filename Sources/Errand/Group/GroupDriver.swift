@@ -50,6 +50,13 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     /// A new run begins: forgets the last one. Called while `core` is locked.
     func began() -> GroupAction { .end(.succeeded) }
 
+    /// Takes what the last run has left, for the caller to let go after the lock: values and errors may be the user's.
+    /// Called while `core` is locked.
+    func takeResults() -> any Sendable { () }
+
+    /// The same of what nobody needs after the end of a run.
+    func takeWorkings() -> any Sendable { () }
+
     /// Makes a child, outside the lock: code of the user's. Throws what the child fails with in place of a start.
     func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild { throw .internalFailure }
 
@@ -91,8 +98,10 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     ) throws(ErrandError) -> TransferID {
         guard let parent = receiver as? AnyRequest else { throw .internalFailure }
         try check()
-        // What the last run left may be the user's, and dies after the lock.
-        let left = core.withLock { core -> (AnyRequest?, AnyRequest?) in (core.parent.take(), core.failed.take()) }
+        // Not under the lock: see `takeResults`.
+        let left = core.withLock { core -> (AnyRequest?, AnyRequest?, any Sendable) in
+            (core.parent.take(), core.failed.take(), takeResults())
+        }
         _ = left
         let (run, action) = core.withLock { core in
             core.run += 1
@@ -110,12 +119,24 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             }
             core.withLock { $0.timer = timer }
         }
+        // Whoever stopped it before found no run; whoever does from now on finds one.
+        if parent.isStopped || parent.client.isStopping { stop(.stopped, run) }
         perform(action, run)
         return TransferID(rawValue: run)
     }
 
     override final func cancel(_ id: TransferID) {
         stop(.stopped, id.rawValue)
+    }
+
+    override final func requestStopped() {
+        let (parent, run) = core.withLock { ($0.parent, $0.run) }
+        if let parent, parent.isStopped { stop(.stopped, run) }
+    }
+
+    override final func clientStops() {
+        let (parent, run) = core.withLock { ($0.parent, $0.run) }
+        if let parent, parent.client.isStopping { stop(.stopped, run) }
     }
 
     private func stop(_ ending: GroupEnding, _ run: UInt64) {
@@ -150,7 +171,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         case .wait(let index, let duration):
             wait(index, duration, run)
         case .stopRunning:
-            for child in children { child.stop() }
+            let (running, parent) = core.withLock { ($0.running, $0.parent) }
+            for child in running.sorted(by: { $0.key < $1.key }) { stop(child.value, of: parent) }
         case .end(let ending):
             end(ending)
         }
@@ -173,7 +195,10 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     }
 
     private func start(_ index: Int, _ run: UInt64) {
-        guard let client = core.withLock({ $0.parent })?.client else { return }
+        let (parent, mayMake) = core.withLock { ($0.parent, mayStart) }
+        guard let parent else { return }
+        let client = parent.client
+        guard mayMake else { return refuse(index, .cancelled, client, run) }
         let child: GroupChild
         do throws(ErrandError) {
             child = try self.child(index, by: client)
@@ -192,9 +217,30 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             let message = "child \(index) runs already, or cannot be started again"
             return refuse(index, .invalidArgument.with(message: message), client, run)
         }
-        let (isPaused, isStopped) = core.withLock { ($0.isPaused, !mayStart) }
-        if isPaused { child.request.pause() }
-        if isStopped { child.request.stop() }
+        catchUp(child.request, index, run, parent)
+    }
+
+    /// A pause, or a stop, that came before a child's start had returned found nothing to pause. Looks again after each
+    /// order: another thread's may have overtaken it.
+    private func catchUp(_ child: AnyRequest, _ index: Int, _ run: UInt64, _ parent: AnyRequest) {
+        var isPaused = false
+        while true {
+            let (isToBePaused, isStopped) = core.withLock { core -> (Bool, Bool) in
+                // It has ended, and may be the user's again.
+                guard core.run == run, core.running[index] === child else { return (isPaused, false) }
+                return (core.isPaused, !mayStart)
+            }
+            if isStopped { return stop(child, of: parent) }
+            if isToBePaused == isPaused { return }
+            isPaused = isToBePaused
+            isPaused ? child.pause() : child.resume()
+        }
+    }
+
+    /// What its own client is ending hears of the shutdown, unless it was the user who stopped the group.
+    private func stop(_ child: AnyRequest, of parent: AnyRequest?) {
+        if child.client.isStopping, parent?.isStopped != true { return }
+        child.stop()
     }
 
     /// A child's end without its start. Not from where it is found: thousands of such children would stand on each other.
@@ -245,11 +291,12 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     }
 
     private func end(_ ending: GroupEnding) {
-        let (parent, timers, failure) = core.withLock { core in
+        let (parent, timers, failure, left) = core.withLock { core in
             var failure: ErrandError?
             if case .failed(let index) = ending { failure = self.failure(by: index) }
-            return (core.parent.take(), [core.timer.take(), core.delay.take()], failure)
+            return (core.parent.take(), [core.timer.take(), core.delay.take()], failure, takeWorkings())
         }
+        _ = left
         for timer in timers { timer?.cancel() }
         guard let parent else { return }
         let result: TransferResult =

@@ -249,6 +249,7 @@ extension AnyRequest {
     /// `CancellationError`. What was not submitted yet is not sent. Does nothing where nothing runs.
     public final func stop() {
         perform(core.withLock { $0.machine.stopRequested() })
+        group?.requestStopped()
     }
 
     /// Stops moving bytes; where the request is being prepared it is not sent yet. Idle and first-byte timeouts stand still

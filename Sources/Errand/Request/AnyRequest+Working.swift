@@ -53,8 +53,9 @@ extension AnyRequest {
         if client.isStopping { clientStops() }
     }
 
-    /// The client has been shut down: a step that runs is not waited for.
+    /// The client has been shut down: a step that runs is not waited for, and a group's run ends.
     final func clientStops() {
+        group?.clientStops()
         let running: Work?? = core.withLock { core in
             core.machine.abandonRequested() ? .some(core.hooks?.run.work.take()) : nil
         }
