@@ -171,8 +171,16 @@ private struct Unfit: Error, Equatable {}
         // Nor is that of the chain itself.
         await #expect(throws: ErrandError.invalidArgument) {
             try await client.run(
-                Chain(GetNumber(number: 1)).then { _ -> GetNumber in throw Unfit() } onFailure: { _, _ in .skip }
-                    .then { _ -> GetText in throw Unfit() } onFailure: { _, _ in .skip })
+                Chain(GetNumber(number: 1)).then { _ -> GetNumber in
+                    throw Unfit()
+                } onFailure: { _, _ in
+                    .skip
+                }
+                .then { _ -> GetText in
+                    throw Unfit()
+                } onFailure: { _, _ in
+                    .skip
+                })
         }
         await client.shutdown(.cancel)
     }

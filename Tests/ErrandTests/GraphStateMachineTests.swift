@@ -60,13 +60,13 @@ private typealias Machine = GraphStateMachine
         let unchanged = (GroupAction.none, machine(at: place).state)
         switch (place, event) {
         case (.idle, .started), (.ended, .started):
-            var run = Machine.Run(plan: plan([[1], []]), missing: [1, 0], ready: [])
-            run.running = 1
+            var run = Machine.Run(plan: plan([[1], []]), missing: [1, 0], ready: [1])
+            (run.next, run.running) = (1, 1)
             return (.startEach([1]), .running(run))
         case (_, .started): return nil
         case (.running, .success):
-            var run = Machine.Run(plan: diamond, missing: [0, 0, 0, 1], ready: [])
-            run.running = 2
+            var run = Machine.Run(plan: diamond, missing: [0, 0, 0, 1], ready: [0, 1, 2])
+            (run.next, run.running) = (3, 2)
             return (.startEach([2]), .running(run))
         case (.running, .failure): return (.stopRunning, .stopping(.failed(0), running: 1))
         case (.running, .stop): return (.stopRunning, .stopping(.stopped, running: 2))

@@ -23,12 +23,6 @@ class GroupCarrier: Transport, @unchecked Sendable {
     /// The request's client is shut down.
     func clientStops() {}
 
-    /// The request was stopped. Until `submit` has returned it has no number yet to cancel its run by.
-    func requestStopped() {}
-
-    /// The request's client is shut down.
-    func clientStops() {}
-
     func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID {
         throw .internalFailure
     }
