@@ -201,6 +201,28 @@ private struct GetNumber: Command {
         await client.shutdown(.cancel)
     }
 
+    /// What came before a step that is tried again, or asked again, is still there.
+    @Test(arguments: [200, 500]) func aStepThatRunsAgainHidesNoEarlierOne(status: Int) async throws {
+        let stub = StubTransport { description in
+            .response(status: description.url.hasSuffix("2") ? status : 200, body: #"{"number": 1}"#)
+        }
+        let client = Client.stubbed(stub)
+        let seen = Notes<Int>()
+        let second = ChainStep(
+            name: "same",
+            make: { results in
+                seen.add(results.value(of: GetNumber.self)?.number ?? 0)
+                seen.add(try results.value(named: "same", as: GetNumber.Response.self).number)
+                return GetNumber(number: 2)
+            }, then: { turn in if turn.runs < 3 { turn.again() } },
+            onFailure: { _, times in times < 3 ? .retry() : .skip })
+        let results = try await client.run(Chain([ChainStep(GetNumber(number: 1), name: "same"), second]))
+        #expect(seen.all == [1, 1, 1, 1, 1, 1])
+        #expect(results.entries.count == 2 && results.value(of: GetNumber.self)?.number == 1)
+        #expect(results.values(of: GetNumber.self).count == (status == 200 ? 2 : 1))
+        await client.shutdown(.cancel)
+    }
+
     @Test func skippingBackwards() async throws {
         let (client, stub) = client()
         _ = try await client.run(

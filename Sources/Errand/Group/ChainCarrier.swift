@@ -119,8 +119,9 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
         }
         // A stop that came before the request knew that the chain was under way is still on its way here.
         let isStopped = core.withLock { $0.parent }?.isStopped ?? false
-        // Dies after the lock.
+        // Both die after the lock.
         var failed: AnyRequest?
+        var replaced: GroupResults.Entry?
         let action = core.withLock { core in
             if moves.decision == .abort {
                 failed = results.last?.request
@@ -130,11 +131,12 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
             abortedBy = moves.error
             let first = steps.count
             steps += moves.inserted + moves.appended
-            if case .again = moves.decision { gathered.forgetLast() }
+            if case .again = moves.decision { replaced = gathered.forgetLast() }
             let middle = first + moves.inserted.count
             return machine.decided(
                 moves.decision, inserted: Array(first..<middle), appended: Array(middle..<steps.count))
         }
+        _ = (failed, replaced)
         perform(action, run)
     }
 

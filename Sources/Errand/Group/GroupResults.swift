@@ -16,23 +16,26 @@ public struct GroupResults: Sendable {
 
     /// One for each end; of a step that ran again, the last one; of one that was passed over, none.
     public private(set) var entries: [Entry] = []
-    /// Where the last success of each name, and of each type of command, is.
-    private var byName: [String: Int] = [:]
-    private var byCommand: [ObjectIdentifier: Int] = [:]
+    /// Where the successes of each name, and of each type of command, are.
+    private var byName: [String: [Int]] = [:]
+    private var byCommand: [ObjectIdentifier: [Int]] = [:]
 
     mutating func add(_ entry: Entry) {
         if case .success = entry.result {
-            if let name = entry.name { byName[name] = entries.count }
-            if let command = entry.command { byCommand[ObjectIdentifier(command)] = entries.count }
+            if let name = entry.name { byName[name, default: []].append(entries.count) }
+            if let command = entry.command { byCommand[ObjectIdentifier(command), default: []].append(entries.count) }
         }
         entries.append(entry)
     }
 
     /// The last one runs again: its place is for what it ends with then.
-    mutating func forgetLast() {
+    mutating func forgetLast() -> Entry {
         let last = entries.removeLast()
-        if let name = last.name, byName[name] == entries.count { byName[name] = nil }
-        if let command = last.command { byCommand[ObjectIdentifier(command)] = nil }
+        if case .success = last.result {
+            if let name = last.name { byName[name]?.removeLast() }
+            if let command = last.command { byCommand[ObjectIdentifier(command)]?.removeLast() }
+        }
+        return last
     }
 
     /// The last one; `nil` where none has ended.
@@ -40,7 +43,8 @@ public struct GroupResults: Sendable {
 
     /// The last value of a command of that type; `nil` where there is none.
     public func value<C: Command>(of command: C.Type) -> C.Response? {
-        guard let index = byCommand[ObjectIdentifier(command)], case .success(let value) = entries[index].result else {
+        guard let index = byCommand[ObjectIdentifier(command)]?.last, case .success(let value) = entries[index].result
+        else {
             return nil
         }
         return value as? C.Response
@@ -56,7 +60,7 @@ public struct GroupResults: Sendable {
 
     /// The last value of that name. Throws ``ErrandError/invalidArgument`` where there is none, or one of another type.
     public func value<Value>(named name: String, as type: Value.Type = Value.self) throws(ErrandError) -> Value {
-        guard let index = byName[name], case .success(let value) = entries[index].result else {
+        guard let index = byName[name]?.last, case .success(let value) = entries[index].result else {
             throw ErrandError.invalidArgument.with(message: "there is no value of '\(name)'")
         }
         guard let value = value as? Value else {
