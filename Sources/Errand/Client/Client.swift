@@ -81,7 +81,7 @@ public final class Client: Sendable {
         _ command: some Command, overrides: RequestOverrides? = nil
     ) throws(ErrandError) -> RequestDescription {
         do throws(ErrandError) {
-            if command.transport is GroupCarrier {
+            if command.coordinator != nil {
                 throw .invalidArgument.with(message: "a group sends nothing by itself")
             }
             return try builder.description(of: command, overrides: overrides)

@@ -92,9 +92,9 @@ public protocol Command: Sendable {
     /// Rarely used switches, beside those of ``Client/Settings/options``. Default: none.
     var options: CommandOptions { get }
 
-    /// What carries this command's requests in place of the client's transport: another network library, a stub for this
-    /// one. Asked once for each request, when that is made. Default: `nil`, the client's.
-    var transport: (any Transport)? { get }
+    /// What a ``Batch``, a ``Chain`` or a ``RequestGraph`` has in place of a transfer; a command that stands for one of them
+    /// passes its coordinator on. Asked once for each request, when that is made. Default: `nil`.
+    var coordinator: GroupCoordinator? { get }
 
     // MARK: What comes back
 
@@ -170,8 +170,8 @@ extension Command {
     public var redirects: RedirectPolicy? { nil }
     /// None but the client's.
     public var options: CommandOptions { [] }
-    /// The client's.
-    public var transport: (any Transport)? { nil }
+    /// None.
+    public var coordinator: GroupCoordinator? { nil }
 }
 
 /// Rarely used switches of a command.

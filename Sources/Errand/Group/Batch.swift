@@ -59,7 +59,7 @@ public struct Batch<Element: Sendable>: Command {
         count: Int, policy: BatchPolicy = .failFast, maxConcurrent: Int = 64,
         command: @escaping @Sendable (Int) -> C
     ) where C.Response == Element {
-        self.init(count: max(0, count), policy, maxConcurrent) { index, client, keep in
+        self.init(count: count, policy, maxConcurrent) { index, client, keep in
             GroupChild(client.request(command(index)), keep: keep)
         }
     }
@@ -99,5 +99,5 @@ public struct Batch<Element: Sendable>: Command {
     }
 
     /// Runs the children.
-    public var transport: (any Transport)? { BatchCarrier(self) }
+    public var coordinator: GroupCoordinator? { GroupCoordinator(carrier: BatchCarrier(self)) }
 }

@@ -14,13 +14,26 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
         self.batch = batch
     }
 
-    /// Who is given each result of the next run as it comes, and then its end.
-    func read(by reader: BatchResults<Element>.Reader?) {
+    /// Who is given each result of the next run as it comes. Returns: false where somebody is already.
+    func read(by reader: BatchResults<Element>.Reader) -> Bool {
         core.withLock { core in
+            guard self.reader == nil else { return false }
             self.reader = reader
-            core.isRead = reader != nil
+            core.isRead = true
+            return true
         }
     }
+
+    func endReading() {
+        let reader = core.withLock { core in
+            core.isRead = false
+            return self.reader.take()
+        }
+        _ = reader
+    }
+
+    /// Of the present or last run; `nil`: has not ended.
+    var childResults: [Result<Element, ErrandError>?] { core.withLock { _ in ends } }
 
     override func value() -> (any Sendable)? {
         let results = core.withLock { _ in ends }
@@ -30,6 +43,9 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
     override var count: Int? { batch.members.count }
 
     override func check() throws(ErrandError) {
+        guard batch.members.count >= 0 else {
+            throw ErrandError.invalidArgument.with(message: "\(batch.members.count) children")
+        }
         guard batch.maxConcurrent > 0 else {
             throw ErrandError.invalidArgument.with(message: "maxConcurrent is \(batch.maxConcurrent), not above 0")
         }

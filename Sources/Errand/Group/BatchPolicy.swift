@@ -7,7 +7,7 @@ public enum BatchPolicy: Sendable, Hashable {
     /// ended.
     case collectAll
     /// So many successes are enough: then the rest is stopped. The batch fails as soon as they cannot be had any more.
-    /// 0 is reached when the first child has ended, however it did; a number below that, or above that of the
-    /// children, is ``ErrandError/invalidArgument`` before anything is sent.
+    /// 0 is reached before any child is made; a number below that, or above that of the children, is
+    /// ``ErrandError/invalidArgument`` before anything is sent.
     case quorum(Int)
 }

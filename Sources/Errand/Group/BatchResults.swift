@@ -29,23 +29,24 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
     /// Starts the batch, on this thread.
     public func makeAsyncIterator() -> Iterator {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self)
-        guard let carrier = request.group as? BatchCarrier<Value>, request.isAtRest else {
+        guard let carrier = request.group as? BatchCarrier<Value>, request.isAtRest,
+            carrier.read(by: Reader(continuation: continuation))
+        else {
             continuation.finish(throwing: ErrandError.invalidArgument.with(message: "the batch runs already"))
             return Iterator(base: stream.makeAsyncIterator())
         }
-        carrier.read(by: Reader(continuation: continuation))
         continuation.onTermination = { [weak request] in
             if case .cancelled = $0 { request?.stop() }
         }
         let action = begin { error in
-            carrier.read(by: nil)
+            carrier.endReading()
             continuation.finish(throwing: error)
         }
         switch action {
         case .submit(let transfer): request.proceed(transfer)
         case .postpone: break
         case .refuse:
-            carrier.read(by: nil)
+            carrier.endReading()
             continuation.finish(throwing: ErrandError.invalidArgument.with(message: "the batch runs already"))
         }
         return Iterator(base: stream.makeAsyncIterator())
@@ -69,6 +70,13 @@ extension Request where C: BatchCommand {
     /// The results of this batch as its children end. Iterating them starts it; see ``BatchResults``.
     public var results: BatchResults<C.Element> {
         BatchResults(request: self) { [self] ended in begin(evenStopped: true) { ended($0.error) } }
+    }
+}
+
+extension Request where C: BatchCommand {
+    /// What each child of the present or last run ended with; `nil` for one that has not, or was not needed. Any thread.
+    public var childResults: [Result<C.Element, ErrandError>?] {
+        (group as? BatchCarrier<C.Element>)?.childResults ?? []
     }
 }
 

@@ -77,5 +77,5 @@ public struct Chain<Value: Sendable>: Command {
     }
 
     /// Runs the steps.
-    public var transport: (any Transport)? { ChainCarrier(self) }
+    public var coordinator: GroupCoordinator? { GroupCoordinator(carrier: ChainCarrier(self)) }
 }

@@ -102,11 +102,14 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     }
 
     override func ask(_ index: Int, _ run: UInt64) {
-        let (step, results, count) = core.withLock { _ in (steps[index], gathered, inARow.count) }
+        let (step, results, count, chain) = core.withLock { core in
+            (steps[index], gathered, inARow.count, core.parent)
+        }
+        guard let chain else { return }
         var moves = ChainMoves()
         switch results.last?.result {
         case .success(let value)?:
-            moves = step.succeeded(value, results.last?.request, results, count)
+            moves = step.succeeded(value, results.last?.request, chain, results, count)
         case .failure(let error)?:
             switch step.failed(error, count) {
             case .abort: moves.decision = .abort
@@ -118,7 +121,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
             moves.decision = .abort
         }
         // A stop that came before the request knew that the chain was under way is still on its way here.
-        let isStopped = core.withLock { $0.parent }?.isStopped ?? false
+        let isStopped = chain.isStopped
         // Both die after the lock.
         var failed: AnyRequest?
         var replaced: GroupResults.Entry?

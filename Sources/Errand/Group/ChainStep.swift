@@ -14,7 +14,7 @@ public struct ChainStep: Sendable {
 
     let make: @Sendable (Client, GroupResults) throws -> Made
     /// What its callback decided.
-    let succeeded: @Sendable (any Sendable, AnyRequest?, GroupResults, Int) -> ChainMoves
+    let succeeded: @Sendable (any Sendable, AnyRequest?, AnyRequest, GroupResults, Int) -> ChainMoves
     let failed: @Sendable (ErrandError, Int) -> ChainRecovery
 
     /// A step's request, and how to start it.
@@ -70,9 +70,9 @@ public struct ChainStep: Sendable {
     ) {
         self.name = name
         make = { client, results in Made(try request(client, results)) }
-        succeeded = { value, request, results, runs in
+        succeeded = { value, request, chain, results, runs in
             guard let value = value as? C.Response, let request = request as? Request<C> else { return ChainMoves() }
-            var turn = ChainTurn<C>(value: value, request: request, results: results, runs: runs)
+            var turn = ChainTurn<C>(value: value, request: request, chain: chain, results: results, runs: runs)
             then(&turn)
             return turn.moves
         }

@@ -5,8 +5,10 @@
 public struct ChainTurn<C: Command>: Sendable {
     /// The command's value.
     public let value: C.Response
-    /// What ran. Its ``AnyRequest/stop()`` comes too late; the chain's own request is stopped by who has it.
+    /// What ran. Its ``AnyRequest/stop()`` comes too late: see ``chain``.
     public let request: Request<C>
+    /// The chain's own request, which may be stopped here.
+    public let chain: AnyRequest
     /// Of all steps so far, this one included.
     public let results: GroupResults
     /// How often this step has succeeded in a row, this time included.
@@ -14,9 +16,10 @@ public struct ChainTurn<C: Command>: Sendable {
 
     var moves = ChainMoves()
 
-    init(value: C.Response, request: Request<C>, results: GroupResults, runs: Int) {
+    init(value: C.Response, request: Request<C>, chain: AnyRequest, results: GroupResults, runs: Int) {
         self.value = value
         self.request = request
+        self.chain = chain
         self.results = results
         self.runs = runs
     }

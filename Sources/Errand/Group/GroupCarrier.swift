@@ -1,3 +1,8 @@
+/// Runs a group's children: of a ``Batch``, a ``Chain`` or a ``RequestGraph``, and for one request.
+public struct GroupCoordinator: Sendable {
+    let carrier: GroupCarrier
+}
+
 /// What stands in the transport's place for a group's request: its transfer is the run of the group's children.
 ///
 /// `@unchecked Sendable`: the base has no state; what subclasses have is guarded by their own locks.
@@ -16,6 +21,12 @@ class GroupCarrier: Transport, @unchecked Sendable {
 
     /// Whether all children that have ended took their responses from a cache.
     var isFromCache: Bool { false }
+
+    /// In how many groups this one is.
+    var depth: Int {
+        get { 0 }
+        set {}
+    }
 
     /// The request was stopped. Until `submit` has returned it has no number yet to cancel its run by.
     func requestStopped() {}

@@ -15,6 +15,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         var run: UInt64 = 0
         var parent: AnyRequest?
         var isPaused = false
+        var depth = 0
         var running: [Int: AnyRequest] = [:]
         /// To be started by the thread that is at it: children that end at once would stand on each other otherwise.
         var toStart: [Int] = []
@@ -91,12 +92,23 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
 
     override final var isFromCache: Bool { core.withLock { $0.isFromCache && $0.endedCount > 0 } }
 
+    override final var depth: Int {
+        get { core.withLock { $0.depth } }
+        set { core.withLock { $0.depth = newValue } }
+    }
+
+    /// A group starts its children on the thread that starts it, one within the other.
+    private static let maximumDepth = 200
+
     // MARK: The request's orders
 
     override final func submit(
         _ description: RequestDescription, for receiver: TransferReceiver
     ) throws(ErrandError) -> TransferID {
         guard let parent = receiver as? AnyRequest else { throw .internalFailure }
+        guard depth <= Self.maximumDepth else {
+            throw .invalidArgument.with(message: "groups are in one another more than \(Self.maximumDepth) deep")
+        }
         try check()
         // Not under the lock: see `takeResults`.
         let left = core.withLock { core -> (AnyRequest?, AnyRequest?, any Sendable) in
@@ -171,7 +183,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         case .wait(let index, let duration):
             wait(index, duration, run)
         case .stopRunning:
-            let (running, parent) = core.withLock { ($0.running, $0.parent) }
+            // Not those of a run that began meanwhile.
+            let (running, parent) = core.withLock { ($0.run == run ? $0.running : [:], $0.parent) }
             for child in running.sorted(by: { $0.key < $1.key }) { stop(child.value, of: parent) }
         case .end(let ending):
             end(ending)
@@ -183,15 +196,22 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             core.toStart += indices
             return core.isStarting.exchange(with: true)
         }
-        guard !isBusy else { return }
-        while true {
-            let (next, run) = core.withLock { core in
-                if core.toStart.isEmpty { core.isStarting = false }
-                return (core.toStart.takeAll(), core.run)
-            }
-            guard !next.isEmpty else { return }
-            for index in next { start(index, run) }
+        if !isBusy { startWaiting() }
+    }
+
+    /// What became ready meanwhile is not for this thread, which may be the one that starts the group.
+    private func startWaiting() {
+        let (next, run, client) = core.withLock { core in
+            if core.toStart.isEmpty { core.isStarting = false }
+            return (core.toStart.takeAll(), core.run, core.parent?.client)
         }
+        guard !next.isEmpty, let client else { return }
+        for index in next { start(index, run) }
+        let isOver = core.withLock { core in
+            if core.toStart.isEmpty { core.isStarting = false }
+            return !core.isStarting
+        }
+        if !isOver { client.callbacks.async { [self] in startWaiting() } }
     }
 
     private func start(_ index: Int, _ run: UInt64) {
@@ -205,6 +225,11 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         } catch {
             return refuse(index, error, client, run)
         }
+        // Its client has its reasons: only a group of its own is let begin what it needs to end.
+        if child.request.client !== client, child.request.client.isShutDown {
+            return refuse(index, .shutDown, client, run)
+        }
+        child.request.group?.depth = depth + 1
         let isWanted = core.withLock { core in
             guard mayStart else { return false }
             core.running[index] = child.request
@@ -251,7 +276,15 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         }
     }
 
+    /// A child of another client's ends on that one's queue, and is heard of on ours.
     private func ended(_ index: Int, _ request: AnyRequest?, _ isSuccess: Bool, _ run: UInt64) {
+        guard let request, let client = core.withLock({ $0.parent })?.client, client !== request.client else {
+            return entered(index, request, isSuccess, run)
+        }
+        client.callbacks.async { [self] in entered(index, request, isSuccess, run) }
+    }
+
+    private func entered(_ index: Int, _ request: AnyRequest?, _ isSuccess: Bool, _ run: UInt64) {
         let isFromCache = request?.isFromCache ?? false
         // Dies after the lock: with a request the user's closures may.
         var noted: AnyRequest?
@@ -267,18 +300,15 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         }
         _ = noted
         guard let parent else { return }
-        let goOn: @Sendable () -> Void = { [self] in
-            if isRead { told(index) }
-            parent.tell(.advanced(ended: endedCount, of: count))
-            perform(action, run)
-        }
-        // A child of another client's ends on that one's queue.
-        if let request, request.client !== parent.client { parent.client.callbacks.async(goOn) } else { goOn() }
+        if isRead { told(index) }
+        parent.tell(.advanced(ended: endedCount, of: count))
+        perform(action, run)
     }
 
     private func wait(_ index: Int, _ duration: Duration, _ run: UInt64) {
         let delay = Task { [self] in
-            try? await Task.sleep(for: duration, clock: .continuous)
+            // A longer time than this traps in there.
+            try? await Task.sleep(for: min(duration, Duration.seconds(1 << 31)), clock: .continuous)
             guard !Task.isCancelled else { return }
             if core.withLock({ $0.run == run && delayElapsed() }) { start(CollectionOfOne(index)) }
         }
@@ -291,12 +321,15 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     }
 
     private func end(_ ending: GroupEnding) {
+        var forgiven: AnyRequest?
         let (parent, timers, failure, left) = core.withLock { core in
             var failure: ErrandError?
             if case .failed(let index) = ending { failure = self.failure(by: index) }
+            // Of a run that succeeded all the same.
+            if case .succeeded = ending { forgiven = core.failed.take() }
             return (core.parent.take(), [core.timer.take(), core.delay.take()], failure, takeWorkings())
         }
-        _ = left
+        _ = (left, forgiven)
         for timer in timers { timer?.cancel() }
         guard let parent else { return }
         let result: TransferResult =

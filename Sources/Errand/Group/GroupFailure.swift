@@ -16,7 +16,7 @@ extension ErrandError {
     static func group(failedBy index: Int, named name: String?, _ error: ErrandError) -> ErrandError {
         let child = name.map { "\(index) ('\($0)')" } ?? "\(index)"
         return groupFailed.with(
-            message: "child \(child) failed: \(error)", response: error.response,
+            message: "child \(child) failed: \(error.shortDescription): \(error.message)", response: error.response,
             underlying: GroupFailure(index: index, name: name, error: error))
     }
 }

@@ -2,9 +2,9 @@ extension AnyRequest {
     /// The requests that a group runs now, in order; empty for any other request. Any thread.
     public final var children: [AnyRequest] { group?.children ?? [] }
 
-    /// The child that failed: the first one of a batch or a graph, also where that is no failure of the group; of a
-    /// chain the last one, while no later step has succeeded. `nil` where there is none, where it was never made, and
-    /// for any other request. Any thread. (YTKNetwork `failedRequest`.)
+    /// The child that a group failed by: the first that failed of a batch or a graph, the last step of a chain. While the
+    /// group runs, the one that would be. `nil` where the group succeeded, where the child was never made, and for any
+    /// other request. Any thread. (YTKNetwork `failedRequest`.)
     public final var failedRequest: AnyRequest? { group?.failedRequest }
 
     /// What the steps of a chain or the members of a graph have ended with so far, or in the last run; empty for any other

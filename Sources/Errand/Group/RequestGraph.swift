@@ -67,5 +67,5 @@ public struct RequestGraph: Command {
     }
 
     /// Runs the members.
-    public var transport: (any Transport)? { GraphCarrier(self) }
+    public var coordinator: GroupCoordinator? { GroupCoordinator(carrier: GraphCarrier(self)) }
 }

@@ -39,7 +39,7 @@ extension AnyRequest {
 
     /// What the last transfer cost, whole or failed; `nil` while there is none.
     public final var metrics: TransferMetrics? {
-        response?.metrics ?? error?.metrics
+        group == nil ? response?.metrics ?? error?.metrics : nil
     }
 
     /// The transfers of this run that have ended, one per hop.

@@ -101,11 +101,12 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     private static let lastID = Atomic<UInt64>(0)
 
     init(
-        client: Client, callbacks: CallbackQueue, transport: (any Transport)?, options: CommandOptions,
+        client: Client, callbacks: CallbackQueue, coordinator: GroupCoordinator?, options: CommandOptions,
         overrides: RequestOverrides?
     ) {
         self.client = client
-        ownCarrier = transport ?? ((overrides?.options ?? options).contains(.coalesced) ? client.coalescing : nil)
+        ownCarrier =
+            coordinator?.carrier ?? ((overrides?.options ?? options).contains(.coalesced) ? client.coalescing : nil)
         self.overrides = overrides
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
         super.init(callbacks: callbacks)

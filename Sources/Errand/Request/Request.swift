@@ -26,7 +26,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     init(client: Client, command: C, callbacks: CallbackQueue, overrides: RequestOverrides? = nil) {
         self.command = command
         super.init(
-            client: client, callbacks: callbacks, transport: command.transport, options: command.options,
+            client: client, callbacks: callbacks, coordinator: command.coordinator, options: command.options,
             overrides: overrides)
     }
 
@@ -180,11 +180,11 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             switch verdict {
             case .success(let value, let response):
                 outcome = core.machine.concluded(.succeeded)
-                core.response = response.statusCode == 0 ? nil : response
+                core.response = group == nil ? response : nil
                 if outcome == .succeeded { storedValue = value }
             case .failure(let error):
                 outcome = core.machine.concluded(.failed(error))
-                core.response = error.response
+                core.response = group == nil ? error.response : nil
             }
             swap(&ending, &self.ending)
             swap(&builder, &core.builder)

@@ -9,7 +9,7 @@ struct StreamCommand<C: Command>: Command, StreamedCommand {
     let command: C
 
     var path: String { command.path }
-    var transport: (any Transport)? { command.transport }
+    var coordinator: GroupCoordinator? { command.coordinator }
     var jsonDecoder: JSONDecoder { command.jsonDecoder }
     var redirects: RedirectPolicy? { command.redirects }
     var acceptedStatusCodes: StatusCodes { command.acceptedStatusCodes }
