@@ -75,7 +75,7 @@ private final class RefusalCounter: Interceptor {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func aThousandRequestsWithAnExpiredTokenCauseOneRefresh() async throws {
         let service = TokenService()
         let interceptor = AuthenticationInterceptor(service, credential: "t0")
@@ -90,7 +90,7 @@ private final class RefusalCounter: Interceptor {
     }
 
     /// The token service itself answers 404, or 401, which must not be refreshed in its turn.
-    @Test(.timeLimit(.minutes(2)), arguments: ["/status/404", "/auth/bearer/t1"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["/status/404", "/auth/bearer/t1"])
     func aFailedRefreshFailsAThousand(path: String) async throws {
         let gate = Gate()
         let service = TokenService(path: path, gate: gate)

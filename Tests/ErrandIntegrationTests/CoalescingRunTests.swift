@@ -10,7 +10,7 @@ private struct GetSlow: Command {
     typealias Response = String
 }
 
-@Suite(.timeLimit(.minutes(2))) struct CoalescingRunTests {
+@Suite(.timeLimit(.minutes(5))) struct CoalescingRunTests {
     /// A thundering herd is one request on the wire, whoever waits and however he waits.
     @Test func aHerdIsOneRequest() async throws {
         let server = try ScriptedServer()

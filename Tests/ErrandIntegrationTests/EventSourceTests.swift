@@ -24,7 +24,7 @@ private final class Tokens: Authenticator {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct EventSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct EventSourceTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 
     private func with(

@@ -22,7 +22,7 @@ private struct GetProfile: Command {
     struct Response: Decodable, Sendable { var id: Int }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct GroupRunTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupRunTests {
     /// Ten thousand children are neither ten thousand connections nor ten thousand requests at a time.
     @Test func childrenAreAFewAtATime() async throws {
         let server = try ScriptedServer()

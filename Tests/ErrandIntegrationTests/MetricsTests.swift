@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What a transfer is said to have cost: each phase that happened, none that did not, failures included.
-@Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
     @Test func aNewConnectionHasEveryPhaseInOrder() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.sleep(milliseconds: 20), .echo])

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// A reader of a body that does not keep to what ``BodyReader/next(maximum:)`` says.
-@Suite(.timeLimit(.minutes(1))) struct ReaderContractTests {
+@Suite(.timeLimit(.minutes(5))) struct ReaderContractTests {
     private struct Source: RequestBodySource {
         var excess: Int
         var length: Int64? { nil }

@@ -8,7 +8,7 @@ import Testing
     /// A kept connection is reset, the engine sends again on a new one, and is paused and resumed while that connects.
     /// The resume comes to the engine in the turn in which the connection is ready: a pause that libcurl took while it
     /// connected must not outlive it.
-    @Test(.timeLimit(.minutes(2))) func aPauseWhileConnectingAgainEndsWithItsResume() async throws {
+    @Test(.timeLimit(.minutes(5))) func aPauseWhileConnectingAgainEndsWithItsResume() async throws {
         let rounds = 1500
         let server = try ScriptedServer()
         let answer = ScriptedServer.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

@@ -28,7 +28,7 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
     .send("HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
 }
 
-@Suite(.timeLimit(.minutes(2))) struct StreamTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamTests {
     private func with(
         _ change: (inout Client.Configuration) -> Void = { _ in },
         _ body: (Client, ScriptedServer) async throws -> Void

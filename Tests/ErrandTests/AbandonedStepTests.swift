@@ -56,7 +56,7 @@ private struct Intercept: Interceptor {
 }
 
 /// What becomes of asynchronous steps that nobody waits for any more, and of what follows a step that is out of time.
-@Suite(.timeLimit(.minutes(1))) struct AbandonedStepTests {
+@Suite(.timeLimit(.minutes(5))) struct AbandonedStepTests {
     private func client(_ status: Int = 200) -> Client {
         Client.stubbed(StubTransport { _ in .response(status: status, body: "v") })
     }

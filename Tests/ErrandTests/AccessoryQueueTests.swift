@@ -35,7 +35,7 @@ private final class Stopper: EventAccessory {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct AccessoryQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct AccessoryQueueTests {
     @Test func aSlowOneOnItsOwnQueueDelaysNobody() async throws {
         let slow = Slow()
         let client = Client.stubbed(StubTransport { _ in .response(status: 200, body: "v") }) {

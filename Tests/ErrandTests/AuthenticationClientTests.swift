@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: [StubTransport.Delivery.asynchronous, .immediate])
+    @Test(.timeLimit(.minutes(5)), arguments: [StubTransport.Delivery.asynchronous, .immediate])
     func aThousandRefusalsCauseOneRefresh(delivery: StubTransport.Delivery) async throws {
         let authenticator = TestAuthenticator()
         let stub = stub(delivery, valid: "t1")
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The refresh uses the client that waits for it, in all the ways that there are.
-    @Test(.timeLimit(.minutes(1)), arguments: ["run", "start", "child", "task"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["run", "start", "child", "task"])
     func theRefreshMayUseTheSameClient(way: String) async throws {
         let box = Mutex<Client?>(nil)
         let authenticator = TestAuthenticator { number, _, _ in
@@ -98,7 +98,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aRequestThatWaitsIsStoppedAtOnce() async throws {
         let gate = Gate()
         let authenticator = TestAuthenticator { number, _, _ in
@@ -120,7 +120,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func theTotalTimeoutEndsTheWaiting() async throws {
         let gate = Gate()
         let authenticator = TestAuthenticator { number, _, _ in
@@ -143,7 +143,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aClientIsShutDownWhileItsRequestsWait() async throws {
         let gate = Gate()
         let authenticator = TestAuthenticator { number, _, _ in
@@ -172,7 +172,7 @@ import Testing
     }
 
     /// The refresh is a request of the same client, which drains: what runs may end, and so may what that needs.
-    @Test(.timeLimit(.minutes(1))) func aDrainLetsARefreshThrough() async throws {
+    @Test(.timeLimit(.minutes(5))) func aDrainLetsARefreshThrough() async throws {
         let held = Notes<Client>()
         let authenticator = TestAuthenticator { _, _, _ in
             guard let client = held.all.first else { throw RefreshTrouble(number: 0) }

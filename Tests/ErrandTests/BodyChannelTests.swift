@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(1))) struct BodyChannelTests {
+@Suite(.timeLimit(.minutes(5))) struct BodyChannelTests {
     private func chunk(_ bytes: [UInt8]) -> Response { Response(statusCode: 0, body: bytes) }
 
     /// Sizes around those at which chunks are kept whole, read at random in between.

@@ -27,7 +27,7 @@ extension Client {
 }
 
 /// Requests that share transfers, on a transport that does what it is told.
-@Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
+@Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
     private func response(_ text: String, status: Int = 200) -> TransferResult {
         .response(Response(statusCode: status, body: Array(text.utf8)))
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import Errand
 
 /// Every way a request can end, and on each: who is told, in which order, once, and that nothing is kept.
-@Suite(.timeLimit(.minutes(2))) struct EveryEndingTests {
+@Suite(.timeLimit(.minutes(5))) struct EveryEndingTests {
     enum Path: String, CaseIterable {
         case success, status, contentType, decoding, shape, validator, transportFailure, refusal, building
         case failingPrepare, hangingPrepare, hangingValidator, failingTransform, totalTimeout

@@ -13,7 +13,7 @@ private struct GetNumber: Command {
     struct Response: Decodable, Sendable, Equatable { var number: Int }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct GroupEdgeTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupEdgeTests {
     private func client(_ change: (inout Client.Configuration) -> Void = { _ in }) -> (Client, StubTransport) {
         let stub = StubTransport { description in
             .response(

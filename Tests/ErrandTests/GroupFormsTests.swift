@@ -11,7 +11,7 @@ private struct GetNumber: Command {
 }
 
 /// The forms that a task awaits.
-@Suite(.timeLimit(.minutes(1))) struct GroupFormsTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupFormsTests {
     private func client(failing: Set<Int> = []) -> (Client, StubTransport) {
         let stub = StubTransport { description in
             let number = Int(description.url.split(separator: "/").last ?? "") ?? -1

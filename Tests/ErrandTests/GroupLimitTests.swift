@@ -10,7 +10,7 @@ private struct Get: Command {
 }
 
 /// What was found by trying to break groups.
-@Suite(.timeLimit(.minutes(1))) struct GroupLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupLimitTests {
     private func ended(_ request: AnyRequest) async throws {
         while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
     }

@@ -14,7 +14,7 @@ private struct Ask: Command {
 }
 
 /// Trees of groups under everything that may happen to them at once.
-@Suite(.timeLimit(.minutes(2))) struct GroupStormTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupStormTests {
     /// What one thread makes and does.
     private struct Thrower {
         let storm: Storm
@@ -202,7 +202,7 @@ private struct Ask: Command {
 
         /// Lets what runs end, nothing being paused any more.
         func calm(_ random: inout SeededGenerator) async throws {
-            let end = ContinuousClock.now + .seconds(15)
+            let end = ContinuousClock.now + .seconds(120)
             while started.load(ordering: .relaxed) > ended.load(ordering: .relaxed), .now < end {
                 for top in tops.withLock({ $0 }) { top.request.resume() }
                 answer(100, &random)

@@ -112,7 +112,7 @@ private struct Refused: Error {}
         await client.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(1))) func replaysAreBounded() async {
+    @Test(.timeLimit(.minutes(5))) func replaysAreBounded() async {
         let stub = StubTransport { _ in .response(status: 503) }
         let client = Client.stubbed(stub)
         let command = GetIntercepted(interceptors: [Intercept(replays: { _, _ in true })])
@@ -161,7 +161,7 @@ private struct Refused: Error {}
 
     /// An interceptor that never answers keeps nobody: not the one who stops, not the task, not the shutdown, not the
     /// clock.
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func aHungInterceptorIsAbandoned(before: Bool) async throws {
         let client = Client.stubbed(StubTransport { _ in .response(status: 200) })
         let hung = before ? Self.forever : Self.foreverAfter

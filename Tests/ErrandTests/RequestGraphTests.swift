@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(1))) struct RequestGraphTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestGraphTests {
     private func client(failing: Set<String> = []) -> (Client, StubTransport) {
         let stub = StubTransport { description in
             let path = String(description.url.split(separator: "/").last ?? "")

@@ -204,7 +204,7 @@ private struct NosyError: Error {
     }
 
     /// Values and errors of an earlier run die with no lock held.
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func theDeinitOfAValueMayAskTheRequest(succeeds: Bool) async {
         let client = Client.stubbed(StubTransport { _ in .response(status: 200) })
         let looks = Notes<RequestState>()

@@ -34,7 +34,7 @@ private final class Asker: Interceptor {
 private struct Trouble: Error {}
 
 /// What interceptors do about a streamed response before the caller sees a head.
-@Suite(.timeLimit(.minutes(1))) struct StreamInterceptionTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamInterceptionTests {
     private static let refused: Set<Int> = [200, 401]
 
     private func with(

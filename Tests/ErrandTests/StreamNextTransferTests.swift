@@ -6,7 +6,7 @@ import Testing
 
 /// A streamed run goes on with another transfer, and that ends before it has a head: what the last head said decides
 /// nothing any more.
-@Suite(.timeLimit(.minutes(1))) struct StreamNextTransferTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamNextTransferTests {
     /// Has failures and what is refused sent again, `limit` times.
     private struct Retry: Interceptor {
         let limit: Int

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// Streams of a client that is shut down.
-@Suite(.timeLimit(.minutes(1))) struct StreamShutdownTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamShutdownTests {
     private let stub = StubTransport()
     private let clock = ManualClock()
 

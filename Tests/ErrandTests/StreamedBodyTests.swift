@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(1))) struct StreamedBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamedBodyTests {
     private func with(_ body: (Client, StubTransport, StreamedResponse, TransferID) async throws -> Void) async throws {
         let stub = StubTransport()
         let client = Client.stubbed(stub)
