@@ -246,12 +246,12 @@ private struct Unfit: Error, Equatable {}
             typealias Response = NoContent
         }
         let client = Client.stubbed(StubTransport())
-        let count = 20_000
+        let count = 4000
         let steps = (0..<count).map { _ in ChainStep(At(), name: "a", onFailure: { _, _ in .skip }) }
         let results = try await client.run(Chain(steps))
         #expect(results.entries.count == count)
         let polled = try await client.run(
-            Chain([ChainStep(At(), onFailure: { _, count in count < 5000 ? .retry() : .skip })]))
+            Chain([ChainStep(At(), onFailure: { _, count in count < 1000 ? .retry() : .skip })]))
         #expect(polled.entries.count == 1)
         await client.shutdown(.cancel)
     }
