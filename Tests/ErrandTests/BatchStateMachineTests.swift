@@ -74,11 +74,11 @@ private typealias Machine = BatchStateMachine
         #expect(machine.stopRequested(.stopped) == .none)
     }
 
-    /// A million events: never more at a time than allowed, each child started once, one ending, and it is the right one.
+    /// Half a million events: never more at a time than allowed, each child started once, one ending, and it is the right one.
     @Test(arguments: 0..<8 as Range<UInt64>) func randomWalks(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var events = 0
-        while events < 125_000 {
+        while events < 60_000 {
             let count = Int.random(in: 0...20, using: &random)
             let width = Int.random(in: 1...6, using: &random)
             let policy =

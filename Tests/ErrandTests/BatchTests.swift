@@ -182,9 +182,9 @@ private final class Watcher: Accessory, RequestDelegate {
         struct Unbuildable: Command { var path: String { "http://" } }
         let client = Client.stubbed(StubTransport()) { $0.callbackQueue = .inline() }
         for policy in [BatchPolicy.collectAll, .quorum(1)] {
-            let request = client.start(Batch((0..<10_000).map { _ in Unbuildable() }, policy: policy, maxConcurrent: 1))
+            let request = client.start(Batch((0..<5000).map { _ in Unbuildable() }, policy: policy, maxConcurrent: 1))
             while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
-            #expect(policy == .collectAll ? request.value?.failures.count == 10_000 : request.error == .groupFailed)
+            #expect(policy == .collectAll ? request.value?.failures.count == 5000 : request.error == .groupFailed)
         }
         await client.shutdown(.cancel)
     }

@@ -145,11 +145,11 @@ private typealias Machine = ChainStateMachine
         #expect(machine.started(steps: []) == .end(.succeeded))
     }
 
-    /// A million events: one step at a time and in order, each as often as was decided, one ending, and the right one.
+    /// Half a million events: one step at a time and in order, each as often as was decided, one ending, and the right one.
     @Test(arguments: 0..<8 as Range<UInt64>) func randomWalks(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var walk = Walk()
-        while walk.events < 125_000, walk.wrong == nil { walk.run(&random) }
+        while walk.events < 60_000, walk.wrong == nil { walk.run(&random) }
         #expect(walk.wrong == nil)
         #expect(walk.endings.count == 4)
     }
