@@ -3,53 +3,56 @@ import Synchronization
 extension AnyRequest {
     /// Takes the result of a transfer as far as it goes: to the next transfer, or to the end.
     final func advance(_ result: TransferResult, inPlace: Bool) -> Step {
-        let result = result.read(by: responseDecoder)
-        switch core.withLock({ $0.machine.transferEnded() }) {
+        let (action, known, isPlain) = core.withLock { ($0.machine.transferEnded(), $0.builder, $0.hooks == nil) }
+        let builder = known ?? client.builder
+        let result = result.read(by: responseDecoder(by: builder))
+        switch action {
         case .ignore:
             return .ignored
         case .conclude:
             _ = completed(result)
             conclude(.cancelled)
         case .evaluate:
-            let result = completed(result)
+            let result = isPlain ? result : completed(result)
             switch result {
             case .response(let response) where RedirectRules.isRedirect(response.statusCode):
-                return follow(response, inPlace: inPlace)
+                return follow(response, by: builder, inPlace: inPlace)
             case .failure(.cancelled):
                 // Not by the request's own stop: the transport was shut down beneath it.
                 conclude(.shutDown)
             case .failure(.uploadNotReplayable):
-                return sendAgain(result, inPlace: inPlace)
+                return sendAgain(result, by: builder, inPlace: inPlace)
             case .response, .failure:
-                finish(result, inPlace: inPlace)
+                finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
             }
         }
         return .finished
     }
 
-    private func follow(_ response: Response, inPlace: Bool) -> Step {
+    private func follow(_ response: Response, by builder: RequestBuilder, inPlace: Bool) -> Step {
+        func finish(_ result: TransferResult) { self.finish(result, by: builder, inPlace: inPlace, isPlain: false) }
         let (sent, attempts, stream) = core.withLock { ($0.description, $0.earlier.count, $0.hooks?.run.stream) }
         guard let sent else {
-            finish(.response(response), inPlace: inPlace)
+            finish(.response(response))
             return .finished
         }
         // A stream's head has decided: the caller may have it, and a policy's closure is asked once.
         switch stream?.redirect ?? decideRedirect(response) {
         case .take:
-            finish(.response(response), inPlace: inPlace)
+            finish(.response(response))
             return .finished
         case .fail(let error):
-            finish(.failure(error.with(response: response)), inPlace: inPlace)
+            finish(.failure(error.with(response: response)))
             return .finished
         case .follow(var next):
             do throws(ErrandError) {
                 next.settings = try client.builder.settings(forHop: next, from: sent.url)
             } catch {
-                finish(.failure(error.refusingHop(after: response)), inPlace: inPlace)
+                finish(.failure(error.refusingHop(after: response)))
                 return .finished
             }
             guard let next = withTimeLeft(next) else {
-                finish(.failure(.timeoutTotal.with(response: response)), inPlace: inPlace)
+                finish(.failure(.timeoutTotal.with(response: response)))
                 return .finished
             }
             let attempt = Attempt(number: attempts + 1, url: sent.url, response: response, error: nil)
@@ -76,17 +79,18 @@ extension AnyRequest {
     ///
     /// To the user it is what it is with other bodies: part of the same attempt, which ``attempts``, interceptors and
     /// ``RequestEvent/replaying(_:)`` know nothing of. Observers hear ``RequestEvent/queued`` and what follows once more.
-    private func sendAgain(_ result: TransferResult, inPlace: Bool) -> Step {
+    private func sendAgain(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool) -> Step {
+        func finish(_ result: TransferResult) { self.finish(result, by: builder, inPlace: inPlace, isPlain: false) }
         let sent = core.withLock { $0.description }
         guard var next = sent, case .source(let source) = next.body, source.isReplayable,
             next.resends < Self.resendLimit
         else {
-            finish(result, inPlace: inPlace)
+            finish(result)
             return .finished
         }
         next.resends += 1
         guard let next = withTimeLeft(next) else {
-            finish(.failure(.timeoutTotal), inPlace: inPlace)
+            finish(.failure(.timeoutTotal))
             return .finished
         }
         let (action, stream) = core.withLock { ($0.machine.hopDecided(), $0.hooks?.run.stream) }
