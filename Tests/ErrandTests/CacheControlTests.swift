@@ -81,7 +81,7 @@ import Testing
     /// A quote left open hides no directive behind it.
     @Test func rfc9111_5_2_anOpenQuoteHidesNothing() {
         let control = response("a=\"b, no-store, private=\"c, max-age=\"9")
-        #expect(control.private != .nothing || control.flags.contains(.noStore))
+        #expect(control.private == .everything && control.flags.contains(.noStore) && control.maxAge == 0)
         #expect(response("max-age=\"10, no-store").flags.contains(.noStore))
         #expect(response("=, \"x\", no-store").flags.contains(.noStore))
         #expect(response("no-store foo").flags.contains(.noStore))
@@ -102,7 +102,7 @@ import Testing
             "max-age", "no-cache", "=", "\"", "\\", ",", " ", "\t", "5", "99999999999999999999", "private", "é", "(",
             "no-store", "stale-if-error=", "-1", "\u{0}",
         ]
-        for _ in 0..<20_000 {
+        for _ in 0..<5000 {
             let text = (0..<Int.random(in: 0...16, using: &random))
                 .map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
             let control = response(text)
@@ -110,7 +110,10 @@ import Testing
                 #expect((0...CacheControl.longest).contains(seconds ?? 0), "\(text.debugDescription)")
             }
         }
-        let long = String(repeating: "a=\",", count: 50_000)
-        #expect(response(long + ",no-store,\"").flags.contains(.noStore) || response(long).flags.isEmpty)
+        // In time that grows with the length alone.
+        for piece in ["a=\",", "a=\"x\"y,", "a=\"\\\",", "\"", "a=\" "] {
+            let long = String(repeating: piece, count: 10_000)
+            #expect(response(long + "\"\", no-store").flags.contains(.noStore), "\(piece)")
+        }
     }
 }

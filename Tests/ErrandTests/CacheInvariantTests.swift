@@ -108,7 +108,7 @@ import Testing
     @Test func whatIsServedMayBeServed() {
         var maker = Maker(random: SeededGenerator(seed: 1))
         var served = 0
-        for _ in 0..<60_000 {
+        for _ in 0..<15_000 {
             let stored = (0..<maker.below(4)).map { _ in maker.entry() }
             let (request, rules, now) = (maker.request(), maker.rules(), maker.time())
             let decision = HTTPCacheLookup.decide(
@@ -136,7 +136,7 @@ import Testing
             case .unsatisfiable: #expect(isOnlyIfCached)
             }
         }
-        #expect(served > 1000)
+        #expect(served > 300)
     }
 
     private func check(_ entry: HTTPCacheEntry, for request: HTTPCacheRequest) {
@@ -153,7 +153,7 @@ import Testing
     @Test func whatIsKeptMayBeKept() {
         var maker = Maker(random: SeededGenerator(seed: 2))
         var kept = 0
-        for _ in 0..<60_000 {
+        for _ in 0..<15_000 {
             let (request, rules, fields) = (maker.request(), maker.rules(), maker.response())
             let status = maker.pick([200, 204, 206, 302, 304, 404, 500, 100, 700], or: 200)
             let verdict = HTTPCacheAdmission.verdict(
@@ -178,13 +178,13 @@ import Testing
                 #expect(decision.kind == "fresh")
             }
         }
-        #expect(kept > 1000)
+        #expect(kept > 300)
     }
 
     @Test func whatStandsInMayStandIn() {
         var maker = Maker(random: SeededGenerator(seed: 3))
         var kinds: [String: Int] = [:]
-        for _ in 0..<60_000 {
+        for _ in 0..<15_000 {
             let stored = (0..<(1 + maker.below(3))).map { _ in maker.entry() }
             let (request, rules, now) = (maker.request(), maker.rules(), maker.time())
             let decision = HTTPCacheLookup.decide(
@@ -216,6 +216,6 @@ import Testing
             }
         }
         #expect(kinds.count == 4, "\(kinds)")
-        #expect(kinds.values.allSatisfy { $0 > 100 }, "\(kinds)")
+        #expect(kinds.values.allSatisfy { $0 > 20 }, "\(kinds)")
     }
 }

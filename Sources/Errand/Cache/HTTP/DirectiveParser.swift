@@ -58,20 +58,18 @@ struct DirectiveParser {
             text.append(bytes[position])
             position += 1
         }
-        guard position < bytes.count else {
-            // Never closed: a comma within ends it. Only the last quote of a value can be such a one, so that this costs
-            // no more than one more pass.
-            position = opening
-            skipToComma()
-            return .malformed
+        if position < bytes.count {
+            position += 1
+            skip(Self.isBlank)
+            if position == bytes.count || bytes[position] == Self.comma {
+                return .text(String(decoding: text, as: UTF8.self))
+            }
         }
-        position += 1
-        skip(Self.isBlank)
-        guard position == bytes.count || bytes[position] == Self.comma else {
-            skipToComma()
-            return .malformed
-        }
-        return .text(String(decoding: text, as: UTF8.self))
+        // Never closed, or not where it should: a comma within ends it, lest a stray quote hide a no-store. Each quote is
+        // passed twice at most, once as the end of a string and once as the beginning of one.
+        position = opening
+        skipToComma()
+        return .malformed
     }
 
     private mutating func skipToComma() {
