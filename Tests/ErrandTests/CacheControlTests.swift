@@ -55,7 +55,7 @@ import Testing
         #expect(response("s-maxage=7", "s-maxage=9").sharedMaxAge == 7)
     }
 
-    @Test func rfc9111_5_2_1_1_and_5_2_1_4_nonsenseAllowsNothing() {
+    @Test func rfc9111_5_2_1_2_and_5_2_1_3_nonsenseAllowsNothing() {
         #expect(response("min-fresh=x").minFresh == CacheControl.longest)
         #expect(response("max-stale=x").maxStale == nil)
         #expect(response("stale-while-revalidate=x").staleWhileRevalidate == nil)
