@@ -54,6 +54,12 @@ struct PartFile: ~Copyable {
         self.syncInterval = max(1, syncInterval)
     }
 
+    deinit {
+        // Closing would do, but for a child that another thread forks at this moment: until it has called `exec` it has
+        // the descriptor, and with that the lock, too.
+        _ = SystemCalls.flock(file.number, LOCK_UN)
+    }
+
     private mutating func recover() throws(FileDescriptor.Failure) {
         let size = Int64(try file.status().st_size)
         guard let found = directory.readJournal(), found.url == journal.url, !found.safe.clipped(to: size).isEmpty
