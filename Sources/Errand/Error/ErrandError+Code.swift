@@ -14,6 +14,8 @@ extension ErrandError {
         case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed,
             groupFailed
         case dependencyCycle
+        case diskFull, directoryMissing, fileAccessDenied, fileIsDirectory, fileExists, fileLocked
+        case lengthMismatch, digestMismatch, contentEncodingRefused
 
         /// One lower-case sentence without a full stop.
         var text: String {
@@ -77,6 +79,15 @@ extension ErrandError {
             case .groupFailed: "a child of the group failed"
             case .dependencyCycle: "members of a graph need each other in a circle"
             case .authenticationFailed: "no credential could be had"
+            case .diskFull: "the disk, a quota or a limit of file size is full"
+            case .directoryMissing: "the directory does not exist"
+            case .fileAccessDenied: "no permission to write the file"
+            case .fileIsDirectory: "a directory is where the file is to be"
+            case .fileExists: "the file exists already"
+            case .fileLocked: "another download writes the file"
+            case .lengthMismatch: "the content is not as long as promised or expected"
+            case .digestMismatch: "the content is not the one expected"
+            case .contentEncodingRefused: "the content came encoded"
             }
         }
     }
