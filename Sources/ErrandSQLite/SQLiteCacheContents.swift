@@ -157,7 +157,7 @@ final class SQLiteCacheContents {
             try connection.run(statement, values)
             return connection.changes
         }
-        if statement == .removeAll { try? giveBack() }
+        if statement == .removeAll || statement == .removeNamespace { try? giveBack() }
         return count
     }
 

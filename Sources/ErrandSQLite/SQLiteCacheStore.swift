@@ -230,6 +230,13 @@ extension SQLiteCacheStore {
         try remove(.removeAll, [])
     }
 
+    /// Removes all records of that namespace and gives their space back. Returns how many. Throws where they cannot be
+    /// removed.
+    @discardableResult
+    public func removeAll(namespace: String) throws(CacheStoreError) -> Int {
+        try remove(.removeNamespace, [.text(namespace)])
+    }
+
     private func remove(_ statement: SQLiteStatement, _ values: [SQLiteValue]) throws(CacheStoreError) -> Int {
         try perform(
             .removal,

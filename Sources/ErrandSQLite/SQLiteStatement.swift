@@ -23,6 +23,7 @@ enum SQLiteStatement: String {
     case removeKey = "DELETE FROM record WHERE namespace = ?1 AND digest = ?2"
     case removeTag = "DELETE FROM record WHERE id IN (SELECT record FROM tag WHERE name = ?1)"
     case removeOld = "DELETE FROM record WHERE stored_at < ?1"
+    case removeNamespace = "DELETE FROM record WHERE namespace = ?1"
     case removeAll = "DELETE FROM record"
 }
 

@@ -46,6 +46,11 @@ import Testing
             return records.removeAll()
         }
 
+        func removeAll(namespace: String) throws(CacheStoreError) -> Int {
+            try check()
+            return records.removeAll(namespace: namespace)
+        }
+
         func statistics() throws(CacheStoreError) -> CacheStatistics {
             records.statistics()
         }
@@ -76,7 +81,7 @@ import Testing
     @Test func bothAreWrittenAndRemovedFrom() throws {
         for remove in [
             { try $0.remove(key) }, { try $0.remove(tag: "t") > 0 }, { try $0.remove(olderThan: 6) > 0 },
-            { try $0.removeAll() > 0 },
+            { try $0.removeAll() > 0 }, { try $0.removeAll(namespace: "") > 0 },
         ] as [(LayeredCacheStore) throws -> Bool] {
             try store.write(record, for: key)
             #expect(lower.records.read(key) == record && store.memory.read(key) == record)

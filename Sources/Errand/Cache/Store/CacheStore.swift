@@ -29,14 +29,32 @@ public protocol CacheStore: Sendable {
     @discardableResult
     func removeAll() throws(CacheStoreError) -> Int
 
+    /// Removes all records of that namespace. Returns how many.
+    @discardableResult
+    func removeAll(namespace: String) throws(CacheStoreError) -> Int
+
     /// What it holds and did.
     func statistics() throws(CacheStoreError) -> CacheStatistics
 
     /// How it is doing; ``CacheHealth/working`` where a store has no more to say. Cheap: it is asked after every call.
     var health: CacheHealth { get }
+
+    /// Whether no call waits for more than a short lock, never for a disk or another process: it is then called on
+    /// whatever thread needs it, and from many at once. Asked once; no by default.
+    var answersAtOnce: Bool { get }
+
+    /// The record of that key where it is at hand without waiting; else `nil`, and ``read(_:)`` is to tell. `nil` by
+    /// default. Any thread.
+    func readAtOnce(_ key: CacheKey) -> CacheRecord?
 }
 
 extension CacheStore {
     /// ``CacheHealth/working``.
     public var health: CacheHealth { .working }
+
+    /// False.
+    public var answersAtOnce: Bool { false }
+
+    /// `nil`.
+    public func readAtOnce(_ key: CacheKey) -> CacheRecord? { nil }
 }

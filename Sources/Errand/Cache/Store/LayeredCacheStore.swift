@@ -69,6 +69,13 @@ public final class LayeredCacheStore: CacheStore {
         return try lower.removeAll()
     }
 
+    /// Removes from both. Returns how many the lower one had.
+    @discardableResult
+    public func removeAll(namespace: String) throws(CacheStoreError) -> Int {
+        defer { change { $0.removeAll(namespace: namespace) } }
+        return try lower.removeAll(namespace: namespace)
+    }
+
     /// What the lower store holds, the hits of both, and the lower one's misses.
     public func statistics() throws(CacheStoreError) -> CacheStatistics {
         var statistics = try lower.statistics()
@@ -78,6 +85,14 @@ public final class LayeredCacheStore: CacheStore {
 
     /// How the lower store is doing.
     public var health: CacheHealth { lower.health }
+
+    /// Whether the lower store does.
+    public var answersAtOnce: Bool { lower.answersAtOnce }
+
+    /// The record of that key where the upper store has it.
+    public func readAtOnce(_ key: CacheKey) -> CacheRecord? {
+        memory.readAtOnce(key)
+    }
 
     private func change(_ body: (MemoryCacheStore) -> Void) {
         changes.withLock { changes in

@@ -20,10 +20,16 @@ struct MemoryCacheContents {
     private(set) var statistics = CacheStatistics()
 
     mutating func read(_ key: CacheKey) -> CacheRecord? {
-        guard let place = places[key], let record = nodes[place]?.record else {
+        guard let record = find(key) else {
             statistics.misses += 1
             return nil
         }
+        return record
+    }
+
+    /// Counts what it finds alone.
+    mutating func find(_ key: CacheKey) -> CacheRecord? {
+        guard let place = places[key], let record = nodes[place]?.record else { return nil }
         statistics.hits += 1
         if place != newest {
             unlink(place)
@@ -71,6 +77,12 @@ struct MemoryCacheContents {
         let old = places.values.filter { place in nodes[place].map { $0.record.storedAt < instant } ?? false }
         for place in old { remove(at: place) }
         return old.count
+    }
+
+    mutating func removeAll(namespace: String) -> Int {
+        let removed = places.filter { $0.key.namespace == namespace }
+        for place in removed.values { remove(at: place) }
+        return removed.count
     }
 
     mutating func removeAll() -> Int {

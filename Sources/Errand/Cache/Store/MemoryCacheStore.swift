@@ -3,7 +3,7 @@ import Synchronization
 /// Records in memory, the least recently used dropped first. Any thread; nothing here waits but for a short lock.
 ///
 /// Reading, writing and removing take the same time however many records there are, and removing by tag what the tagged
-/// ones take; only removing by age looks at all.
+/// ones take; only removing by age or namespace looks at all.
 public final class MemoryCacheStore: CacheStore {
     /// What it holds at most. A record counts by ``CacheRecord/byteCount``.
     public struct Limits: Sendable, Hashable {
@@ -35,6 +35,14 @@ public final class MemoryCacheStore: CacheStore {
     public func read(_ key: CacheKey) -> CacheRecord? {
         contents.withLock { $0.read(key) }
     }
+
+    /// As ``read(_:)``, but a key that is not found is not counted.
+    public func readAtOnce(_ key: CacheKey) -> CacheRecord? {
+        contents.withLock { $0.find(key) }
+    }
+
+    /// True.
+    public var answersAtOnce: Bool { true }
 
     /// Stores the record and drops others where the limits want it.
     ///
@@ -73,6 +81,12 @@ public final class MemoryCacheStore: CacheStore {
     @discardableResult
     public func removeAll() -> Int {
         contents.withLock { $0.removeAll() }
+    }
+
+    /// Removes all records of that namespace. Returns how many. Never throws.
+    @discardableResult
+    public func removeAll(namespace: String) -> Int {
+        contents.withLock { $0.removeAll(namespace: namespace) }
     }
 
     /// What it holds and did. Never throws.
