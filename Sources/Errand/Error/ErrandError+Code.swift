@@ -13,7 +13,7 @@ extension ErrandError {
         case tooManyRedirects, redirectRefused, statusNotAccepted, responseDecodingFailed
         case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed,
             groupFailed
-        case dependencyCycle
+        case dependencyCycle, cacheMiss
         case diskFull, directoryMissing, fileAccessDenied, fileIsDirectory, fileExists, fileLocked
         case lengthMismatch, digestMismatch, contentEncodingRefused
 
@@ -78,6 +78,7 @@ extension ErrandError {
             case .interceptionFailed: "an interceptor or filter failed or refused"
             case .groupFailed: "a child of the group failed"
             case .dependencyCycle: "members of a graph need each other in a circle"
+            case .cacheMiss: "no stored response may be used"
             case .authenticationFailed: "no credential could be had"
             case .diskFull: "the disk, a quota or a limit of file size is full"
             case .directoryMissing: "the directory does not exist"

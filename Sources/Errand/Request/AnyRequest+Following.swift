@@ -12,6 +12,7 @@ extension AnyRequest {
             conclude(.cancelled)
         case .evaluate:
             let result = completed(result)
+            cached(result)
             switch result {
             case .response(let response) where RedirectRules.isRedirect(response.statusCode):
                 return follow(response, inPlace: inPlace)
@@ -21,7 +22,7 @@ extension AnyRequest {
             case .failure(.uploadNotReplayable):
                 return sendAgain(result, inPlace: inPlace)
             case .response, .failure:
-                finish(result, inPlace: inPlace)
+                return finish(result, inPlace: inPlace)
             }
         }
         return .finished
@@ -30,27 +31,23 @@ extension AnyRequest {
     private func follow(_ response: Response, inPlace: Bool) -> Step {
         let (sent, attempts, stream) = core.withLock { ($0.description, $0.earlier.count, $0.hooks?.run.stream) }
         guard let sent else {
-            finish(.response(response), inPlace: inPlace)
-            return .finished
+            return finish(.response(response), inPlace: inPlace)
         }
         // A stream's head has decided: the caller may have it, and a policy's closure is asked once.
         switch stream?.redirect ?? decideRedirect(response) {
         case .take:
-            finish(.response(response), inPlace: inPlace)
-            return .finished
+            return finish(.response(response), inPlace: inPlace)
         case .fail(let error):
-            finish(.failure(error.with(response: response)), inPlace: inPlace)
-            return .finished
+            return finish(.failure(error.with(response: response)), inPlace: inPlace)
         case .follow(var next):
+            if cachePolicy != nil { next.cachePlan?.isHop = true }
             do throws(ErrandError) {
                 next.settings = try client.builder.settings(forHop: next, from: sent.url)
             } catch {
-                finish(.failure(error.refusingHop(after: response)), inPlace: inPlace)
-                return .finished
+                return finish(.failure(error.refusingHop(after: response)), inPlace: inPlace)
             }
             guard let next = withTimeLeft(next) else {
-                finish(.failure(.timeoutTotal.with(response: response)), inPlace: inPlace)
-                return .finished
+                return finish(.failure(.timeoutTotal.with(response: response)), inPlace: inPlace)
             }
             let attempt = Attempt(number: attempts + 1, url: sent.url, response: response, error: nil)
             let action = core.withLock { core in
@@ -81,13 +78,11 @@ extension AnyRequest {
         guard var next = sent, case .source(let source) = next.body, source.isReplayable,
             next.resends < Self.resendLimit
         else {
-            finish(result, inPlace: inPlace)
-            return .finished
+            return finish(result, inPlace: inPlace)
         }
         next.resends += 1
         guard let next = withTimeLeft(next) else {
-            finish(.failure(.timeoutTotal), inPlace: inPlace)
-            return .finished
+            return finish(.failure(.timeoutTotal), inPlace: inPlace)
         }
         let (action, stream) = core.withLock { ($0.machine.hopDecided(), $0.hooks?.run.stream) }
         guard case .submit(let transfer) = action else {
@@ -109,7 +104,7 @@ extension AnyRequest {
     }
 
     /// The same description with what is left of `Timeouts.total`; `nil` where nothing is.
-    private func withTimeLeft(_ description: RequestDescription) -> RequestDescription? {
+    final func withTimeLeft(_ description: RequestDescription) -> RequestDescription? {
         guard let deadline = core.withLock({ $0.deadline }) else { return description }
         let left = deadline - ContinuousClock.now
         guard left > .zero, let settings = try? description.settings.with(total: left) else { return nil }
@@ -129,7 +124,8 @@ extension AnyRequest {
         guard let built, built.body.isReplayable else {
             return conclude(.uploadNotReplayable.with(response: response, underlying: error))
         }
-        guard let next = withTimeLeft(built) else { return conclude(.timeoutTotal.with(response: response)) }
+        guard var next = withTimeLeft(built) else { return conclude(.timeoutTotal.with(response: response)) }
+        if let reading = next.cachePlan?.reading, reading != .cacheOnly { next.cachePlan?.reading = .networkOnly }
         let attempt = Attempt(number: attempts + 1, url: sent?.url ?? built.url, response: response, error: error)
         let (action, stream) = core.withLock { core in
             core.earlier.append(attempt)

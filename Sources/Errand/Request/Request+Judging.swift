@@ -115,6 +115,8 @@ extension Request {
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
         let verdict = await validate(judge(result), in: step)
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
+        // The network's word is still to come.
+        if goesPastCache(verdict) { return .verdict(verdict) }
         switch verdict {
         case .success(let value, let response): await command.successPreprocessor?(value, response)
         case .failure(let error): await command.failurePreprocessor?(error)

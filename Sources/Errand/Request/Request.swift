@@ -27,7 +27,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         self.command = command
         super.init(
             client: client, callbacks: callbacks, coordinator: command.coordinator, options: command.options,
-            overrides: overrides)
+            overrides: overrides, cache: command.cache)
     }
 
     /// What the command made of the response; `nil` until it succeeded.
@@ -53,13 +53,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     public func start(
         success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
     ) -> Bool {
-        start(installing: { ending = .closures(success: success, failure: failure) })
+        start(installing: { _ in ending = .closures(success: success, failure: failure) })
     }
 
     /// ``AnyRequest/start()`` with one closure for both ends.
     @discardableResult
     public func start(completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
-        start(installing: { ending = .completion(completion, evenStopped: false) })
+        start(installing: { _ in ending = .completion(completion, evenStopped: false) })
     }
 
     /// Closures for the next run, for requests that somebody else starts: a group. As those of
@@ -78,14 +78,14 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     /// A start for a group, which is told last, and once, how this run ended.
     func start(asChild told: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void) -> Bool {
-        start(installing: { parent = told })
+        start(installing: { _ in parent = told })
     }
 
     /// The first half of a start.
     func begin(
         evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void
     ) -> RequestStateMachine.StartAction {
-        begin(installing: { ending = .completion(completion, evenStopped: evenStopped) })
+        begin(installing: { _ in ending = .completion(completion, evenStopped: evenStopped) })
     }
 
     // MARK: AnyRequest
@@ -130,8 +130,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         core.withLock { $0.hooks?.run.stream }?.command ?? command
     }
 
-    override func finish(_ result: TransferResult, inPlace: Bool) {
-        guard !inPlace else { return conclude(judge(result)) }
+    override func finish(_ result: TransferResult, inPlace: Bool) -> Step {
+        guard !inPlace else { return settle(judge(result)) }
         let (stream, isIntercepted) = core.withLock { core -> (ResponseStream?, Bool) in
             guard let run = core.hooks?.run else { return (nil, false) }
             return (run.stream, !run.interceptors.isEmpty)
@@ -139,15 +139,27 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         let isTruncated = stream?.isTruncated == true
         guard isIntercepted || mayWait(result) else {
             let verdict = judge(result)
-            return conclude(isTruncated ? verdict.onTruncatedBody : verdict)
+            return settle(isTruncated ? verdict.onTruncatedBody : verdict)
         }
         let chain = if let stream { stream.interception(interception()) } else { interception() }
         work(.processing(result.response), otherwise: { conclude(.failure(.cancelled)) }) { [self] step in
             switch await process(result, by: chain, in: step) {
             case .replay: return { [self] in replay(after: result) }
-            case .verdict(let verdict): return { [self] in conclude(isTruncated ? verdict.onTruncatedBody : verdict) }
+            case .verdict(let verdict):
+                return { [self] in
+                    let verdict = isTruncated ? verdict.onTruncatedBody : verdict
+                    if case .submit(let next, let transfer) = settle(verdict) { submit(next, transfer: transfer) }
+                }
             }
         }
+        return .finished
+    }
+
+    /// Ends the run, but where a cache's response was not the last word.
+    private func settle(_ verdict: Verdict) -> Step {
+        if let next = goingPastCache(verdict) { return next }
+        conclude(verdict)
+        return .finished
     }
 
     override func conclude(_ error: ErrandError) {
@@ -161,7 +173,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
     }
 
-    private func conclude(_ verdict: Verdict) {
+    func conclude(_ verdict: Verdict) {
         let told = core.withLock { core in
             core.machine.processed()
             return core.told
@@ -197,6 +209,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             }
             return outcome
         }
+        if cachePolicy != nil { keepOrDrop(outcome) }
         run?.stream?.end(verdict.response(outcome), of: self)
         tell(outcome, ending, delegate)
         tell(told) { $0.requestDidStop($1) }

@@ -89,6 +89,18 @@ final class CacheStoreQueue: Sendable {
         return try result.get()
     }
 
+    /// As ``perform(_:)`` for who does not wait for it: what is read from here on is read after it.
+    func barrier(_ body: @escaping @Sendable (any CacheStore) throws(CacheStoreError) -> Void) {
+        guard let waiting else { return _ = outcome(body) }
+        enqueue(on: waiting) { backlog in
+            backlog.barrier(
+                .body {
+                    _ = self.outcome(body)
+                    return {}
+                })
+        }
+    }
+
     /// Returns when all that waited is done.
     func flush() async {
         _ = try? await perform { _ in }
