@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "Errand", targets: ["Errand"]),
         .library(name: "ErrandXML", targets: ["ErrandXML"]),
+        .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
         .library(name: "CErrand", targets: ["CErrand"]),
         .executable(name: "errand", targets: ["errand"]),
@@ -32,6 +33,12 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CLibcrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
         // The C core. CMakeLists.txt builds the same files alone.
         .target(
             name: "CErrand",
@@ -40,13 +47,15 @@ let package = Package(
         .target(
             name: "Errand",
             dependencies: [
-                "CErrand", "CZlib",
+                "CErrand", "CLibcrypto", "CZlib",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         // Apart, because FoundationXML brings libxml2 and ICU.
         .target(name: "ErrandXML", dependencies: ["Errand"], swiftSettings: settings),
+        // Apart, because it brings SQLite.
+        .target(name: "ErrandSQLite", dependencies: ["Errand", "CSQLite"], swiftSettings: settings),
         // A scripted server that misbehaves on demand; the C tests use it too.
         .target(name: "CErrandFaultServer", cSettings: [.define("_GNU_SOURCE")]),
         .target(
@@ -93,6 +102,16 @@ let package = Package(
                 "Errand", "ErrandXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
+            swiftSettings: settings),
+        // What the tests of the cache file run as processes of their own, to kill them or to bind their hands.
+        .executableTarget(
+            name: "errand-cache-probe",
+            dependencies: ["Errand", "ErrandSQLite", "ErrandTesting"],
+            path: "Tests/CacheProbe",
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandSQLiteTests",
+            dependencies: ["Errand", "ErrandSQLite", "ErrandTesting", "CSQLite", "errand-cache-probe"],
             swiftSettings: settings),
         // They run the built tool.
         .testTarget(

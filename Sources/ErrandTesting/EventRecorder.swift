@@ -17,7 +17,7 @@ public final class EventRecorder: EventAccessory {
         /// ``AnyRequest/id``.
         public let request: UInt64
         /// What happened: `willStart`, `queued`, `started`, `sent`, `head 200`, `progress`, `redirected 302`,
-        /// `replaying 503`, `cacheHit`, `willStop`, `didStop`.
+        /// `replaying 503`, `cacheHit`, `cached 200`, `willStop`, `didStop`.
         public let description: String
         /// The event itself; `nil` for start and end.
         public let event: RequestEvent?
@@ -75,6 +75,7 @@ public final class EventRecorder: EventAccessory {
         case .replaying(let attempt): "replaying \(attempt.response?.statusCode ?? 0)"
         case .advanced(let ended, let count): "advanced \(ended)/\(count.map(String.init) ?? "?")"
         case .cacheHit: "cacheHit"
+        case .cached(let response): "cached \(response.statusCode)"
         }
     }
 }

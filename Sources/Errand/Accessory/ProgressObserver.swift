@@ -37,7 +37,7 @@ final class ProgressObserver: EventAccessory {
                 return state.told
             }
             if let news { observe(news) }
-        case .queued, .started, .sent, .advanced, .cacheHit:
+        case .queued, .started, .sent, .advanced, .cacheHit, .cached:
             break
         }
     }

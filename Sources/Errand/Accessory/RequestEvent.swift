@@ -16,6 +16,8 @@ public enum RequestEvent: Sendable {
     case replaying(Attempt)
     /// A child of a group has ended: so many have, and there are so many, where that is known.
     case advanced(ended: Int, of: Int?)
-    /// The response comes from a cache.
+    /// The response, or that of a hop, comes from the cache; its end follows.
     case cacheHit
+    /// What was stored, and could be used; the network is asked next (``CacheReading/cacheThenNetwork``).
+    case cached(Response)
 }

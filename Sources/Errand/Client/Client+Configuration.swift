@@ -16,6 +16,8 @@ extension Client {
         /// Whether closures of a stopped request are told, with ``ErrandError/cancelled``. Default: no; `stop()` is
         /// silent.
         public var reportsStops = false
+        /// Where responses are kept whose ``CachePolicy`` is not off. `nil`: in 32 MiB of memory of the client's own.
+        public var cache: ResponseCache?
         /// Default: off.
         public var cookies = CookieStorage.off
         /// Loop threads. `nil`: one a core, at most 4. Range 1...64.

@@ -55,6 +55,9 @@ extension Client {
         /// For commands that bring none. Default: at most 10 redirects.
         public var redirects = RedirectPolicy.follow
 
+        /// For commands that bring none. Default: ``CachePolicy/off``.
+        public var cache = CachePolicy.off
+
         /// For commands that say ``StatusCodes/inherited``. Default: 200...299 (AFNetworking's `responseSerializer` of a
         /// manager).
         public var acceptedStatusCodes = StatusCodes.successful
@@ -94,6 +97,7 @@ extension Client {
             }
             // Dies here, not under the lock: filters of the user's may go with it.
             _ = replaced
+            cachesByDefault.store(!settings.cache.isOff, ordering: .relaxed)
             transport.filesMayHaveChanged()
         }
     }

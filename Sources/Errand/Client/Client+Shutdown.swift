@@ -94,6 +94,7 @@ extension Client {
             // What interceptors and validators are busy with is not the transport's to end, nor what groups wait for.
             // Groups before their children, which would fail them.
             for request in requests.reversed() { request.clientStops() }
+            caching.clientStops()
             transport.shutdown { [self] in
                 perform(life.withLock { $0.machine.transportStopped() })
             }

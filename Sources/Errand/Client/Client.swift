@@ -16,6 +16,10 @@ public final class Client: Sendable {
     let transport: any Transport
     /// The same, for requests that share transfers.
     let coalescing: CoalescingTransport
+    /// The same, for requests that are cached.
+    let caching: CacheCarrier
+    /// Whether requests are cached whose commands say nothing.
+    let cachesByDefault: Atomic<Bool>
     /// The present one; it is exchanged by ``reconfigure(_:)``.
     let building: Mutex<RequestBuilder>
     /// Makes changes of the settings one after the other.
@@ -54,6 +58,10 @@ public final class Client: Sendable {
     public init(configuration: Configuration = Configuration(), transport: any Transport) {
         self.transport = transport
         coalescing = CoalescingTransport(transport)
+        caching = CacheCarrier(
+            configuration.cache ?? ResponseCache(), over: transport, coalescing: coalescing,
+            identity: configuration.settings.connection.tls.identity, hasJar: configuration.cookies != .off)
+        cachesByDefault = Atomic(!configuration.settings.cache.isOff)
         building = Mutex(RequestBuilder(configuration))
         callbacks = configuration.callbackQueue ?? .serial()
         accessories = configuration.accessories

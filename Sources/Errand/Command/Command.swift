@@ -92,6 +92,10 @@ public protocol Command: Sendable {
     /// Rarely used switches, beside those of ``Client/Settings/options``. Default: none.
     var options: CommandOptions { get }
 
+    /// Whether and how the response is cached. Asked once for each request, when that is made. `nil`, the default:
+    /// ``Client/Settings/cache`` (YTKNetwork `cacheTimeInSeconds`, `cacheVersion`, `cacheSensitiveData`).
+    var cache: CachePolicy? { get }
+
     /// What a ``Batch``, a ``Chain`` or a ``RequestGraph`` has in place of a transfer; a command that stands for one of them
     /// passes its coordinator on. Asked once for each request, when that is made. Default: `nil`.
     var coordinator: GroupCoordinator? { get }
@@ -170,6 +174,8 @@ extension Command {
     public var redirects: RedirectPolicy? { nil }
     /// None but the client's.
     public var options: CommandOptions { [] }
+    /// The client's.
+    public var cache: CachePolicy? { nil }
     /// None.
     public var coordinator: GroupCoordinator? { nil }
 }

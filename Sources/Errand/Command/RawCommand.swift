@@ -28,6 +28,8 @@ public struct RawCommand: Command {
     public var redirects: RedirectPolicy?
     /// Default: none.
     public var options: CommandOptions = []
+    /// Default: the client's.
+    public var cache: CachePolicy?
 
     /// A request for `url`.
     public init(

@@ -44,6 +44,9 @@ public struct RequestOverrides: Sendable {
         /// In place of ``Command/options`` and ``Client/Settings/options``.
         public var options: CommandOptions?
 
+        /// In place of ``Command/cache``.
+        public var cache: CachePolicy?
+
         /// In place of ``Command/acceptedStatusCodes``.
         public var acceptedStatusCodes: StatusCodes?
         /// In place of ``Command/acceptedContentTypes``.

@@ -13,7 +13,9 @@ extension ErrandError {
         case tooManyRedirects, redirectRefused, statusNotAccepted, responseDecodingFailed
         case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed,
             groupFailed
-        case dependencyCycle
+        case dependencyCycle, cacheMiss
+        case diskFull, directoryMissing, fileAccessDenied, fileIsDirectory, fileExists, fileLocked
+        case lengthMismatch, digestMismatch, contentEncodingRefused
 
         /// One lower-case sentence without a full stop.
         var text: String {
@@ -76,7 +78,17 @@ extension ErrandError {
             case .interceptionFailed: "an interceptor or filter failed or refused"
             case .groupFailed: "a child of the group failed"
             case .dependencyCycle: "members of a graph need each other in a circle"
+            case .cacheMiss: "no stored response may be used"
             case .authenticationFailed: "no credential could be had"
+            case .diskFull: "the disk, a quota or a limit of file size is full"
+            case .directoryMissing: "the directory does not exist"
+            case .fileAccessDenied: "no permission to write the file"
+            case .fileIsDirectory: "a directory is where the file is to be"
+            case .fileExists: "the file exists already"
+            case .fileLocked: "another download writes the file"
+            case .lengthMismatch: "the content is not as long as promised or expected"
+            case .digestMismatch: "the content is not the one expected"
+            case .contentEncodingRefused: "the content came encoded"
             }
         }
     }

@@ -14,6 +14,7 @@ extension AnyRequest {
             conclude(.cancelled)
         case .evaluate:
             let result = isPlain ? result : completed(result)
+            cached(result)
             switch result {
             case .response(let response) where RedirectRules.isRedirect(response.statusCode):
                 return follow(response, by: builder, inPlace: inPlace)
@@ -23,37 +24,35 @@ extension AnyRequest {
             case .failure(.uploadNotReplayable):
                 return sendAgain(result, by: builder, inPlace: inPlace)
             case .response, .failure:
-                finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
+                return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
             }
         }
         return .finished
     }
 
     private func follow(_ response: Response, by builder: RequestBuilder, inPlace: Bool) -> Step {
-        func finish(_ result: TransferResult) { self.finish(result, by: builder, inPlace: inPlace, isPlain: false) }
+        func finish(_ result: TransferResult) -> Step {
+            self.finish(result, by: builder, inPlace: inPlace, isPlain: false)
+        }
         let (sent, attempts, stream) = core.withLock { ($0.description, $0.earlier.count, $0.hooks?.run.stream) }
         guard let sent else {
-            finish(.response(response))
-            return .finished
+            return finish(.response(response))
         }
         // A stream's head has decided: the caller may have it, and a policy's closure is asked once.
         switch stream?.redirect ?? decideRedirect(response) {
         case .take:
-            finish(.response(response))
-            return .finished
+            return finish(.response(response))
         case .fail(let error):
-            finish(.failure(error.with(response: response)))
-            return .finished
+            return finish(.failure(error.with(response: response)))
         case .follow(var next):
+            if cachePolicy != nil { next.cachePlan?.isHop = true }
             do throws(ErrandError) {
                 next.settings = try client.builder.settings(forHop: next, from: sent.url)
             } catch {
-                finish(.failure(error.refusingHop(after: response)))
-                return .finished
+                return finish(.failure(error.refusingHop(after: response)))
             }
             guard let next = withTimeLeft(next) else {
-                finish(.failure(.timeoutTotal.with(response: response)))
-                return .finished
+                return finish(.failure(.timeoutTotal.with(response: response)))
             }
             let attempt = Attempt(number: attempts + 1, url: sent.url, response: response, error: nil)
             let action = core.withLock { core in
@@ -80,18 +79,18 @@ extension AnyRequest {
     /// To the user it is what it is with other bodies: part of the same attempt, which ``attempts``, interceptors and
     /// ``RequestEvent/replaying(_:)`` know nothing of. Observers hear ``RequestEvent/queued`` and what follows once more.
     private func sendAgain(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool) -> Step {
-        func finish(_ result: TransferResult) { self.finish(result, by: builder, inPlace: inPlace, isPlain: false) }
+        func finish(_ result: TransferResult) -> Step {
+            self.finish(result, by: builder, inPlace: inPlace, isPlain: false)
+        }
         let sent = core.withLock { $0.description }
         guard var next = sent, case .source(let source) = next.body, source.isReplayable,
             next.resends < Self.resendLimit
         else {
-            finish(result)
-            return .finished
+            return finish(result)
         }
         next.resends += 1
         guard let next = withTimeLeft(next) else {
-            finish(.failure(.timeoutTotal))
-            return .finished
+            return finish(.failure(.timeoutTotal))
         }
         let (action, stream) = core.withLock { ($0.machine.hopDecided(), $0.hooks?.run.stream) }
         guard case .submit(let transfer) = action else {
@@ -113,7 +112,7 @@ extension AnyRequest {
     }
 
     /// The same description with what is left of `Timeouts.total`; `nil` where nothing is.
-    private func withTimeLeft(_ description: RequestDescription) -> RequestDescription? {
+    final func withTimeLeft(_ description: RequestDescription) -> RequestDescription? {
         guard let deadline = core.withLock({ $0.deadline }) else { return description }
         let left = deadline - ContinuousClock.now
         guard left > .zero, let settings = try? description.settings.with(total: left) else { return nil }
@@ -133,7 +132,8 @@ extension AnyRequest {
         guard let built, built.body.isReplayable else {
             return conclude(.uploadNotReplayable.with(response: response, underlying: error))
         }
-        guard let next = withTimeLeft(built) else { return conclude(.timeoutTotal.with(response: response)) }
+        guard var next = withTimeLeft(built) else { return conclude(.timeoutTotal.with(response: response)) }
+        if let reading = next.cachePlan?.reading, reading != .cacheOnly { next.cachePlan?.reading = .networkOnly }
         let attempt = Attempt(number: attempts + 1, url: sent?.url ?? built.url, response: response, error: error)
         let (action, stream) = core.withLock { core in
             core.earlier.append(attempt)

@@ -24,7 +24,13 @@ extension AnyRequest {
     }
 
     /// Whether the response came from a cache and not from the network; of a group, whether those of all its children did.
-    public final var isFromCache: Bool { group?.isFromCache ?? false }
+    /// A response that the server has confirmed (304) is the network's (YTKNetwork `isDataFromCache`).
+    public final var isFromCache: Bool {
+        if let group { return group.isFromCache }
+        guard cachePolicy != nil else { return false }
+        let (plan, isOver) = core.withLock { ($0.description?.cachePlan, $0.machine.outcome != nil) }
+        return isOver && plan.map { $0.run.source != .network } ?? false
+    }
 
     /// The URL of the present or last transfer, after redirects; `nil` before the first start, and where it could not be
     /// built.

@@ -22,11 +22,18 @@ extension AnyRequest {
     /// true and begins when everybody was told, on the thread that tells; until then the request shows the run before.
     @discardableResult
     public final func start() -> Bool {
-        start(installing: {})
+        start(installing: { _ in })
+    }
+
+    /// ``start()`` without a look at what is cached: the response comes from the network, and is stored (YTKNetwork
+    /// `startWithoutCache`).
+    @discardableResult
+    public final func startIgnoringCache() -> Bool {
+        start(installing: { $0.madeHooks().reading = .networkOnly })
     }
 
     /// `install` runs under the lock, where the request does start.
-    final func start(installing install: () -> Void) -> Bool {
+    final func start(installing install: (inout Core) -> Void) -> Bool {
         // The caller of such a request reads it after its end, when a new run would have taken the result away.
         guard callbacks !== client.resumptions else { return false }
         switch begin(installing: install) {
@@ -60,12 +67,12 @@ extension AnyRequest {
     }
 
     /// The first half of a start.
-    final func begin(installing install: () -> Void) -> RequestStateMachine.StartAction {
+    final func begin(installing install: (inout Core) -> Void) -> RequestStateMachine.StartAction {
         let begun = core.withLock { core in
             let outcome = core.machine.outcome
             if outcome != nil, !isRestartable { return Begun(action: .refuse, told: [], remains: nil) }
             let action = core.machine.startRequested()
-            if action != .refuse { install() }
+            if action != .refuse { install(&core) }
             return beginRun(action, after: outcome, in: &core)
         }
         tell(begun.told) { $0.requestWillStart($1) }
@@ -94,6 +101,8 @@ extension AnyRequest {
         if let hooks = core.hooks {
             hooks.run = RunHooks()
             hooks.run.stream = hooks.stream.take()
+            hooks.run.reading = hooks.reading.take()
+            swap(&hooks.run.onCached, &hooks.onCached)
             hooks.run.observers = client.observers
             if !hooks.accessories.isEmpty {
                 core.told += hooks.accessories
@@ -141,7 +150,7 @@ extension AnyRequest {
             core.withLock { $0.deadline = deadline }
         }
         if isObserved { description.reports = [.events, .progress] }
-        if stream != nil { try description.stream() }
+        if stream != nil { try description.stream() } else { plan(&description) }
         let own = commandInterceptors
         if !own.isEmpty || !client.interceptors.isEmpty, group == nil {
             let interceptors = client.interceptors + own

@@ -16,6 +16,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     /// What takes this request's transfers in place of the client's transport. Fixed, because the numbers of transfers are
     /// those of their carrier.
     let ownCarrier: (any Transport)?
+    /// `nil`: it is not cached. Fixed as `ownCarrier` is.
+    let cachePolicy: CachePolicy?
     /// What this request does otherwise than its command says; `nil` for nothing.
     public final let overrides: RequestOverrides?
     /// The client's list of what runs; guarded by the client's lock.
@@ -59,6 +61,10 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var userInfo: [String: any Sendable] = [:]
         /// For the next run.
         var stream: ResponseStream?
+        /// For the next run: in place of the policy's.
+        var reading: CacheReading?
+        /// For the next run.
+        var onCached: [@Sendable (any Sendable, Response) -> Void] = []
         /// Of this run.
         var run = RunHooks()
     }
@@ -84,6 +90,10 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var isCut = false
         /// Sends the present transfer's body.
         var pump: UploadPump?
+        /// In place of the policy's.
+        var reading: CacheReading?
+        /// Told what was stored, before the network is asked.
+        var onCached: [@Sendable (any Sendable, Response) -> Void] = []
     }
 
     /// An asynchronous step.
@@ -102,11 +112,14 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     init(
         client: Client, callbacks: CallbackQueue, coordinator: GroupCoordinator?, options: CommandOptions,
-        overrides: RequestOverrides?
+        overrides: RequestOverrides?, cache: CachePolicy?
     ) {
         self.client = client
+        let policy = coordinator == nil ? client.cachePolicy(overrides?.cache ?? cache) : nil
+        cachePolicy = policy
         ownCarrier =
-            coordinator?.carrier ?? ((overrides?.options ?? options).contains(.coalesced) ? client.coalescing : nil)
+            coordinator?.carrier ?? (policy != nil ? client.caching : nil)
+            ?? ((overrides?.options ?? options).contains(.coalesced) ? client.coalescing : nil)
         self.overrides = overrides
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
         super.init(callbacks: callbacks)
@@ -148,7 +161,9 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     /// Judges the result of the last transfer, and tells everybody. `inPlace`: nothing of the command's waits, and it is
     /// the caller's own task that runs this. `isPlain`: nobody but the command has a say.
-    func finish(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool, isPlain: Bool) {}
+    func finish(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool, isPlain: Bool) -> Step {
+        .finished
+    }
 
     /// Tells everybody of a failure that nothing needs to look at.
     func conclude(_ error: ErrandError) {}

@@ -38,7 +38,7 @@ extension Request {
 
     /// Begins the run and stores what its first transfer sends; `nil` where it is over already.
     private func firstTransfer() -> Int? {
-        guard case .submit(let transfer) = begin(installing: {}) else { return nil }
+        guard case .submit(let transfer) = begin(installing: { _ in }) else { return nil }
         do throws(ErrandError) {
             store(try prepare())
             return transfer

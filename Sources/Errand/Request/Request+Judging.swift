@@ -28,21 +28,28 @@ extension Request {
         case .failure(let error):
             return .failure(error)
         case .response(let response):
-            do {
+            do throws(ErrandError) {
                 if let group { return try keepValue(of: group, response, in: step) }
-                let value = try accept(response, by: builder)
+                let value = try value(of: response, by: builder)
                 return keep(value, response, in: step)
-            } catch let error as ErrandError {
-                return .failure(error.with(response: error.response ?? response, isRefusal: false))
             } catch {
-                let message = "the response cannot be decoded: \(error)"
-                return .failure(
-                    .responseDecodingFailed.with(message: message, response: response, underlying: error))
+                return .failure(error)
             }
         }
     }
 
-    /// The value of a response that is a success.
+    /// What the command makes of a response that is a success.
+    func value(of response: Response, by builder: RequestBuilder) throws(ErrandError) -> C.Response {
+        do {
+            return try accept(response, by: builder)
+        } catch let error as ErrandError {
+            throw error.with(response: error.response ?? response, isRefusal: false)
+        } catch {
+            let message = "the response cannot be decoded: \(error)"
+            throw .responseDecodingFailed.with(message: message, response: response, underlying: error)
+        }
+    }
+
     private func accept(_ response: Response, by builder: RequestBuilder) throws -> C.Response {
         let codes = acceptedStatusCodes(builder)
         guard codes.contains(response.statusCode) else { throw statusNotAccepted(response, codes) }
@@ -60,7 +67,8 @@ extension Request {
         of group: GroupCarrier, _ response: Response, in step: WorkStep?
     ) throws(ErrandError) -> Verdict {
         guard let value = group.value() as? C.Response else {
-            throw .invalidArgument.with(message: "the last step has no value that is a \(C.Response.self)")
+            let message = "the last step has no value that is a \(C.Response.self)"
+            throw .invalidArgument.with(message: message, response: response, isRefusal: false)
         }
         return keep(value, response, in: step)
     }
@@ -69,7 +77,7 @@ extension Request {
     private func keep(_ value: C.Response, _ response: Response, in step: WorkStep?) -> Verdict {
         let isKept = core.withLock { core in
             if let step, !core.machine.isWorking(step.number) { return false }
-            // There is none in its place: a run judges once, and begins without one.
+            // There is none in its place: a run begins without one, and goes past a cache's without it.
             storedValue = value
             hasUntoldValue = true
             return true
@@ -113,6 +121,8 @@ extension Request {
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
         let verdict = await validate(judge(result, by: builder, in: step), in: step)
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
+        // The network's word is still to come.
+        if goesPastCache(verdict) { return .verdict(verdict) }
         switch verdict {
         case .success(let response):
             if let preprocess = command.successPreprocessor, let value = untoldValue(in: step) {

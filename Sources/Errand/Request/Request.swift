@@ -32,7 +32,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         self.command = command
         super.init(
             client: client, callbacks: callbacks, coordinator: command.coordinator, options: command.options,
-            overrides: overrides)
+            overrides: overrides, cache: command.cache)
     }
 
     /// What the command made of the response; `nil` until it succeeded.
@@ -58,13 +58,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     public func start(
         success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
     ) -> Bool {
-        start(installing: { install(success, failure) })
+        start(installing: { _ in install(success, failure) })
     }
 
     /// ``AnyRequest/start()`` with one closure for both ends.
     @discardableResult
     public func start(completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
-        start(installing: { install(completion, completion) })
+        start(installing: { _ in install(completion, completion) })
     }
 
     /// Closures for the next run, for requests that somebody else starts: a group. As those of
@@ -94,14 +94,14 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     /// A start for a group, which is told last, and once, how this run ended.
     func start(asChild told: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void) -> Bool {
-        start(installing: { parent = told })
+        start(installing: { _ in parent = told })
     }
 
     /// The first half of a start.
     func begin(
         evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void
     ) -> RequestStateMachine.StartAction {
-        begin(installing: { install(completion, completion, evenStopped: evenStopped) })
+        begin(installing: { _ in install(completion, completion, evenStopped: evenStopped) })
     }
 
     // MARK: AnyRequest
@@ -147,8 +147,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         core.withLock { $0.hooks?.run.stream }?.command ?? command
     }
 
-    override func finish(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool, isPlain: Bool) {
-        if inPlace || (isPlain && !mayWait(result)) { return conclude(judge(result, by: builder)) }
+    override func finish(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool, isPlain: Bool) -> Step {
+        if inPlace || (isPlain && !mayWait(result)) { return settle(judge(result, by: builder)) }
         let (stream, isIntercepted) = core.withLock { core -> (ResponseStream?, Bool) in
             guard let run = core.hooks?.run else { return (nil, false) }
             return (run.stream, !run.interceptors.isEmpty)
@@ -156,15 +156,27 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         let isTruncated = stream?.isTruncated == true
         guard isIntercepted || mayWait(result) else {
             let verdict = judge(result, by: builder)
-            return conclude(isTruncated ? verdict.onTruncatedBody : verdict)
+            return settle(isTruncated ? verdict.onTruncatedBody : verdict)
         }
         let chain = if let stream { stream.interception(interception()) } else { interception() }
         work(.processing(result.response), otherwise: { conclude(.failure(.cancelled)) }) { [self] step in
             switch await process(result, by: builder, chain, in: step) {
             case .replay: return { [self] in replay(after: result) }
-            case .verdict(let verdict): return { [self] in conclude(isTruncated ? verdict.onTruncatedBody : verdict) }
+            case .verdict(let verdict):
+                return { [self] in
+                    let verdict = isTruncated ? verdict.onTruncatedBody : verdict
+                    if case .submit(let next, let transfer) = settle(verdict) { submit(next, transfer: transfer) }
+                }
             }
         }
+        return .finished
+    }
+
+    /// Ends the run, but where a cache's response was not the last word.
+    private func settle(_ verdict: Verdict) -> Step {
+        if let next = goingPastCache(verdict) { return next }
+        conclude(verdict)
+        return .finished
     }
 
     override func conclude(_ error: ErrandError) {
@@ -178,7 +190,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
     }
 
-    private func conclude(_ verdict: Verdict) {
+    func conclude(_ verdict: Verdict) {
         var told: [any Accessory] = []
         var end = RunEnd()
         // Not as one tuple, whose type would be looked up at run time.
@@ -213,6 +225,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             if !isSettled { tell(told) { $0.requestWillStop($1) } }
         }
         if end.isValueLeft { dropValue() }
+        if cachePolicy != nil { keepOrDrop(end.isSuccess) }
         end.run?.stream?.end(verdict.result(end.outcome), of: self)
         tell(end, success, failure)
         tell(told) { $0.requestDidStop($1) }

@@ -18,6 +18,6 @@ extension Response {
             storage: OwnedResponseStorage(
                 statusCode: statusCode, head: head, body: body, metrics: metrics, trailers: Array(storage.trailers)))
         response.decoder = decoder
-        return response
+        return storage.cacheInfo.map(response.marked) ?? response
     }
 }

@@ -69,6 +69,8 @@ class ResponseStorage: @unchecked Sendable {
 
     var trailers: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
     var metrics: TransferMetrics { TransferMetrics() }
+    /// `nil` where no cache had to do with it.
+    var cacheInfo: CacheInfo? { nil }
 
     /// The fields without the status line.
     final var fieldBlock: UnsafeRawBufferPointer {

@@ -11,6 +11,8 @@ struct StreamCommand<C: Command>: Command, StreamedCommand {
     var path: String { command.path }
     var coordinator: GroupCoordinator? { command.coordinator }
     var jsonDecoder: JSONDecoder { command.jsonDecoder }
+    /// Nobody has the body as a whole.
+    var cache: CachePolicy? { .off }
     var redirects: RedirectPolicy? { command.redirects }
     var acceptedStatusCodes: StatusCodes { command.acceptedStatusCodes }
     var acceptedContentTypes: ContentTypes { command.acceptedContentTypes }

@@ -60,15 +60,24 @@ public struct RequestDescription: Sendable {
     /// Credentials for the server, by a scheme that needs a challenge. Default: none.
     public var authentication: ServerAuthentication? {
         get { rare?.authentication }
-        set { rare = newValue.map { Rare(authentication: $0) } }
+        set { rare = Rare(newValue, rare?.cachePlan) }
+    }
+    /// What it has to do with the client's cache. `nil`: nothing.
+    var cachePlan: CachePlan? {
+        get { rare?.cachePlan }
+        set { rare = Rare(rare?.authentication, newValue) }
     }
 
     /// What few requests have, out of the way of the others.
     private final class Rare: Sendable {
-        let authentication: ServerAuthentication
+        let authentication: ServerAuthentication?
+        let cachePlan: CachePlan?
 
-        init(authentication: ServerAuthentication) {
+        /// `nil` where there is nothing to keep.
+        init?(_ authentication: ServerAuthentication?, _ cachePlan: CachePlan?) {
+            guard authentication != nil || cachePlan != nil else { return nil }
             self.authentication = authentication
+            self.cachePlan = cachePlan
         }
     }
 

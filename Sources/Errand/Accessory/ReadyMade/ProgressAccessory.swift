@@ -56,7 +56,7 @@ public final class ProgressAccessory: EventAccessory {
             if let report { told(report) }
         case .redirected, .replaying:
             meters.withLock { $0[request.id]?.restarted(at: now()) }
-        case .queued, .started, .sent, .head, .advanced, .cacheHit:
+        case .queued, .started, .sent, .head, .advanced, .cacheHit, .cached:
             break
         }
     }

@@ -1,0 +1,144 @@
+import HTTPTypes
+
+/// All that makes two requests the same to a cache, behind one another and each behind its length, so that no two lists of
+/// parts look the same.
+struct CacheKeyParts {
+    private var bytes: [UInt8] = []
+
+    init(_ kind: String) {
+        bytes.reserveCapacity(256)
+        add(kind)
+    }
+
+    mutating func add(_ text: String) {
+        length(text.utf8.count)
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func add(_ part: [UInt8]) {
+        length(part.count)
+        bytes.append(contentsOf: part)
+    }
+
+    private mutating func length(_ count: Int) {
+        withUnsafeBytes(of: UInt64(count).littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// `nil` where libcrypto fails.
+    func key(in namespace: String) -> CacheKey? {
+        guard let digest = SHA256.digest(of: bytes) else { return nil }
+        return CacheKey(namespace: namespace, digest: SHA256.hex(digest))
+    }
+}
+
+extension CachePlan {
+    /// Where this policy keeps the response to `description`; `nil` where it is not to be cached. `identity`: who the client
+    /// is to every server.
+    func key(for description: RequestDescription, identity: String) -> CacheKey? {
+        Self.key(for: description, members, in: cache, identity: identity)
+    }
+
+    static func key(
+        for description: RequestDescription, _ members: CachePolicy.Members, in cache: ResponseCache, identity: String
+    ) -> CacheKey? {
+        guard let body = description.cacheableBody else { return nil }
+        var parts = CacheKeyParts(members.isTimed ? "timed" : "http")
+        // A HEAD is answered by what is stored for GET (RFC 9110 9.3.2).
+        let method = description.method
+        parts.add(method == .head && !members.isTimed ? "GET" : method.rawValue)
+        parts.add(members.keyURL(of: description.url))
+        // Another service at the same address.
+        parts.add(description.headers.firstValue(of: "host") ?? "")
+        parts.add(description.settings.connection?.unixSocketPath ?? "")
+        switch members.kind {
+        case .timed(_, _, let sensitiveDigest, _):
+            parts.add(body)
+            if !body.isEmpty { parts.add(description.headers.firstValue(of: "content-type") ?? "") }
+            parts.add(sensitiveDigest ?? "")
+        case .http:
+            guard method == .get || method == .head, body.isEmpty else { return nil }
+        }
+        if !members.ignoresCredentials, !cache.isShared { parts.addCredentials(of: description, identity: identity) }
+        return parts.key(in: members.namespace.isEmpty ? cache.namespace : members.namespace)
+    }
+}
+
+extension CacheKeyParts {
+    fileprivate mutating func addCredentials(of description: RequestDescription, identity: String) {
+        add(description.headers.firstValue(of: "authorization") ?? "")
+        add(description.headers.firstValue(of: "cookie") ?? "")
+        if case .digest(let username, let password) = description.authentication {
+            add(username)
+            add(password)
+        }
+        add(description.settings.connection?.tls.identity ?? identity)
+    }
+}
+
+extension ConnectionOptions.TLS {
+    /// Who the client is to the server.
+    var identity: String {
+        guard namesClient else { return "" }
+        return (clientCertificate ?? "") + "\0" + (clientKey ?? "")
+    }
+}
+
+extension HeaderBlock {
+    /// `name` in lower case.
+    func firstValue(of name: String) -> String? {
+        bytes.withUnsafeBytes { HeaderParser.firstValue(of: name, in: $0) }
+    }
+}
+
+extension RequestDescription {
+    /// The bytes of the body where they are known; `nil` where they are not, or the response is streamed.
+    var cacheableBody: [UInt8]? {
+        guard case .buffered = delivery else { return nil }
+        switch body {
+        case .none: return []
+        case .bytes(let bytes): return bytes
+        case .data(let data): return Array(data)
+        case .file, .stream, .source: return nil
+        }
+    }
+}
+
+extension CachePolicy.Members {
+    /// What `url` is known by in the cache.
+    func keyURL(of url: String) -> String {
+        var result = Self.withoutFragment(url)
+        if !ignoredQueryItems.isEmpty { result = withoutIgnoredItems(result) }
+        return keyURL.map { $0(result) } ?? result
+    }
+
+    static func withoutFragment(_ url: String) -> String {
+        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "#")) else { return url }
+        return String(url[..<mark])
+    }
+
+    private func withoutIgnoredItems(_ url: String) -> String {
+        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return url }
+        let query = url[url.utf8.index(after: mark)...]
+        let kept = query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            .map { Substring($0) }
+            .filter { item in
+                let name = item.utf8.firstIndex(of: UInt8(ascii: "=")).map { item[..<$0] } ?? item
+                return !ignoredQueryItems.contains(String(name)) && !ignoredQueryItems.contains(Self.decoded(name))
+            }
+        return kept.isEmpty ? String(url[..<mark]) : url[...mark] + kept.joined(separator: "&")
+    }
+
+    private static func decoded(_ name: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Substring(name).utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let value = UInt8(Substring(rest.prefix(2)), radix: 16), rest.count >= 2 {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,53 @@
+/// The directives of `Cache-Control` (RFC 9111 5.2, RFC 5861, RFC 8246), of a request or of a response. Spans are seconds,
+/// 2^31 at most. Where a directive comes twice, the first counts (RFC 9111 4.2.1).
+struct CacheControl: Sendable, Hashable {
+    /// RFC 9111 1.2.2: what a number too great to be kept becomes.
+    static let longest: Int64 = 1 << 31
+
+    struct Flags: OptionSet, Sendable, Hashable {
+        let rawValue: UInt16
+
+        static let noStore = Flags(rawValue: 1)
+        static let noTransform = Flags(rawValue: 2)
+        static let onlyIfCached = Flags(rawValue: 4)
+        static let `public` = Flags(rawValue: 8)
+        static let mustRevalidate = Flags(rawValue: 16)
+        static let proxyRevalidate = Flags(rawValue: 32)
+        static let mustUnderstand = Flags(rawValue: 64)
+        static let immutable = Flags(rawValue: 128)
+    }
+
+    /// What a directive is about that may name fields (RFC 9111 5.2.2.4, 5.2.2.7).
+    enum Scope: Sendable, Hashable {
+        case nothing
+        /// Names in lower case; at least one.
+        case fields(Set<String>)
+        case everything
+
+        var fieldNames: Set<String> {
+            if case .fields(let names) = self { names } else { [] }
+        }
+
+        mutating func widen(to other: Scope) {
+            switch (self, other) {
+            case (_, .nothing), (.everything, _): break
+            case (.nothing, _), (_, .everything): self = other
+            case (.fields(let names), .fields(let more)): self = .fields(names.union(more))
+            }
+        }
+    }
+
+    var flags: Flags = []
+    var noCache = Scope.nothing
+    var `private` = Scope.nothing
+    /// 0 where it cannot be read, as for ``sharedMaxAge``: what is not understood is stale.
+    var maxAge: Int64?
+    var sharedMaxAge: Int64?
+    /// ``longest`` where it cannot be read.
+    var minFresh: Int64?
+    /// ``longest`` where it has no value, `nil` where the value cannot be read.
+    var maxStale: Int64?
+    /// `nil` where it cannot be read, as for ``staleIfError``: nothing is allowed by what is not understood.
+    var staleWhileRevalidate: Int64?
+    var staleIfError: Int64?
+}

@@ -1,0 +1,78 @@
+import HTTPTypes
+
+/// Whether a complete response may be kept, and what of it (RFC 9111 3).
+enum HTTPCacheAdmission {
+    enum Verdict: Sendable {
+        case store(HTTPCacheEntry)
+        case refuse(Reason)
+    }
+
+    enum Reason: String, Sendable {
+        /// Only responses to GET are kept.
+        case method
+        /// An interim one, a part (206), an answer to a condition (304), or one not understood that must be.
+        case status
+        case requestNoStore, responseNoStore, `private`, authorization
+        /// `Vary: *`, or one that cannot be read.
+        case varyAny
+        /// Nothing says that it may be kept.
+        case notCacheable
+        /// It would be stale at once, with nothing to ask the server by.
+        case notReusable
+    }
+
+    static func verdict(
+        _ request: HTTPCacheRequest, statusCode: Int, headers: HTTPFields, requestTime: CacheTime,
+        responseTime: CacheTime, rules: HTTPCacheRules, digest: VaryValues.Digest
+    ) -> Verdict {
+        guard request.method == .get else { return .refuse(.method) }
+        let control = CacheControl.response(headers)
+        if let reason = refusal(of: request, statusCode, headers, control, rules) { return .refuse(reason) }
+        guard let names = VaryValues.names(headers) else { return .refuse(.varyAny) }
+        var kept = StoredFields.of(headers, control, isShared: rules.isShared)
+        // RFC 9110 6.6.1: who has a clock notes when it came.
+        if !kept.contains(.date) { kept[.date] = HTTPDate.text(responseTime) }
+        let entry = HTTPCacheEntry(
+            statusCode: statusCode, headers: kept, requestTime: requestTime, responseTime: responseTime,
+            vary: VaryValues(names: names, request: request.headers, digest: digest))
+        return isReusable(entry, rules) ? .store(entry) : .refuse(.notReusable)
+    }
+
+    private static func refusal(
+        of request: HTTPCacheRequest, _ statusCode: Int, _ headers: HTTPFields, _ control: CacheControl,
+        _ rules: HTTPCacheRules
+    ) -> Reason? {
+        let flags = control.flags
+        guard (200...599).contains(statusCode), statusCode != 206, statusCode != 304 else { return .status }
+        let mustUnderstand = flags.contains(.mustUnderstand)
+        if mustUnderstand, !StatusCacheability.isUnderstood(statusCode) { return .status }
+        if request.control.flags.contains(.noStore) { return .requestNoStore }
+        // RFC 9111 5.2.2.3: who understands the status may pass over the no-store that is there for others.
+        if flags.contains(.noStore), !mustUnderstand { return .responseNoStore }
+        if rules.isShared {
+            if control.private == .everything { return .private }
+            let isShareable =
+                flags.contains(.public) || flags.contains(.mustRevalidate) || control.sharedMaxAge != nil
+            // RFC 9111 3.5.
+            if request.headers.contains(.authorization), !isShareable { return .authorization }
+        }
+        // Without these an entry would say something else than the response did.
+        if !StoredFields.essential.isDisjoint(with: control.noCache.fieldNames) { return .responseNoStore }
+        if rules.isShared, !StoredFields.essential.isDisjoint(with: control.private.fieldNames) { return .private }
+        let isCacheable =
+            flags.contains(.public) || (!rules.isShared && control.private != .nothing)
+            || headers.contains(.expires) || control.maxAge != nil
+            || (rules.isShared && control.sharedMaxAge != nil)
+            || StatusCacheability.isHeuristicallyCacheable(statusCode)
+        return isCacheable ? nil : .notCacheable
+    }
+
+    private static func isReusable(_ entry: HTTPCacheEntry, _ rules: HTTPCacheRules) -> Bool {
+        if entry.hasValidator { return true }
+        if entry.control.noCache == .everything { return false }
+        if entry.lifetime(rules).span > 0 { return true }
+        guard !entry.mustBeValidatedWhenStale(rules) else { return false }
+        return (entry.control.staleWhileRevalidate ?? 0) > 0
+            || (entry.control.staleIfError ?? rules.staleIfError ?? 0) > 0
+    }
+}

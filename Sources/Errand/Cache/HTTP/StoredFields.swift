@@ -1,0 +1,56 @@
+import HTTPTypes
+
+/// Which fields of a response are kept (RFC 9111 3.1), and which a later one may change (3.2).
+enum StoredFields {
+    /// What the decisions about an entry go by; not to be taken from it by a field that names them.
+    static let essential: Set<String> = [
+        "age", "cache-control", "date", "etag", "expires", "last-modified", "vary",
+    ]
+
+    /// Of one connection or one proxy (RFC 9110 7.6.1, RFC 9111 3.1).
+    private static let ofConnection: Set<String> = [
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+        "proxy-connection", "te", "transfer-encoding", "upgrade",
+    ]
+
+    /// They say how the stored body came, not how the next one would (RFC 9111 3.2).
+    private static let ofBody: Set<String> = [
+        "content-digest", "content-encoding", "content-length", "content-md5", "content-range",
+    ]
+
+    /// `HTTPFields` traps beyond 65,535 fields.
+    private static let mostFields = 60_000
+
+    static func of(_ headers: HTTPFields, _ control: CacheControl, isShared: Bool) -> HTTPFields {
+        var excluded = control.noCache.fieldNames
+        if isShared { excluded.formUnion(control.private.fieldNames) }
+        for case let name? in FieldTokens.members(headers[values: .connection]) { excluded.insert(name) }
+        excluded.subtract(essential)
+        excluded.formUnion(ofConnection)
+        return headers.filtered { !excluded.contains($0) }
+    }
+
+    /// `stored` with the fields of a 304, or of a HEAD, in place of its own.
+    static func updated(_ stored: HTTPFields, by headers: HTTPFields, responseTime: CacheTime) -> HTTPFields {
+        let control = CacheControl.response(headers)
+        let newer = of(headers, control, isShared: false).filtered { !ofBody.contains($0) }
+        var replaced: Set<String> = []
+        for field in newer { replaced.insert(field.name.canonicalName) }
+        // An age belongs to the message it came with: kept, it would make what was just validated old again.
+        replaced.insert("age")
+        replaced.insert("date")
+        var result = stored.filtered { !replaced.contains($0) }
+        for field in newer where result.count < mostFields { result.append(field) }
+        if !result.contains(.date) { result[.date] = HTTPDate.text(responseTime) }
+        return result
+    }
+}
+
+extension HTTPFields {
+    /// Those whose name, in lower case, is wanted.
+    fileprivate func filtered(_ isWanted: (String) -> Bool) -> HTTPFields {
+        var fields = HTTPFields()
+        for field in self where isWanted(field.name.canonicalName) { fields.append(field) }
+        return fields
+    }
+}

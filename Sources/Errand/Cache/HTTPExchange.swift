@@ -1,0 +1,281 @@
+import HTTPTypes
+
+/// One transfer by ``CachePolicy/http``: the shell around the decisions of RFC 9111, from what is stored to what is stored
+/// then.
+struct HTTPExchange: Sendable {
+    let plan: CachePlan
+    let description: RequestDescription
+    let request: HTTPCacheRequest
+    let set: HTTPStoredSet
+    let rules: HTTPCacheRules
+    /// Whether libcurl adds cookies that are not known here.
+    let hasHiddenCookies: Bool
+    var decision = HTTPCacheDecision.miss(.bypass)
+    /// What may be served where the network fails, whatever the response says.
+    private var standIn: (entry: Int, age: Int64)?
+
+    private var cache: ResponseCache { plan.cache }
+
+    init(_ plan: CachePlan, _ description: RequestDescription, _ set: HTTPStoredSet, hasHiddenCookies: Bool) {
+        self.plan = plan
+        self.description = description
+        self.set = set
+        self.hasHiddenCookies = hasHiddenCookies
+        request = HTTPCacheRequest(
+            method: description.method, url: description.url, headers: description.headers.fields)
+        var rules = plan.cache.rules
+        rules.staleIfError = plan.members.staleIfError.map { $0.cacheMilliseconds / 1000 }
+        self.rules = rules
+    }
+
+    // MARK: Before the network
+
+    /// `now` in milliseconds since 1970.
+    mutating func begin(now: Int64) -> CacheAction {
+        let now = CacheTime(milliseconds: now)
+        decision = HTTPCacheLookup.decide(
+            request, stored: set.entries, now: now, rules: rules, digest: ResponseCache.digest)
+        if case .miss(.nothingStored) = decision, set.index != nil { decision = .miss(.vary) }
+        switch plan.reading {
+        case .cacheOnly:
+            guard case .serve(let response, .stored, _) = action() else { return .fail(missed) }
+            return .serve(response, .stored, revalidation: nil)
+        case .networkElseCache:
+            force(keeping: true)
+        case .cacheThenNetwork where plan.isSecond:
+            force(keeping: false)
+        case .cacheElseNetwork, .cacheThenNetwork, .networkOnly:
+            break
+        }
+        return action()
+    }
+
+    /// The server is asked in any case.
+    private mutating func force(keeping: Bool) {
+        switch decision {
+        case .fresh(let entry, let age), .stale(let entry, let age, _):
+            if keeping { standIn = (entry, age) }
+            decision = .revalidate(entry: entry, conditions: set.entries[entry].conditions, reason: .request)
+        case .revalidate, .miss, .unsatisfiable:
+            break
+        }
+    }
+
+    private func action() -> CacheAction {
+        switch decision {
+        case .fresh(let entry, let age):
+            return .serve(served(entry, age: age, .stored), .stored, revalidation: nil)
+        case .stale(let entry, let age, let revalidation):
+            let question = revalidation.map { CacheQuestion.http(self, conditions: $0) }
+            return .serve(served(entry, age: age, .stored), .stored, revalidation: question)
+        case .revalidate(_, let conditions, _):
+            return .ask(.http(self, conditions: conditions))
+        case .miss:
+            return .ask(.http(self, conditions: HTTPFields()))
+        case .unsatisfiable:
+            // RFC 9111 5.2.1.7.
+            return .serve(Response(statusCode: 504), .network, revalidation: nil)
+        }
+    }
+
+    private var missed: CacheMiss {
+        switch decision {
+        case .fresh, .stale, .revalidate: .expired
+        case .miss(.method), .miss(.bypass): .notCached
+        case .miss(.nothingStored): .notStored
+        case .miss(.vary): .varies
+        case .miss(.unusable): .expired
+        case .unsatisfiable: set.stored.isEmpty ? (set.index == nil ? .notStored : .varies) : .expired
+        }
+    }
+
+    // MARK: What is handed out
+
+    private func served(_ index: Int, age: Int64, _ source: CacheRun.Source, failure: Int? = nil) -> Response {
+        let entry = set.entries[index]
+        var status = CacheStatus(cache: cache.name)
+        // Rounded down: what has expired half a second ago has -1.
+        status.timeToLive = (entry.lifetime(rules).span - age).flooredSeconds
+        if source == .standIn {
+            status.forward = CacheStatus.Forward(decision) ?? .stale
+            status.forwardStatus = failure
+            status.detail = "stand-in"
+        }
+        return response(index, entry, age: age, CacheInfo(isServed: true, status))
+    }
+
+    private func response(
+        _ index: Int, _ entry: HTTPCacheEntry, age: Int64, _ info: CacheInfo, metrics: TransferMetrics? = nil
+    ) -> Response {
+        let record = set.stored[index].record
+        let head = record.statusLine + HeaderBlock(entry.fieldsToServe(age: age)).bytes
+        return Response(
+            storage: CachedStorage(
+                statusCode: record.status, head: head, body: description.method == .head ? [] : record.body, info,
+                metrics: metrics))
+    }
+
+    // MARK: After the network
+
+    /// Stores what is to be stored. Times in milliseconds since 1970.
+    func ended(_ result: TransferResult, requestedAt: Int64, now: Int64) -> CacheReply {
+        let requestTime = CacheTime(milliseconds: requestedAt)
+        let now = CacheTime(milliseconds: now)
+        switch result {
+        case .failure(let error):
+            guard error.isNetworkFailure else { return .deliver(result, .network) }
+            if case .serveStale(let entry, let age) = HTTPCacheReply.afterFailure(
+                decision, request: request, stored: set.entries, now: now, rules: rules)
+            {
+                return .deliver(.response(served(entry, age: age, .standIn)), .standIn)
+            }
+            return standingIn(for: nil) ?? .deliver(result, .network)
+        case .response(let response):
+            if StatusCacheability.isServerFailure(response.statusCode), let reply = standingIn(for: response) {
+                return reply
+            }
+            return ended(response, requestTime, now)
+        }
+    }
+
+    private func standingIn(for response: Response?) -> CacheReply? {
+        guard let standIn else { return nil }
+        let served = served(standIn.entry, age: standIn.age, .standIn, failure: response?.statusCode)
+        return .deliver(.response(served), .standIn)
+    }
+
+    private func ended(_ response: Response, _ requestTime: CacheTime, _ now: CacheTime) -> CacheReply {
+        let headers = response.headers
+        let reply = HTTPCacheReply.after(
+            decision, request: request, stored: set.entries, statusCode: response.statusCode, headers: headers,
+            requestTime: requestTime, responseTime: now, rules: rules, digest: ResponseCache.digest)
+        switch reply {
+        case .askAgain:
+            return .askAgain
+        case .serveStale(let entry, let age):
+            let served = served(entry, age: age, .standIn, failure: response.statusCode)
+            return .deliver(.response(served), .standIn)
+        case .serveStored(let index, let head, let updates):
+            let isStored = update(updates, asked: index)
+            var status = CacheStatus(cache: cache.name, forward: CacheStatus.Forward(decision) ?? .stale)
+            status.forwardStatus = 304
+            status.isStored = isStored
+            let age = head.age(at: now)
+            status.timeToLive = (head.lifetime(rules).span - age).flooredSeconds
+            let merged = self.response(
+                index, head, age: age, CacheInfo(isServed: false, status), metrics: response.metrics)
+            return .deliver(.response(merged), .network)
+        case .deliver(let verdict, let obsolete):
+            var status = CacheStatus(cache: cache.name, forward: CacheStatus.Forward(decision) ?? .bypass)
+            status.isStored = keep(response, verdict, obsolete)
+            applyHead(response.statusCode, headers, requestTime, now)
+            return .deliver(.response(response.marked(CacheInfo(isServed: false, status))), .network)
+        }
+    }
+
+    // MARK: What is stored then
+
+    /// Whether it is kept.
+    private func keep(_ response: Response, _ verdict: HTTPCacheAdmission.Verdict, _ obsolete: [Int]) -> Bool {
+        var written: CacheKey?
+        if case .store(let entry) = verdict, isKeepable(entry), cache.takes(response) {
+            let line = Array(response.rawHead.prefix { $0 != 0x0A }) + [0x0A]
+            written = write(entry, statusLine: line, body: response.body.bytes)
+        }
+        for index in obsolete where set.stored[index].key != written { remove(set.stored[index].key, written) }
+        // What is stored was not looked at, and is older than what has just come.
+        if plan.reading == .networkOnly, written == nil, (200...399).contains(response.statusCode) {
+            switch verdict {
+            case .refuse(.requestNoStore), .refuse(.method), .refuse(.status): break
+            case .refuse, .store: cache.queue.remove(set.primary)
+            }
+        }
+        return written != nil
+    }
+
+    /// Whether all is known that the response depends on.
+    private func isKeepable(_ entry: HTTPCacheEntry) -> Bool {
+        !(hasHiddenCookies && entry.vary.names.contains("cookie") && !request.headers.contains(.cookie))
+    }
+
+    private func remove(_ key: CacheKey, _ written: CacheKey?) {
+        // Where a variant was written its index is there now.
+        if key == set.primary, written != nil { return }
+        cache.queue.remove(key)
+    }
+
+    /// Whether the one that was asked about is still kept.
+    private func update(_ updates: [Int: HTTPCacheAdmission.Verdict], asked: Int) -> Bool {
+        var isKept = false
+        for (index, verdict) in updates {
+            let stored = set.stored[index]
+            switch verdict {
+            case .store(let entry) where isKeepable(entry):
+                let written = write(entry, statusLine: stored.record.statusLine, body: stored.record.body)
+                if written != stored.key { remove(stored.key, written) }
+                if index == asked { isKept = written != nil }
+            case .refuse(.requestNoStore):
+                break
+            case .refuse, .store:
+                cache.queue.remove(stored.key)
+            }
+        }
+        return isKept
+    }
+
+    private func applyHead(
+        _ statusCode: Int, _ headers: HTTPFields, _ requestTime: CacheTime, _ now: CacheTime
+    ) {
+        guard request.method == .head else { return }
+        let effects = HTTPCacheValidation.afterHead(
+            request, stored: set.entries, statusCode: statusCode, headers: headers, requestTime: requestTime,
+            responseTime: now, rules: rules, digest: ResponseCache.digest)
+        for (index, effect) in effects {
+            switch effect {
+            case .update(let verdict): _ = update([index: verdict], asked: index)
+            case .invalidate: cache.queue.remove(set.stored[index].key)
+            }
+        }
+    }
+
+    /// Answers the key of the record; `nil` where there is none, as libcrypto failed.
+    private func write(_ entry: HTTPCacheEntry, statusLine: [UInt8], body: [UInt8]) -> CacheKey? {
+        let url = CachePolicy.Members.withoutFragment(description.url)
+        let known = plan.members.keyURL(of: description.url)
+        guard let tag = ResponseCache.tag(of: url) else { return nil }
+        let other = known == url ? nil : ResponseCache.tag(of: known)
+        let tags = plan.members.tags + [tag] + (other.map { [$0] } ?? [])
+        let now = entry.responseTime.milliseconds
+        let record = CacheRecord(
+            url: url, method: "GET", status: entry.statusCode, head: statusLine + HeaderBlock(entry.headers).bytes,
+            body: body, storedAt: now, requestedAt: entry.requestTime.milliseconds, respondedAt: now,
+            applicationVersion: cache.applicationVersion, varyNames: entry.vary.names,
+            varyDigest: entry.vary.names.isEmpty ? nil : String(decoding: entry.vary.digest, as: UTF8.self), tags: tags)
+        let queue = cache.queue
+        let primary = set.primary
+        guard !entry.vary.names.isEmpty else {
+            for variant in set.index?.variants ?? [] {
+                if let key = variant.key(below: primary) { queue.remove(key) }
+            }
+            queue.write(record, for: primary)
+            return primary
+        }
+        let variant = HTTPVariantIndex.Variant(entry.vary)
+        guard let key = variant.key(below: primary) else { return nil }
+        queue.write(record, for: key)
+        // Read now: others may have added theirs. Of two at the same moment one may be lost, and is then asked for again.
+        queue.read(primary) { present in
+            var index = present.flatMap(HTTPVariantIndex.init) ?? HTTPVariantIndex()
+            for dropped in index.insert(variant) {
+                if let key = dropped.key(below: primary) { queue.remove(key) }
+            }
+            queue.write(index.record(url: url, tags: tags, now: now), for: primary)
+        }
+        return key
+    }
+}
+
+extension Int64 {
+    /// Of milliseconds.
+    fileprivate var flooredSeconds: Int64 { self >= 0 ? self / 1000 : (self - 999) / 1000 }
+}

@@ -1,0 +1,164 @@
+import FoundationEssentials
+public import Logging
+import Synchronization
+
+/// Where a client keeps responses: a store, and what is the same for all that it keeps.
+///
+/// ```swift
+/// var configuration = Client.Configuration(baseURL: "https://api.example.org/")
+/// configuration.cache = ResponseCache(SQLiteCacheStore(named: "my-service"))
+/// configuration.settings.cache = .http
+/// ```
+///
+/// Whether a response is kept, and for how long, is its command's ``CachePolicy``. Several clients may share one. Any thread;
+/// nobody waits for the store but who asks this object something: what fails there costs a response that is not kept or
+/// found, never a request, and is written to the log once.
+public final class ResponseCache: Sendable {
+    /// How it calls itself in ``Response/cacheStatus``.
+    public let name: String
+    /// Whether it serves more than one user (RFC 9111 1): it does not look at credentials then, and keeps only what may be
+    /// told to all. Of ``CachePolicy/http``; by time and version all users share what is stored.
+    public let isShared: Bool
+    /// The version of the program; see
+    /// ``CachePolicy/timed(_:version:sensitiveData:requiresApplicationVersion:reading:)``.
+    public let applicationVersion: String?
+    /// Of policies that name none.
+    public let namespace: String
+    let rules: HTTPCacheRules
+    let store: any CacheStore
+    let queue: CacheStoreQueue
+    private let clock: @Sendable () -> Int64
+    private let holdsHTTP: Atomic<Bool>
+
+    /// Responses larger than that are not kept, whatever the store takes: 16 MiB.
+    static let largestBody = 16 << 20
+
+    /// Makes one over a store.
+    ///
+    /// - Parameters:
+    ///   - store: Default: 32 MiB of memory.
+    ///   - name: For ``Response/cacheStatus``. Default: `errand`.
+    ///   - isShared: See ``isShared``. Default: no.
+    ///   - applicationVersion: See ``applicationVersion``. Default: `nil`.
+    ///   - namespace: Default: empty.
+    ///   - heuristicPercent: How much of the time since its last change a response is fresh for where the server names no
+    ///     time, a day at most (RFC 9111 4.2.2); 0: none is. Default: 10.
+    ///   - logger: Told, as a warning, when the store begins to fail, and why.
+    ///   - now: Milliseconds since 1970. Default, `nil`: the system's clock.
+    public init(
+        _ store: any CacheStore = MemoryCacheStore(), name: String = "errand", isShared: Bool = false,
+        applicationVersion: String? = nil, namespace: String = "", heuristicPercent: Int = 10,
+        logger: Logger = Logger(label: "errand.cache"), now: (@Sendable () -> Int64)? = nil
+    ) {
+        self.store = store
+        self.name = name
+        self.isShared = isShared
+        self.applicationVersion = applicationVersion
+        self.namespace = namespace
+        rules = HTTPCacheRules(isShared: isShared, heuristicPercent: heuristicPercent)
+        clock = now ?? { Int64(Date().timeIntervalSince1970 * 1000) }
+        queue = CacheStoreQueue(store) { health in Self.write(health, to: logger) }
+        // What an earlier process has put into a store that lasts is not known.
+        holdsHTTP = Atomic(!(store is MemoryCacheStore))
+    }
+
+    private static func write(_ health: CacheHealth, to logger: Logger) {
+        let metadata: Logger.Metadata = [
+            "condition": "\(health.condition)", "repairs": "\(health.repairs)",
+            "reason": "\(health.reason.map { $0.description } ?? "none")",
+        ]
+        if health.condition == .working, health.reason == nil {
+            logger.info("the response cache works again", metadata: metadata)
+        } else {
+            logger.warning("the response cache's store fails", metadata: metadata)
+        }
+    }
+
+    /// How the store is doing.
+    public var health: CacheHealth { store.health }
+
+    // MARK: Removing
+
+    /// Removes a response, whoever asked for it; see ``Client/cacheKey(for:overrides:)``. It is not found any more once this
+    /// was called.
+    public func remove(_ key: CacheKey) {
+        queue.read(key) { [queue] record in
+            if let record, let index = HTTPVariantIndex(record) {
+                for variant in index.variants {
+                    if let key = variant.key(below: key) { queue.remove(key) }
+                }
+            }
+            queue.remove(key)
+        }
+    }
+
+    /// Removes the responses with that tag (``CachePolicy/Members/tags``). Returns how many records that were.
+    @discardableResult
+    public func remove(tag: String) async throws(CacheStoreError) -> Int {
+        try await queue.perform { (store) throws(CacheStoreError) in try store.remove(tag: tag) }
+    }
+
+    /// Removes the responses that were stored longer ago. Returns how many records that were.
+    @discardableResult
+    public func remove(olderThan age: Duration) async throws(CacheStoreError) -> Int {
+        let instant = now - age.cacheMilliseconds
+        return try await queue.perform { (store) throws(CacheStoreError) in try store.remove(olderThan: instant) }
+    }
+
+    /// Removes all responses, of all namespaces. Returns how many records that were.
+    @discardableResult
+    public func removeAll() async throws(CacheStoreError) -> Int {
+        try await queue.perform { (store) throws(CacheStoreError) in try store.removeAll() }
+    }
+
+    /// What the store holds and did.
+    public func statistics() async throws(CacheStoreError) -> CacheStatistics {
+        try await queue.perform { (store) throws(CacheStoreError) in try store.statistics() }
+    }
+
+    /// Returns when all that was to be stored or removed is: before a program ends, for a store that lasts.
+    public func flush() async {
+        await queue.flush()
+    }
+
+    // MARK: For requests
+
+    /// Milliseconds since 1970.
+    var now: Int64 { clock() }
+
+    func takes(_ response: Response) -> Bool { response.body.count <= Self.largestBody }
+
+    func store(_ record: CacheRecord, for key: CacheKey) {
+        queue.write(record, for: key)
+    }
+
+    /// SHA-256 in hexadecimal digits, as bytes; of what must never match, where libcrypto fails.
+    static let digest: VaryValues.Digest = { bytes in
+        guard let digest = SHA256.digest(of: bytes) else { return (0..<32).map { _ in UInt8.random(in: 0...255) } }
+        return Array(SHA256.hex(digest).utf8)
+    }
+
+    // MARK: RFC 9111 4.4
+
+    /// Whether something may be stored that a request of an unsafe method makes void.
+    var mayHoldHTTP: Bool { holdsHTTP.load(ordering: .relaxed) }
+
+    func willHoldHTTP() {
+        if !mayHoldHTTP { holdsHTTP.store(true, ordering: .relaxed) }
+    }
+
+    /// What all responses are tagged by that are stored for that URL, whoever asked for them. No tag of a user's: it begins
+    /// with a control character.
+    static func tag(of url: String) -> String? {
+        SHA256.digest(of: Array(url.utf8)).map { "\u{1}" + SHA256.hex($0) }
+    }
+
+    /// No read from here on finds what is stored for these URLs.
+    func invalidate(_ urls: [String]) {
+        let tags = urls.compactMap(Self.tag)
+        guard !tags.isEmpty else { return }
+        queue.barrier { (store) throws(CacheStoreError) in
+            for tag in tags { try store.remove(tag: tag) }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// The bytes of a record on a disk or on a wire:
+///
+/// | what | bytes |
+/// |---|---|
+/// | mark `ERRC`, format, zero | 4, 2, 2 |
+/// | the fields in the order below | numbers little endian; text and bytes behind their length |
+/// | SHA-256 of the key and of all before | 32 |
+///
+/// SHA-256 rather than a CRC: it is in the program already, keeps up with a disk by the processor's instructions, and as
+/// it takes in the key, it also tells the record of another key, which a CRC of the bytes alone calls whole.
+extension CacheRecord {
+    private static let mark = Array("ERRC".utf8)
+    /// Raised with every change of the fields; a record of another format is a miss.
+    private static let format: UInt16 = 1
+
+    /// The record as bytes that only ``init(encoded:for:)`` with the same key takes. For stores; any thread.
+    ///
+    /// Throws ``CacheStoreError/recordTooLarge`` for a part beyond 4 GiB, ``CacheStoreError/unavailable`` where libcrypto
+    /// fails.
+    public func encoded(for key: CacheKey) throws(CacheStoreError) -> [UInt8] {
+        var writer = CacheRecordWriter(capacity: byteCount)
+        writer.raw(Self.mark)
+        writer.number(Self.format)
+        writer.number(UInt16(0))
+        writer.number(Int64(status))
+        for number in [storedAt, requestedAt, respondedAt, version] { writer.number(number) }
+        writer.optional(timeToLive) { $0.number($1) }
+        writer.text(url)
+        writer.text(method)
+        for text in [applicationVersion, sensitiveDigest, varyDigest] { writer.optional(text) { $0.text($1) } }
+        writer.texts(varyNames)
+        writer.texts(tags)
+        writer.bytes(head)
+        writer.bytes(body)
+        guard writer.isWhole else {
+            throw CacheStoreError.recordTooLarge.with(message: "a part of the record has more than 4 GiB")
+        }
+        guard let seal = writer.output.withUnsafeBytes({ Self.seal(of: $0, for: key) }) else {
+            throw CacheStoreError.unavailable.with(message: "libcrypto gives no SHA-256")
+        }
+        writer.raw(seal)
+        return writer.output
+    }
+
+    /// The record in these bytes; `nil` where they are of another key or format, torn, or no record at all. For stores; any
+    /// thread. Takes no more memory than the bytes themselves have.
+    public init?(encoded bytes: UnsafeRawBufferPointer, for key: CacheKey) {
+        guard bytes.count >= SHA256.byteCount else { return nil }
+        let content = UnsafeRawBufferPointer(rebasing: bytes.dropLast(SHA256.byteCount))
+        guard let seal = Self.seal(of: content, for: key), seal.elementsEqual(bytes.suffix(SHA256.byteCount)) else {
+            return nil
+        }
+        self.init(content: content)
+    }
+
+    /// The record in these bytes; `nil` as in ``init(encoded:for:)``.
+    public init?(encoded bytes: [UInt8], for key: CacheKey) {
+        guard let record = bytes.withUnsafeBytes({ CacheRecord(encoded: $0, for: key) }) else { return nil }
+        self = record
+    }
+
+    /// Strict even where the seal holds: what has it may come from a program with a bug.
+    init?(content: UnsafeRawBufferPointer) {
+        var reader = CacheRecordReader(content)
+        guard reader.raw(Self.mark.count).map(Array.init) == Self.mark,
+            reader.number(UInt16.self) == Self.format, reader.number(UInt16.self) == 0,
+            let status = reader.number(Int64.self).flatMap(Int.init(exactly:)),
+            let storedAt = reader.number(Int64.self), let requestedAt = reader.number(Int64.self),
+            let respondedAt = reader.number(Int64.self), let version = reader.number(Int64.self),
+            let timeToLive = reader.optional({ $0.number(Int64.self) }),
+            let url = reader.text(), let method = reader.text(),
+            let applicationVersion = reader.optional({ $0.text() }),
+            let sensitiveDigest = reader.optional({ $0.text() }), let varyDigest = reader.optional({ $0.text() }),
+            let varyNames = reader.texts(), let tags = reader.texts(),
+            let head = reader.bytes(), let body = reader.bytes(), reader.isAtEnd
+        else { return nil }
+        self.init(
+            url: url, method: method, status: status, head: head, body: body, storedAt: storedAt,
+            requestedAt: requestedAt, respondedAt: respondedAt, timeToLive: timeToLive, version: version,
+            applicationVersion: applicationVersion, sensitiveDigest: sensitiveDigest, varyNames: varyNames,
+            varyDigest: varyDigest, tags: tags)
+    }
+
+    private static func seal(of content: UnsafeRawBufferPointer, for key: CacheKey) -> [UInt8]? {
+        guard var hash = SHA256(), hash.update(LittleEndian.bytes(of: UInt64(key.namespace.utf8.count))),
+            hash.update(Array(key.namespace.utf8)), hash.update(Array(key.digest.utf8)), hash.update(content)
+        else { return nil }
+        return hash.digest()
+    }
+}

@@ -1,0 +1,67 @@
+/// A response as a cache keeps it, and what the cache must know to judge it later. A value.
+public struct CacheRecord: Sendable, Hashable {
+    /// The URL that answered, after redirects.
+    public var url: String
+    /// The method of the request.
+    public var method: String
+    /// The status code.
+    public var status: Int
+    /// The header block as it came, lines ended by CRLF.
+    public var head: [UInt8]
+    /// The body, decoded where it was compressed.
+    public var body: [UInt8]
+    /// When the record was made: milliseconds since 1970.
+    public var storedAt: Int64
+    /// When the request was sent: milliseconds since 1970 (RFC 9111 section 4.2.3, `request_time`).
+    public var requestedAt: Int64
+    /// When the response came: milliseconds since 1970 (RFC 9111 section 4.2.3, `response_time`).
+    public var respondedAt: Int64
+    /// For how many milliseconds after ``storedAt`` it may be used; `nil` where the header block decides.
+    public var timeToLive: Int64?
+    /// The version of the data as the command gave it. YTKNetwork: `cacheVersion`.
+    public var version: Int64
+    /// The version of the program that stored it, where that counts.
+    public var applicationVersion: String?
+    /// SHA-256, in hexadecimal digits, of the data that the response is secret to; never the data. YTKNetwork:
+    /// `cacheSensitiveData`.
+    public var sensitiveDigest: String?
+    /// The request's header fields that choose between responses (`Vary`), in lower case.
+    public var varyNames: [String]
+    /// SHA-256, in hexadecimal digits, of the values that the request had for ``varyNames``.
+    public var varyDigest: String?
+    /// Words by which many records are removed at once.
+    public var tags: [String]
+
+    /// Makes a record; all times are milliseconds since 1970.
+    public init(
+        url: String, method: String = "GET", status: Int = 200, head: [UInt8] = [], body: [UInt8] = [],
+        storedAt: Int64, requestedAt: Int64? = nil, respondedAt: Int64? = nil, timeToLive: Int64? = nil,
+        version: Int64 = 0, applicationVersion: String? = nil, sensitiveDigest: String? = nil,
+        varyNames: [String] = [], varyDigest: String? = nil, tags: [String] = []
+    ) {
+        self.url = url
+        self.method = method
+        self.status = status
+        self.head = head
+        self.body = body
+        self.storedAt = storedAt
+        self.requestedAt = requestedAt ?? storedAt
+        self.respondedAt = respondedAt ?? storedAt
+        self.timeToLive = timeToLive
+        self.version = version
+        self.applicationVersion = applicationVersion
+        self.sensitiveDigest = sensitiveDigest
+        self.varyNames = varyNames
+        self.varyDigest = varyDigest
+        self.tags = tags
+    }
+
+    /// What it counts for against a store's limit: its bytes, and 512 for what holds them. A sum that cannot overflow, as
+    /// all of it is in memory.
+    public var byteCount: Int {
+        let texts = [url, method, applicationVersion, sensitiveDigest, varyDigest].reduce(0) {
+            $0 + ($1?.utf8.count ?? 0)
+        }
+        return 512 + head.count + body.count + texts + (varyNames + tags).reduce(0) { $0 + 32 + $1.utf8.count }
+    }
+}

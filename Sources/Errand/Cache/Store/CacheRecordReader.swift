@@ -1,0 +1,57 @@
+/// Takes the parts of a record out of bytes that nobody vouches for: `nil` for a part that is not there whole.
+struct CacheRecordReader {
+    private var rest: Slice<UnsafeRawBufferPointer>
+
+    /// The bytes must outlive it.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        rest = bytes[...]
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func raw(_ count: Int) -> Slice<UnsafeRawBufferPointer>? {
+        guard count >= 0, count <= rest.count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+        raw(MemoryLayout<Number>.size).map { slice in
+            Number(littleEndian: UnsafeRawBufferPointer(rebasing: slice).loadUnaligned(as: Number.self))
+        }
+    }
+
+    /// A count of things that take a byte at least, so a lie is found before memory is taken for it.
+    private mutating func count() -> Int? {
+        guard let count = number(UInt32.self).flatMap(Int.init(exactly:)), count <= rest.count else { return nil }
+        return count
+    }
+
+    mutating func bytes() -> [UInt8]? {
+        count().flatMap { raw($0) }.map { Array($0) }
+    }
+
+    mutating func text() -> String? {
+        guard let slice = count().flatMap({ raw($0) }) else { return nil }
+        return String(validating: slice, as: UTF8.self)
+    }
+
+    mutating func texts() -> [String]? {
+        guard let count = count() else { return nil }
+        var texts: [String] = []
+        for _ in 0..<count {
+            guard let text = text() else { return nil }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// `.some(nil)` for a value that is not given, as `nil` is for one that cannot be read.
+    mutating func optional<Value>(_ read: (inout CacheRecordReader) -> Value?) -> Value?? {
+        switch number(UInt8.self) {
+        case 0: .some(nil)
+        case 1: read(&self).map { .some(.some($0)) } ?? .none
+        default: .none
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Synchronization
+
+/// A quick store over a lasting one: reads look above first, and what only the lower one had moves up.
+///
+/// ```swift
+/// let store = LayeredCacheStore(over: SQLiteCacheStore(named: "my-service"))
+/// ```
+///
+/// Where the lower store is shared with other processes, what they write or remove is seen once the record above is gone:
+/// keep the upper limits small, or leave the upper store out, where that matters.
+public final class LayeredCacheStore: CacheStore {
+    /// The quick one.
+    public let memory: MemoryCacheStore
+    /// The lasting one.
+    public let lower: any CacheStore
+    /// How often the upper store was changed by a write or a removal. Holding its lock, and after the lower store, the upper
+    /// one changes: what a reader found below before a removal does then not come back to life above.
+    private let changes = Mutex<UInt64>(0)
+
+    /// Puts `memory` over `lower`.
+    public init(memory: MemoryCacheStore = MemoryCacheStore(), over lower: any CacheStore) {
+        self.memory = memory
+        self.lower = lower
+    }
+
+    /// The record of that key from above, or else from below.
+    public func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord? {
+        if let record = memory.read(key) { return record }
+        let seen = changes.withLock { $0 }
+        guard let record = try lower.read(key) else { return nil }
+        changes.withLock { changes in
+            // Too large for above is no failure: it stays below.
+            if changes == seen { try? memory.write(record, for: key) }
+        }
+        return record
+    }
+
+    /// Writes to both. Where the lower one fails, its error is thrown and the upper one has the record all the same.
+    public func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
+        defer { change { try? $0.write(record, for: key) } }
+        try lower.write(record, for: key)
+    }
+
+    /// Removes from both. Returns whether the lower one had it.
+    @discardableResult
+    public func remove(_ key: CacheKey) throws(CacheStoreError) -> Bool {
+        defer { change { $0.remove(key) } }
+        return try lower.remove(key)
+    }
+
+    /// Removes from both. Returns how many the lower one had.
+    @discardableResult
+    public func remove(tag: String) throws(CacheStoreError) -> Int {
+        defer { change { $0.remove(tag: tag) } }
+        return try lower.remove(tag: tag)
+    }
+
+    /// Removes from both. Returns how many the lower one had.
+    @discardableResult
+    public func remove(olderThan instant: Int64) throws(CacheStoreError) -> Int {
+        defer { change { $0.remove(olderThan: instant) } }
+        return try lower.remove(olderThan: instant)
+    }
+
+    /// Removes from both. Returns how many the lower one had.
+    @discardableResult
+    public func removeAll() throws(CacheStoreError) -> Int {
+        defer { change { $0.removeAll() } }
+        return try lower.removeAll()
+    }
+
+    /// Removes from both. Returns how many the lower one had.
+    @discardableResult
+    public func removeAll(namespace: String) throws(CacheStoreError) -> Int {
+        defer { change { $0.removeAll(namespace: namespace) } }
+        return try lower.removeAll(namespace: namespace)
+    }
+
+    /// What the lower store holds, the hits of both, and the lower one's misses.
+    public func statistics() throws(CacheStoreError) -> CacheStatistics {
+        var statistics = try lower.statistics()
+        statistics.hits += memory.statistics().hits
+        return statistics
+    }
+
+    /// How the lower store is doing.
+    public var health: CacheHealth { lower.health }
+
+    /// Whether the lower store does.
+    public var answersAtOnce: Bool { lower.answersAtOnce }
+
+    /// The record of that key where the upper store has it.
+    public func readAtOnce(_ key: CacheKey) -> CacheRecord? {
+        memory.readAtOnce(key)
+    }
+
+    private func change(_ body: (MemoryCacheStore) -> Void) {
+        changes.withLock { changes in
+            changes += 1
+            body(memory)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import HTTPTypes
+
+/// A response on its way into the cache by ``CachePolicy/timed(_:version:sensitiveData:requiresApplicationVersion:reading:)``:
+/// taken as it came, and stored once its request has succeeded.
+struct TimedEntry: Sendable {
+    let key: CacheKey
+    let members: CachePolicy.Members
+    let description: RequestDescription
+    let response: Response
+    /// Milliseconds since 1970.
+    let requestedAt: Int64
+    let respondedAt: Int64
+
+    func store(in cache: ResponseCache) {
+        guard let record = record(for: cache) else { return }
+        cache.store(record, for: key)
+    }
+
+    /// `nil` for what is not to be stored.
+    func record(for cache: ResponseCache) -> CacheRecord? {
+        guard case .timed(let timeToLive, let version, let sensitiveDigest, _) = members.kind,
+            timeToLive > .zero, cache.takes(response)
+        else { return nil }
+        var vary = VaryValues(names: [], digest: [])
+        if response.header(.vary) != nil {
+            // `*` says that the server's choice cannot be known; that the response is used all the same is this policy's.
+            let names = FieldTokens.members(response.headers[values: .vary]).compactMap { $0 }.filter { $0 != "*" }
+            vary = VaryValues(
+                names: Set(names).sorted(), request: description.headers.fields, digest: ResponseCache.digest)
+        }
+        return CacheRecord(
+            url: description.url, method: description.method.rawValue, status: response.statusCode,
+            head: response.rawHead, body: response.body.bytes, storedAt: respondedAt, requestedAt: requestedAt,
+            respondedAt: respondedAt, timeToLive: timeToLive.cacheMilliseconds, version: version,
+            applicationVersion: cache.applicationVersion, sensitiveDigest: sensitiveDigest,
+            varyNames: vary.names, varyDigest: vary.names.isEmpty ? nil : String(decoding: vary.digest, as: UTF8.self),
+            tags: members.tags)
+    }
+}

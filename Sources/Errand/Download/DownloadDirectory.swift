@@ -1,0 +1,112 @@
+import Glibc
+
+/// The directory that a download goes to, held open: everything happens in that one, though it be renamed meanwhile.
+struct DownloadDirectory: ~Copyable {
+    private let descriptor: FileDescriptor
+    private let paths: DownloadPaths
+
+    init(_ paths: DownloadPaths) throws(ErrandError) {
+        self.paths = paths
+        do {
+            let number = try FileDescriptor.checked {
+                Int(Glibc.open(paths.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+            }
+            descriptor = FileDescriptor(owning: Int32(number))
+        } catch {
+            throw .file(paths.directory, "cannot be downloaded to", errno: error.errno)
+        }
+    }
+
+    /// Never through a symbolic link: its target would be overwritten.
+    func open(_ name: String, _ flags: Int32, mode: mode_t = 0) throws(FileDescriptor.Failure) -> FileDescriptor {
+        let all = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        return FileDescriptor(
+            owning: Int32(try FileDescriptor.checked { Int(openat(descriptor.number, name, all, mode)) }))
+    }
+
+    /// Of what the name stands for, a symbolic link itself included; `nil` where there is nothing.
+    func status(_ name: String) throws(FileDescriptor.Failure) -> stat? {
+        var status = stat()
+        do {
+            _ = try FileDescriptor.checked { Int(fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW)) }
+            return status
+        } catch {
+            guard error.errno == ENOENT else { throw error }
+            return nil
+        }
+    }
+
+    /// Whether there was something to remove.
+    @discardableResult
+    func remove(_ name: String) throws(FileDescriptor.Failure) -> Bool {
+        do {
+            _ = try FileDescriptor.checked { Int(unlinkat(descriptor.number, name, 0)) }
+            return true
+        } catch {
+            guard error.errno == ENOENT else { throw error }
+            return false
+        }
+    }
+
+    func rename(_ old: String, to new: String) throws(FileDescriptor.Failure) {
+        let number = descriptor.number
+        _ = try FileDescriptor.checked { Int(renameat(number, old, number, new)) }
+    }
+
+    /// The same, but EEXIST where there is something already, be it since a moment ago.
+    func renameWithoutReplacing(_ old: String, to new: String) throws(FileDescriptor.Failure) {
+        let number = descriptor.number
+        do {
+            _ = try FileDescriptor.checked { Int(SystemCalls.renameWithoutReplacing(number, old, new)) }
+        } catch {
+            // File systems that do not know the flag. A hard link does not replace either.
+            guard error.errno == EINVAL || error.errno == ENOSYS else { throw error }
+            _ = try FileDescriptor.checked { Int(linkat(number, old, number, new, 0)) }
+            try remove(old)
+        }
+    }
+
+    /// Makes names last: renames and removals before it.
+    func sync() throws(FileDescriptor.Failure) {
+        do {
+            try descriptor.sync()
+        } catch {
+            // File systems without such a thing.
+            guard error.errno == EINVAL || error.errno == EROFS else { throw error }
+        }
+    }
+
+    /// The old journal or the new one, never a torn one.
+    func write(_ journal: DownloadJournal) throws(FileDescriptor.Failure) {
+        try remove(paths.newJournal)
+        // URLs have secrets in them.
+        let file = try open(paths.newJournal, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        do throws(FileDescriptor.Failure) {
+            let bytes = journal.encoded
+            // A closure of `withUnsafeBytes` cannot throw a type here.
+            let written = bytes.withUnsafeBytes { buffer in
+                Result { () throws(FileDescriptor.Failure) in try file.write(buffer, at: 0) }
+            }
+            try written.get()
+            try file.sync()
+            try rename(paths.newJournal, to: paths.journal)
+        } catch {
+            _ = try? remove(paths.newJournal)
+            throw error
+        }
+        try sync()
+    }
+
+    /// `nil` where there is none, or none that can be trusted.
+    func readJournal() -> DownloadJournal? {
+        guard let file = try? open(paths.journal, O_RDONLY), let status = try? file.status(),
+            status.st_mode & S_IFMT == S_IFREG, status.st_size <= DownloadJournal.maximumBytes,
+            let bytes = try? file.read(Int(status.st_size), at: 0)
+        else { return nil }
+        return DownloadJournal(decoding: bytes)
+    }
+
+    func removeJournal() throws(FileDescriptor.Failure) {
+        if try remove(paths.journal) { try sync() }
+    }
+}

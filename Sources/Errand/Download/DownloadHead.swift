@@ -1,0 +1,47 @@
+import HTTPTypes
+
+/// What a response's head says that matters to a download.
+struct DownloadHead: Sendable, Hashable {
+    var statusCode: Int
+    var validators = DownloadValidators()
+    var contentRange: ContentRange?
+    /// Of the body that follows.
+    var contentLength: Int64?
+    /// Whether it promises or refuses ranges (`Accept-Ranges`); `nil` where it says nothing.
+    var acceptsRanges: Bool?
+    /// The bytes are not the content's own, and neither would be those of a range.
+    var isEncoded = false
+    /// `multipart/byteranges`, which nobody has asked for.
+    var isMultipart = false
+    var retryAfter: Duration?
+
+    init(statusCode: Int) {
+        self.statusCode = statusCode
+    }
+
+    init(statusCode: Int, _ fields: HTTPFields) {
+        self.statusCode = statusCode
+        validators = DownloadValidators(fields)
+        contentRange = fields[.contentRange].flatMap { ContentRange($0) }
+        contentLength = fields[.contentLength].flatMap { ContentRange.number($0) }
+        acceptsRanges = fields[.acceptRanges].flatMap { value in
+            switch value.lowercased() {
+            case "bytes": true
+            case "none": false
+            default: nil
+            }
+        }
+        isEncoded = fields[.contentEncoding].map { !["", "identity"].contains($0.lowercased()) } ?? false
+        isMultipart = fields[.contentType]?.lowercased().hasPrefix("multipart/byteranges") ?? false
+        retryAfter = fields[.retryAfter].flatMap { ContentRange.number($0) }.map { .seconds(min($0, 1 << 31)) }
+    }
+
+    /// The whole content's length, as far as this head tells it.
+    var total: Int64? {
+        switch statusCode {
+        case 206, 416: contentRange?.total
+        case 200: contentLength
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// What lies beside a `.part` file, so that whoever comes next can go on: which content it is of, and what of it is safe
+/// on disk.
+///
+/// Of the hash nothing is kept: a digest's state is the library's own, changes with its version, and the safe bytes are
+/// read again in less time than it takes to ask the server.
+struct DownloadJournal: Sendable, Hashable {
+    /// What was asked for, before redirects: those may carry a new signature each time.
+    var url: String
+    var validators = DownloadValidators()
+    /// Of the whole content; `nil`: not known.
+    var length: Int64?
+    /// Written and synced.
+    var safe = ByteRangeSet()
+
+    init(url: String) {
+        self.url = url
+    }
+}
+
+extension DownloadJournal {
+    /// Changes with the layout below; a journal of another version is as good as none.
+    static let version: UInt64 = 1
+    /// Longer ones are not ours.
+    static let maximumBytes = 1 << 20
+    private static let magic = Array("errand-download\n".utf8)
+
+    /// The magic word, the version, the fields, and a CRC-32 of it all. A torn or foreign file is to be told from a sound
+    /// one; nobody is kept from forging one who may write beside the part anyway.
+    var encoded: [UInt8] {
+        var writer = JournalWriter(Self.magic)
+        writer.write(Self.version)
+        writer.write(url)
+        for text in [validators.entityTag, validators.lastModified, validators.date] { writer.write(text) }
+        writer.write(UInt64(bitPattern: length ?? -1))
+        writer.write(UInt64(safe.ranges.count))
+        for range in safe.ranges {
+            writer.write(UInt64(bitPattern: range.lowerBound))
+            writer.write(UInt64(bitPattern: range.upperBound))
+        }
+        writer.write(UInt64(Checksum.crc32(writer.bytes)))
+        return writer.bytes
+    }
+
+    /// `nil` for whatever is not exactly what `encoded` gives for some journal.
+    init?(decoding bytes: [UInt8]) {
+        guard bytes.count <= Self.maximumBytes, bytes.count >= Self.magic.count + 8, bytes.starts(with: Self.magic)
+        else {
+            return nil
+        }
+        var reader = JournalReader(bytes[Self.magic.count...])
+        guard reader.number() == Self.version, let url = reader.text() ?? nil, let entityTag = reader.text(),
+            let lastModified = reader.text(), let date = reader.text(), let length = reader.number().map(Self.signed),
+            length >= -1, let count = reader.number(), count <= UInt64(bytes.count / 16)
+        else { return nil }
+        var (ranges, end): ([Range<Int64>], Int64) = ([], -1)
+        for _ in 0..<count {
+            // In order and apart, as `ByteRangeSet` has them.
+            guard let first = reader.number().map(Self.signed), let last = reader.number().map(Self.signed),
+                first > end, last > first, length < 0 || last <= length
+            else { return nil }
+            ranges.append(first..<last)
+            end = last
+        }
+        guard reader.number() == UInt64(Checksum.crc32(bytes.dropLast(8))), reader.isAtEnd else { return nil }
+        self.url = url
+        validators = DownloadValidators(entityTag: entityTag, lastModified: lastModified, date: date)
+        self.length = length < 0 ? nil : length
+        safe = ByteRangeSet(ranges)
+    }
+
+    private static func signed(_ number: UInt64) -> Int64 {
+        Int64(bitPattern: number)
+    }
+}

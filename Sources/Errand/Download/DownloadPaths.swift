@@ -1,0 +1,44 @@
+/// Where a download lives: `name`, and while it runs `name.part` and `name.part.journal` beside it.
+struct DownloadPaths: Sendable, Hashable {
+    let directory: String
+    let name: String
+
+    var part: String { name + ".part" }
+    var journal: String { part + ".journal" }
+    /// The next journal while it is being written.
+    var newJournal: String { journal + ".new" }
+
+    /// Throws ``ErrandError/fileIsDirectory`` for what cannot name a file, and ``ErrandError/fileUnwritable`` for a NUL.
+    init(destination: String) throws(ErrandError) {
+        guard !destination.utf8.contains(0) else {
+            throw .file(.fileUnwritable, destination, "cannot be written: there is a NUL in it")
+        }
+        let slash = destination.utf8.lastIndex(of: UInt8(ascii: "/"))
+        name = slash.map { String(destination[destination.utf8.index(after: $0)...]) } ?? destination
+        directory =
+            switch slash {
+            case nil: "."
+            case destination.startIndex?: "/"
+            case let slash?: String(destination[..<slash])
+            }
+        guard !["", ".", ".."].contains(name) else {
+            throw .file(.fileIsDirectory, destination, "is a directory, no file")
+        }
+    }
+
+    private init(directory: String, name: String) {
+        self.directory = directory
+        self.name = name
+    }
+
+    func path(_ name: String) -> String {
+        directory == "." ? name : directory == "/" ? "/" + name : directory + "/" + name
+    }
+
+    var destination: String { path(name) }
+
+    /// `name (1).txt` in the same directory.
+    func numbered(_ number: Int) -> DownloadPaths {
+        DownloadPaths(directory: directory, name: DownloadName(name).numbered(number).text)
+    }
+}

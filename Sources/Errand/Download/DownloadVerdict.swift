@@ -1,0 +1,107 @@
+/// What a response's head means for the bytes that were asked for. A pure function, for one connection or many.
+enum DownloadVerdict: Equatable {
+    /// The body is what was asked for and ends there; `nil`: where the transfer ends.
+    case take(end: Int64?)
+    /// The body is the whole content, though a part of it was asked for: nothing of what is there is kept.
+    case takeFromZero(end: Int64?)
+    /// Everything is there already.
+    case complete
+    /// What is there, or what came, is of another content or cannot be joined: begin from zero.
+    case restart
+    case retry(after: Duration?, ErrandError)
+    case fail(ErrandError)
+}
+
+/// A request of a download.
+struct DownloadAsk: Sendable, Hashable {
+    /// Counted over the download's life, to tell a late event of a transfer from a present one's.
+    var transfer: Int
+    /// Where the bytes go that come.
+    var offset: Int64 = 0
+    /// Behind the last byte that is wanted; `nil`: all there are.
+    var end: Int64?
+    var ifRange: String?
+
+    /// The field to send; `nil` where the whole content is asked for.
+    var range: String? {
+        guard isRanged else { return nil }
+        return "bytes=\(offset)-" + (end.map { String($0 - 1) } ?? "")
+    }
+
+    var isRanged: Bool { offset > 0 || end != nil }
+}
+
+extension DownloadVerdict {
+    /// - Parameters:
+    ///   - validators: Of the content that is there in part.
+    ///   - length: Its length, where it is known.
+    static func on(
+        _ head: DownloadHead, to ask: DownloadAsk, validators: DownloadValidators, length: Int64?,
+        policy: DownloadPolicy
+    ) -> DownloadVerdict {
+        if policy.retryableStatusCodes.contains(head.statusCode) {
+            return .retry(after: head.retryAfter, refused(head.statusCode))
+        }
+        switch head.statusCode {
+        case 200, 206:
+            if head.isEncoded {
+                return .fail(
+                    .contentEncodingRefused.with(
+                        message: "the server encoded the content: its bytes and ranges are not the file's"))
+            }
+            return head.statusCode == 200
+                ? whole(head, to: ask, policy) : part(head, to: ask, validators, length, policy)
+        case 416 where ask.isRanged:
+            return beyond(head, to: ask, validators, length, policy)
+        default:
+            return .fail(refused(head.statusCode))
+        }
+    }
+
+    private static func whole(
+        _ head: DownloadHead, to ask: DownloadAsk, _ policy: DownloadPolicy
+    ) -> DownloadVerdict {
+        if let mismatch = mismatch(head.contentLength, policy) { return .fail(mismatch) }
+        return ask.isRanged ? .takeFromZero(end: head.contentLength) : .take(end: head.contentLength)
+    }
+
+    private static func part(
+        _ head: DownloadHead, to ask: DownloadAsk, _ validators: DownloadValidators, _ length: Int64?,
+        _ policy: DownloadPolicy
+    ) -> DownloadVerdict {
+        // RFC 9110 15.3.7: only in answer to a range. Nothing else is to be had from that server.
+        guard ask.isRanged else {
+            return .fail(.malformedResponse.with(message: "the server sent a part of what it was asked for as a whole"))
+        }
+        guard !head.isMultipart, let contentRange = head.contentRange, let range = contentRange.range,
+            range.lowerBound == ask.offset, range.upperBound <= ask.end ?? .max,
+            head.contentLength.map({ $0 == range.count }) ?? true
+        else { return .restart }
+        if validators.contradicts(head.validators) { return .restart }
+        if let length, range.upperBound > length || contentRange.total.map({ $0 != length }) == true { return .restart }
+        if let mismatch = mismatch(contentRange.total, policy) { return .fail(mismatch) }
+        // Fewer bytes than were asked for are allowed; the rest is asked for afterwards.
+        return .take(end: range.upperBound)
+    }
+
+    /// 416. With `If-Range` it means that the content is still the same: else it would have been a 200.
+    private static func beyond(
+        _ head: DownloadHead, to ask: DownloadAsk, _ validators: DownloadValidators, _ length: Int64?,
+        _ policy: DownloadPolicy
+    ) -> DownloadVerdict {
+        guard ask.end == nil, let total = head.contentRange?.total, total == ask.offset, total == length ?? total,
+            !validators.contradicts(head.validators)
+        else { return .restart }
+        return mismatch(total, policy).map { .fail($0) } ?? .complete
+    }
+
+    /// The error of a content that is `length` long where another length is expected.
+    static func mismatch(_ length: Int64?, _ policy: DownloadPolicy) -> ErrandError? {
+        guard let length, let expected = policy.expectedLength, length != expected else { return nil }
+        return .lengthMismatch.with(message: "the content is \(length) bytes long, not \(expected)")
+    }
+
+    private static func refused(_ statusCode: Int) -> ErrandError {
+        .statusNotAccepted.with(message: "the status \(statusCode) was not accepted")
+    }
+}

@@ -1,0 +1,84 @@
+import Glibc
+
+/// An open file or directory, closed with its owner. Calls that a signal interrupts are made again. Errors are `errno`.
+struct FileDescriptor: ~Copyable {
+    let number: Int32
+
+    /// Takes over an open descriptor.
+    init(owning number: Int32) {
+        self.number = number
+    }
+
+    deinit {
+        // Not again after EINTR: on Linux the descriptor is gone, and the number may be another thread's by now.
+        _ = Glibc.close(number)
+    }
+
+    struct Failure: Error, Equatable {
+        let errno: Int32
+    }
+
+    static func checked(_ call: () -> Int) throws(Failure) -> Int {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let number = Glibc.errno
+            guard number == EINTR else { throw Failure(errno: number) }
+        }
+    }
+
+    func status() throws(Failure) -> stat {
+        var status = Glibc.stat()
+        _ = try Self.checked { Int(fstat(number, &status)) }
+        return status
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = try Self.checked {
+                pwrite(number, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
+            }
+            // POSIX allows none for a regular file; an endless loop would be the answer to it.
+            guard count > 0 else { throw Failure(errno: EIO) }
+            written += count
+        }
+    }
+
+    /// What is there from `offset` on, less than `count` bytes only at the end.
+    func read(_ count: Int, at offset: Int64) throws(Failure) -> [UInt8] {
+        var failure: Failure?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = 0
+            while filled < count {
+                let rest = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[filled...]))
+                do throws(Failure) {
+                    let got = try Self.checked {
+                        pread(number, rest.baseAddress, rest.count, off_t(offset) + off_t(filled))
+                    }
+                    if got == 0 { return }
+                    filled += got
+                } catch {
+                    failure = error
+                    return
+                }
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    func truncate(to length: Int64) throws(Failure) {
+        _ = try Self.checked { Int(ftruncate(number, off_t(length))) }
+    }
+
+    /// The bytes, and what of the file's status it takes to find them again.
+    func syncData() throws(Failure) {
+        _ = try Self.checked { Int(fdatasync(number)) }
+    }
+
+    func sync() throws(Failure) {
+        _ = try Self.checked { Int(fsync(number)) }
+    }
+}

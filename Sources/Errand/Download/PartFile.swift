@@ -1,0 +1,255 @@
+import Glibc
+
+/// The `.part` file of a download and the journal beside it, on disk in step: what the journal calls safe is, and of what
+/// was written never more than `syncInterval` bytes are not called safe yet.
+///
+/// One owner at a time in all processes (`flock`), one thread at a time in this. Every call may block on the disk. All
+/// errors leave both files for the next try. The process should ignore SIGXFSZ where it runs under a limit of file size;
+/// then that limit is ``ErrandError/diskFull``, too.
+struct PartFile: ~Copyable {
+    let paths: DownloadPaths
+    private let directory: DownloadDirectory
+    private let file: FileDescriptor
+    private let syncInterval: Int64
+    /// What is on disk, or will be with the next sync.
+    private(set) var journal: DownloadJournal
+    /// Written since the last sync.
+    private var unsynced = ByteRangeSet()
+    /// Of the first sync that failed. The kernel has then dropped pages that it could not write and marked them clean, so
+    /// that the next sync would succeed and mean nothing.
+    private var failure: ErrandError?
+
+    static let syncInterval: Int64 = 1 << 20
+
+    /// Opens or creates the part and takes the lock. What an earlier run left is kept as far as its journal calls it
+    /// safe and is of `url`; all else is cut off. The answer is in ``journal``.
+    ///
+    /// Throws ``ErrandError/fileLocked`` where another download has it, ``ErrandError/directoryMissing``,
+    /// ``ErrandError/fileAccessDenied``, ``ErrandError/fileIsDirectory`` (the destination or the part),
+    /// ``ErrandError/fileExists`` by `overwrite`, ``ErrandError/diskFull``, ``ErrandError/fileUnwritable``.
+    static func open(
+        _ paths: DownloadPaths, url: String, overwrite: OverwritePolicy = .replace,
+        syncInterval: Int64 = PartFile.syncInterval
+    ) throws(ErrandError) -> PartFile {
+        let directory = try DownloadDirectory(paths)
+        try checkDestination(paths, directory, overwrite)
+        let file = try openPart(paths, directory)
+        var part = PartFile(paths, directory, file, DownloadJournal(url: url), syncInterval)
+        do {
+            try part.recover()
+        } catch {
+            throw .file(paths.path(paths.part), "cannot be resumed", errno: error.errno)
+        }
+        return part
+    }
+
+    private init(
+        _ paths: DownloadPaths, _ directory: consuming DownloadDirectory, _ file: consuming FileDescriptor,
+        _ journal: DownloadJournal, _ syncInterval: Int64
+    ) {
+        self.paths = paths
+        self.directory = directory
+        self.file = file
+        self.journal = journal
+        self.syncInterval = max(1, syncInterval)
+    }
+
+    deinit {
+        // Closing would do, but for a child that another thread forks at this moment: until it has called `exec` it has
+        // the descriptor, and with that the lock, too.
+        _ = SystemCalls.flock(file.number, LOCK_UN)
+    }
+
+    private mutating func recover() throws(FileDescriptor.Failure) {
+        let size = Int64(try file.status().st_size)
+        guard let found = directory.readJournal(), found.url == journal.url, !found.safe.clipped(to: size).isEmpty
+        else {
+            return try startOver()
+        }
+        journal = found
+        journal.safe = found.safe.clipped(to: size)
+        try file.truncate(to: journal.safe.end)
+        // Before anything is written where the old one says that it is there.
+        if journal != found { try directory.write(journal) }
+    }
+
+    private static func checkDestination(
+        _ paths: DownloadPaths, _ directory: borrowing DownloadDirectory, _ overwrite: OverwritePolicy
+    ) throws(ErrandError) {
+        if case .number = overwrite { return }
+        do {
+            guard let there = try directory.status(paths.name) else { return }
+            if there.st_mode & S_IFMT == S_IFDIR {
+                throw ErrandError.file(.fileIsDirectory, paths.destination, "is a directory")
+            }
+            if case .fail = overwrite { throw ErrandError.file(.fileExists, paths.destination, "exists already") }
+        } catch let error as FileDescriptor.Failure {
+            throw .file(paths.destination, "cannot be written", errno: error.errno)
+        } catch let error as ErrandError {
+            throw error
+        } catch {
+            throw .fileUnwritable
+        }
+    }
+
+    private static func openPart(
+        _ paths: DownloadPaths, _ directory: borrowing DownloadDirectory
+    ) throws(ErrandError) -> FileDescriptor {
+        let path = paths.path(paths.part)
+        do throws(FileDescriptor.Failure) {
+            // Whoever had the lock may have renamed or removed what was opened before the lock was free: then this one
+            // holds the lock of another file. So many of them in a row are no coincidence.
+            for _ in 0..<16 {
+                let file = try directory.open(paths.part, O_RDWR | O_CREAT, mode: 0o666)
+                guard try file.status().st_mode & S_IFMT == S_IFREG else { throw FileDescriptor.Failure(errno: EINVAL) }
+                _ = try FileDescriptor.checked { Int(SystemCalls.flock(file.number, LOCK_EX | LOCK_NB)) }
+                let (mine, there) = (try file.status(), try directory.status(paths.part))
+                if let there, there.st_dev == mine.st_dev, there.st_ino == mine.st_ino { return file }
+            }
+            throw FileDescriptor.Failure(errno: EWOULDBLOCK)
+        } catch {
+            if error.errno == EWOULDBLOCK {
+                throw .file(.fileLocked, path, "is being written by another download", errno: error.errno)
+            }
+            if error.errno == EINVAL { throw .file(.fileUnwritable, path, "is no regular file") }
+            throw .file(path, "cannot be opened", errno: error.errno)
+        }
+    }
+
+    /// Writes, and syncs whenever that many bytes are not safe yet.
+    mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(ErrandError) {
+        if let failure { throw failure }
+        var written = 0
+        while written < bytes.count {
+            let count = min(bytes.count - written, Int(clamping: syncInterval - unsynced.count))
+            let start = offset + Int64(written)
+            do {
+                try file.write(UnsafeRawBufferPointer(rebasing: bytes[written..<written + count]), at: start)
+            } catch {
+                throw .file(paths.path(paths.part), "cannot be written", errno: error.errno)
+            }
+            unsynced.insert(start..<start + Int64(count))
+            written += count
+            if unsynced.count >= syncInterval { try sync() }
+        }
+    }
+
+    /// Makes everything that was written safe, then says so in the journal.
+    mutating func sync() throws(ErrandError) {
+        if let failure { throw failure }
+        guard !unsynced.isEmpty else { return }
+        do {
+            try file.syncData()
+        } catch {
+            let failure = ErrandError.file(paths.path(paths.part), "cannot be written to the disk", errno: error.errno)
+            self.failure = failure
+            throw failure
+        }
+        journal.safe.formUnion(unsynced)
+        unsynced = ByteRangeSet()
+        do {
+            try directory.write(journal)
+        } catch {
+            throw .file(paths.path(paths.journal), "cannot be written", errno: error.errno)
+        }
+    }
+
+    /// Which content it is that will be written; the next sync says so on disk.
+    mutating func identify(_ validators: DownloadValidators, length: Int64?) {
+        journal.validators = validators
+        journal.length = length
+    }
+
+    /// Nothing of what is there is wanted any more.
+    mutating func restart() throws(ErrandError) {
+        if let failure { throw failure }
+        do {
+            try startOver()
+        } catch {
+            throw .file(paths.path(paths.part), "cannot be emptied", errno: error.errno)
+        }
+    }
+
+    /// The journal first, and for good: it must never be found beside bytes of another content.
+    private mutating func startOver() throws(FileDescriptor.Failure) {
+        try directory.removeJournal()
+        try file.truncate(to: 0)
+        journal = DownloadJournal(url: journal.url)
+        unsynced = ByteRangeSet()
+    }
+
+    /// Asks the file system for room for so many bytes, where it knows how. Throws ``ErrandError/diskFull`` where there is
+    /// not so much.
+    func reserve(_ length: Int64) throws(ErrandError) {
+        guard length > 0 else { return }
+        do {
+            _ = try FileDescriptor.checked { Int(SystemCalls.reserve(file.number, off_t(length))) }
+        } catch {
+            let error = ErrandError.file(
+                paths.path(paths.part), "cannot become \(length) bytes long", errno: error.errno)
+            if error == .diskFull { throw error }
+        }
+    }
+
+    /// What was written from `offset` on, at most `count` bytes; fewer at the end of the file. For a digest.
+    func read(_ count: Int, at offset: Int64) throws(ErrandError) -> [UInt8] {
+        do {
+            return try file.read(count, at: offset)
+        } catch {
+            throw .file(paths.path(paths.part), "cannot be read again", errno: error.errno)
+        }
+    }
+
+    /// Puts the file in its place, safe on disk. Whoever opens the destination finds the old file or the whole new one.
+    /// Throws ``ErrandError/fileExists`` by `overwrite`.
+    ///
+    /// Returns: its path, which `overwrite` may have changed.
+    mutating func install(_ overwrite: OverwritePolicy = .replace) throws(ErrandError) -> String {
+        try sync()
+        let installed: DownloadPaths
+        do {
+            try file.sync()
+            installed = try move(overwrite)
+        } catch {
+            throw .file(paths.destination, "cannot be put in place", errno: error.errno)
+        }
+        // It is in place: no failure from here on makes it undone. A journal without a part counts for nothing.
+        for name in [paths.journal, paths.newJournal] { _ = try? directory.remove(name) }
+        _ = try? directory.sync()
+        return installed.destination
+    }
+
+    private func move(_ overwrite: OverwritePolicy) throws(FileDescriptor.Failure) -> DownloadPaths {
+        switch overwrite {
+        case .replace:
+            try directory.rename(paths.part, to: paths.name)
+            return paths
+        case .fail:
+            try directory.renameWithoutReplacing(paths.part, to: paths.name)
+            return paths
+        case .number:
+            var candidate = paths
+            for number in 1...10_000 {
+                do throws(FileDescriptor.Failure) {
+                    try directory.renameWithoutReplacing(paths.part, to: candidate.name)
+                    return candidate
+                } catch {
+                    guard error.errno == EEXIST else { throw error }
+                    candidate = paths.numbered(number)
+                }
+            }
+            throw FileDescriptor.Failure(errno: EEXIST)
+        }
+    }
+
+    /// Removes the part and its journal: nobody will go on with them.
+    func discard() throws(ErrandError) {
+        do {
+            try directory.removeJournal()
+            try directory.remove(paths.newJournal)
+            try directory.remove(paths.part)
+        } catch {
+            throw .file(paths.path(paths.part), "cannot be removed", errno: error.errno)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CLibcrypto
+
+/// SHA-256 (FIPS 180-4) by libcrypto, which has the processor's own instructions for it; libcurl loads it anyway. Used by
+/// one task at a time.
+package struct SHA256: ~Copyable {
+    private let context: OpaquePointer
+
+    package static let byteCount = 32
+
+    /// `nil` where libcrypto has no memory, or no such digest (a provider left out by its configuration).
+    package init?() {
+        guard let context = EVP_MD_CTX_new() else { return nil }
+        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+            EVP_MD_CTX_free(context)
+            return nil
+        }
+        self.context = context
+    }
+
+    deinit {
+        EVP_MD_CTX_free(context)
+    }
+
+    /// Takes in more bytes. Returns whether libcrypto did.
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.isEmpty || EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
+    }
+
+    /// Takes in more bytes. Returns whether libcrypto did.
+    package mutating func update(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { update($0) }
+    }
+
+    /// The digest of all bytes so far, 32 bytes; more may follow. `nil` where libcrypto has no memory.
+    package func digest() -> [UInt8]? {
+        // Finishing ends a context, so a copy of it is finished.
+        guard let copy = EVP_MD_CTX_new() else { return nil }
+        defer { EVP_MD_CTX_free(copy) }
+        guard EVP_MD_CTX_copy_ex(copy, context) == 1 else { return nil }
+        var isWhole = false
+        let digest = [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, filled in
+            isWhole = EVP_DigestFinal_ex(copy, buffer.baseAddress, nil) == 1
+            filled = isWhole ? Self.byteCount : 0
+        }
+        return isWhole ? digest : nil
+    }
+
+    /// The digest of `bytes`, or `nil` as in ``init()``.
+    package static func digest(of bytes: [UInt8]) -> [UInt8]? {
+        guard var hash = SHA256(), hash.update(bytes) else { return nil }
+        return hash.digest()
+    }
+
+    /// Two lowercase digits a byte.
+    package static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
+            for (index, byte) in bytes.enumerated() {
+                buffer[2 * index] = digits[Int(byte >> 4)]
+                buffer[2 * index + 1] = digits[Int(byte & 15)]
+            }
+            return 2 * bytes.count
+        }
+    }
+}

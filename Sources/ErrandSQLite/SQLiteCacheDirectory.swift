@@ -1,0 +1,43 @@
+import Errand
+import Glibc
+
+/// Where a named cache lives, by the XDG Base Directory Specification.
+enum SQLiteCacheDirectory {
+    /// `$XDG_CACHE_HOME/NAME`, or `~/.cache/NAME`, through the filters in their order; no slash at the end.
+    static func path(
+        named name: String, filters: [@Sendable (String) -> String], environment: (String) -> String? = Self.variable
+    ) throws(CacheStoreError) -> String {
+        guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == 47 || $0 == 0 }) else {
+            throw CacheStoreError.pathRefused.with(message: "a cache's name is one part of a path, not \"\(name)\"")
+        }
+        guard let base = base(environment) else {
+            throw CacheStoreError.pathRefused.with(message: "neither XDG_CACHE_HOME nor HOME is an absolute path")
+        }
+        return try checked(filters.reduce("\(base)/\(name)") { $1($0) })
+    }
+
+    /// The path without slashes at its end, if it can be one at all.
+    static func checked(_ path: String) throws(CacheStoreError) -> String {
+        guard isAbsolute(path), !path.utf8.contains(0) else {
+            throw CacheStoreError.pathRefused.with(message: "a cache needs an absolute path, not \"\(path)\"")
+        }
+        var path = path
+        while path.hasSuffix("/"), path != "/" { path.removeLast() }
+        return path
+    }
+
+    /// A relative XDG_CACHE_HOME is to be ignored, says the specification.
+    private static func base(_ environment: (String) -> String?) -> String? {
+        if let base = environment("XDG_CACHE_HOME"), isAbsolute(base) { return base }
+        if let home = environment("HOME"), isAbsolute(home) { return "\(home)/.cache" }
+        return nil
+    }
+
+    private static func isAbsolute(_ path: String) -> Bool {
+        path.utf8.first == 47
+    }
+
+    static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+}

@@ -1,0 +1,51 @@
+import Errand
+import Glibc
+
+extension SQLiteCacheFile {
+    /// How opening went.
+    enum Opening {
+        /// `damage` where the file that was there had to be put aside.
+        case contents(SQLiteCacheContents, damage: CacheStoreError?)
+        case failure(SQLiteFailure)
+    }
+
+    /// Opens the file, made where it is missing and made anew where it is no database or a damaged one; alone among all
+    /// processes that do so.
+    func opened(until deadline: ContinuousClock.Instant) throws(CacheStoreError) -> Opening {
+        try Self.makeDirectory(Self.parent(of: path))
+        return try exclusively(until: deadline) { () throws(CacheStoreError) -> Opening in
+            try make()
+            do throws(SQLiteFailure) {
+                return .contents(try SQLiteCacheContents(self, until: deadline), damage: nil)
+            } catch {
+                guard case .replace(let damage) = error.remedy else { return .failure(error) }
+                try putAside()
+                try make()
+                do throws(SQLiteFailure) {
+                    return .contents(try SQLiteCacheContents(self, until: deadline), damage: damage)
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+    }
+
+    /// Renames the file to `.damaged`, in place of an earlier one, unless another process has done so: then the name is
+    /// no longer that of the file that was `opened`.
+    func putAside(
+        ifStill opened: Identity?, until deadline: ContinuousClock.Instant
+    ) throws(CacheStoreError) {
+        try exclusively(until: deadline) { () throws(CacheStoreError) in
+            if identity == opened { try putAside() }
+        }
+    }
+
+    private func putAside() throws(CacheStoreError) {
+        // First what belongs to it: a new file beside an old log would take it for its own.
+        unlink(path + "-wal")
+        unlink(path + "-shm")
+        guard rename(path, path + ".damaged") == 0 || errno == ENOENT else {
+            throw Self.error(errno, "cannot put \(path) aside")
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import Errand
+import Glibc
+
+/// What a ``SQLiteCacheStore`` guards: whether the file is open, and what to do when it fails.
+struct SQLiteCacheState {
+    private enum Phase {
+        /// The next call opens it.
+        case closed
+        case open(SQLiteCacheContents)
+        /// Nothing is written until then.
+        case readingOnly(SQLiteCacheContents, until: Int64, CacheStoreError)
+        case off(until: Int64, CacheStoreError)
+    }
+
+    enum Access {
+        case read
+        /// May be left out.
+        case write
+        /// May not be left out unnoticed.
+        case removal
+    }
+
+    private let file: SQLiteCacheFile?
+    private let patience: Duration
+    private let retryInterval: Int64
+    private var phase = Phase.closed
+    private var repairs = 0
+    private var lastReason: CacheStoreError?
+    /// What happened since it was made; what is held is in the file.
+    var statistics = CacheStatistics()
+
+    /// More failures than that in one call, and it is switched off.
+    private static let attemptsAtMost = 3
+
+    /// `file` may be `nil` only together with the reason, for good.
+    init(file: SQLiteCacheFile?, refusal: CacheStoreError?, patience: Duration, retryInterval: Int64) {
+        self.file = file
+        self.patience = patience
+        self.retryInterval = retryInterval
+        if let refusal { phase = .off(until: .max, refusal) }
+    }
+
+    var health: CacheHealth {
+        switch phase {
+        case .closed, .open: CacheHealth(.working, reason: lastReason, repairs: repairs)
+        case .readingOnly(_, _, let reason): CacheHealth(.readingOnly, reason: reason, repairs: repairs)
+        case .off(_, let reason): CacheHealth(.off, reason: reason, repairs: repairs)
+        }
+    }
+
+    /// Runs `body` on the open file, which is opened, reopened or replaced where needed. `nil` where reading or writing is
+    /// switched off; a removal throws then. Waits for no longer than `patience` in all.
+    mutating func perform<Result>(
+        _ access: Access, at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
+    ) throws(CacheStoreError) -> Result? {
+        let deadline = ContinuousClock.now + patience
+        var attempt = 0
+        while true {
+            attempt += 1
+            do {
+                guard let contents = try usable(for: access, at: now, until: deadline) else { return nil }
+                contents.waitForLocks(until: deadline)
+                return try body(contents)
+            } catch let failure as SQLiteFailure {
+                try meet(failure, attempt: attempt, at: now, until: deadline)
+            } catch let error as CacheStoreError {
+                throw error
+            } catch {
+                throw CacheStoreError.unavailable.with(message: "\(error)")
+            }
+        }
+    }
+
+    /// The open file, opened now if it is not; `nil` where that access is switched off.
+    private mutating func usable(
+        for access: Access, at now: Int64, until deadline: ContinuousClock.Instant
+    ) throws -> SQLiteCacheContents? {
+        switch phase {
+        case .off(let until, let reason):
+            if isAhead(until, of: now) {
+                if access == .removal { throw reason }
+                return nil
+            }
+        case .readingOnly(let contents, let until, _):
+            // A removal is tried all the same: it may not be left out.
+            if access == .write, isAhead(until, of: now) { return nil }
+            if let contents = current(contents) {
+                if access == .write { phase = .open(contents) }
+                return contents
+            }
+        case .open(let contents):
+            if let contents = current(contents) { return contents }
+        case .closed: break
+        }
+        if case .off(.max, _) = phase { return nil }
+        phase = .closed
+        return try opened(at: now, until: deadline)
+    }
+
+    /// A clock that was set back ends a wait, too.
+    private func isAhead(_ until: Int64, of now: Int64) -> Bool {
+        until == .max || now < until && now >= until - retryInterval
+    }
+
+    /// `nil` where the name is that of another file now, or where another process opened it before a fork.
+    private mutating func current(_ contents: SQLiteCacheContents) -> SQLiteCacheContents? {
+        guard contents.process == getpid() else {
+            // Closing would unlock what the parent has locked; and SQLite's table of open files is the parent's, so
+            // this process cannot open it again either.
+            _ = Unmanaged.passRetained(contents)
+            phase = .off(until: .max, .unavailable.with(message: "the process forked while the cache was open"))
+            return nil
+        }
+        guard contents.identity == file?.identity else { return nil }
+        return contents
+    }
+
+    private mutating func opened(
+        at now: Int64, until deadline: ContinuousClock.Instant
+    ) throws -> SQLiteCacheContents? {
+        guard let file else { return nil }
+        let contents: SQLiteCacheContents
+        do {
+            switch try file.opened(until: deadline) {
+            case .contents(let opened, let damage):
+                contents = opened
+                if let damage {
+                    repairs += 1
+                    lastReason = damage
+                }
+            case .failure(let failure): throw failure
+            }
+        } catch let error as CacheStoreError {
+            if error != .locked { switchOff(error, at: now) }
+            throw error
+        }
+        switch contents.finding {
+        case .ours, .empty, .outdated: break
+        case .newer:
+            let error = CacheStoreError.unavailable.with(message: "\(file.path) is of a newer version of this library")
+            switchOff(error, at: now)
+            throw error
+        case .foreign:
+            let error = CacheStoreError.pathRefused.with(message: "\(file.path) is another program's database")
+            switchOff(error, at: now)
+            throw error
+        }
+        phase = .open(contents)
+        return contents
+    }
+
+    /// Returns where the call is to be tried again.
+    private mutating func meet(
+        _ failure: SQLiteFailure, attempt: Int, at now: Int64, until deadline: ContinuousClock.Instant
+    ) throws(CacheStoreError) {
+        var remedy = failure.remedy
+        // Opened anew, and still not as it should be.
+        if case .reopen(let error) = remedy, attempt > 1 {
+            remedy = error == .corrupt ? .replace(error) : .pauseWrites(error)
+        }
+        switch remedy {
+        case .tell(let error):
+            throw error
+        case .pauseWrites(let error):
+            lastReason = error
+            switch phase {
+            case .open(let contents):
+                if error == .storageFull { contents.shrink() }
+                phase = .readingOnly(contents, until: later(than: now), error)
+            case .readingOnly(let contents, _, _):
+                phase = .readingOnly(contents, until: later(than: now), error)
+            case .closed, .off:
+                switchOff(error, at: now)
+            }
+            throw error
+        case .reopen(let error):
+            lastReason = error
+            phase = .closed
+        case .replace(let error) where attempt < Self.attemptsAtMost:
+            try replace(error, at: now, until: deadline)
+        case .replace(let error), .switchOff(let error):
+            switchOff(error, at: now)
+            throw error
+        }
+    }
+
+    /// Puts the file aside, unless another process has done so.
+    private mutating func replace(
+        _ reason: CacheStoreError, at now: Int64, until deadline: ContinuousClock.Instant
+    ) throws(CacheStoreError) {
+        let opened: SQLiteCacheFile.Identity? =
+            switch phase {
+            case .open(let contents), .readingOnly(let contents, _, _): contents.identity
+            case .closed, .off: nil
+            }
+        phase = .closed
+        lastReason = reason
+        do {
+            try file?.putAside(ifStill: opened, until: deadline)
+            repairs += 1
+        } catch {
+            if error != .locked { switchOff(error, at: now) }
+            throw error
+        }
+    }
+
+    private mutating func switchOff(_ error: CacheStoreError, at now: Int64) {
+        lastReason = error
+        phase = .off(until: later(than: now), error)
+    }
+
+    private func later(than now: Int64) -> Int64 {
+        let (sum, overflow) = now.addingReportingOverflow(retryInterval)
+        return overflow ? .max - 1 : sum
+    }
+
+    /// Writes what is written lazily.
+    func flush() {
+        if case .open(let contents) = phase, contents.process == getpid() { contents.writeUses() }
+    }
+}

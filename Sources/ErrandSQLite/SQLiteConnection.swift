@@ -1,0 +1,159 @@
+import CSQLite
+import Glibc
+
+/// One open database and its prepared statements. Used by one thread at a time; SQLite's own locks are off.
+final class SQLiteConnection {
+    private let database: OpaquePointer
+    private var statements: [SQLiteStatement: OpaquePointer] = [:]
+
+    /// Opens a file that exists.
+    init(path: String) throws(SQLiteFailure) {
+        var opened: OpaquePointer?
+        // SQLITE_OPEN_EXRESCODE: without it, opening gives codes without detail.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | 0x0200_0000
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard let opened else { throw SQLiteFailure(code: SQLITE_NOMEM, message: "out of memory") }
+        guard code == SQLITE_OK else {
+            defer { sqlite3_close(opened) }
+            throw Self.failure(opened, code)
+        }
+        database = opened
+        sqlite3_extended_result_codes(database, 1)
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close(database)
+    }
+
+    /// To be called at once: SQLite keeps the number of a system call's failure, but not of one in a commit, and not
+    /// for that call alone.
+    private static func failure(_ database: OpaquePointer, _ code: Int32) -> SQLiteFailure {
+        let number = errno
+        let kept = sqlite3_system_errno(database)
+        return SQLiteFailure(
+            code: code, systemError: number != 0 ? number : kept, message: String(cString: sqlite3_errmsg(database)))
+    }
+
+    private func check(_ code: Int32) throws(SQLiteFailure) {
+        guard code == SQLITE_OK else { throw Self.failure(database, code) }
+    }
+
+    /// Hardens it against what a hostile file may hold, and has it leave -wal and -shm in place: closing would unlink
+    /// them by name, and after a repair by another process the name is that of files in use.
+    func harden() throws(SQLiteFailure) {
+        try check(csqlite_be_defensive(database))
+        try check(csqlite_keep_wal(database))
+    }
+
+    /// How long the next calls wait for a lock. 0 or less: not at all.
+    func setPatience(milliseconds: Int64) {
+        sqlite3_busy_timeout(database, Int32(clamping: max(0, milliseconds)))
+    }
+
+    /// Runs statements that return nothing of use.
+    func execute(_ sql: String) throws(SQLiteFailure) {
+        try check(sqlite3_exec(database, sql, nil, nil, nil))
+    }
+
+    /// The first column of a query's rows.
+    private func column<Value>(
+        _ sql: String, _ read: (OpaquePointer) -> Value
+    ) throws(SQLiteFailure) -> [Value] {
+        var statement: OpaquePointer?
+        try check(sqlite3_prepare_v2(database, sql, -1, &statement, nil))
+        guard let statement else { return [] }
+        defer { sqlite3_finalize(statement) }
+        var values: [Value] = []
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_DONE { return values }
+            guard code == SQLITE_ROW else { throw Self.failure(database, code) }
+            values.append(read(statement))
+        }
+    }
+
+    /// The number that a query gives; 0 for none.
+    func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
+        try column(sql) { sqlite3_column_int64($0, 0) }.first ?? 0
+    }
+
+    /// The texts that a query gives.
+    func texts(_ sql: String) throws(SQLiteFailure) -> [String] {
+        try column(sql) { sqlite3_column_text($0, 0).map { String(cString: $0) } ?? "" }
+    }
+
+    /// How many rows the last statement changed, not counting those that triggers did.
+    var changes: Int { Int(sqlite3_changes64(database)) }
+
+    /// Runs a statement to its end and shows each row; a row is valid inside the call only.
+    func run(
+        _ statement: SQLiteStatement, _ values: [SQLiteValue] = [], row: (SQLiteRow) -> Void = { _ in }
+    ) throws(SQLiteFailure) {
+        let prepared = try prepared(statement)
+        defer {
+            sqlite3_reset(prepared)
+            sqlite3_clear_bindings(prepared)
+        }
+        for (index, value) in values.enumerated() { try check(bind(value, to: prepared, at: Int32(index + 1))) }
+        while true {
+            let code = sqlite3_step(prepared)
+            if code == SQLITE_DONE { return }
+            guard code == SQLITE_ROW else { throw Self.failure(database, code) }
+            row(SQLiteRow(statement: prepared))
+        }
+    }
+
+    /// Runs `body` between BEGIN IMMEDIATE and COMMIT; nothing of it stays where it throws.
+    func transaction<Result>(
+        _ body: () throws(SQLiteFailure) -> Result
+    ) throws(SQLiteFailure) -> Result {
+        try run(.begin)
+        do {
+            let result = try body()
+            try run(.commit)
+            return result
+        } catch {
+            // Some errors have rolled back already.
+            if sqlite3_get_autocommit(database) == 0 { try? run(.rollback) }
+            throw error
+        }
+    }
+
+    private func prepared(_ statement: SQLiteStatement) throws(SQLiteFailure) -> OpaquePointer {
+        if let prepared = statements[statement] { return prepared }
+        var prepared: OpaquePointer?
+        try check(
+            sqlite3_prepare_v3(database, statement.rawValue, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil))
+        guard let prepared else { throw SQLiteFailure(code: SQLITE_ERROR, message: "an empty statement") }
+        statements[statement] = prepared
+        return prepared
+    }
+
+    private func bind(_ value: SQLiteValue, to statement: OpaquePointer, at index: Int32) -> Int32 {
+        switch value {
+        case .integer(let number):
+            sqlite3_bind_int64(statement, index, number)
+        case .text(let text):
+            csqlite_bind_text(statement, index, text, UInt64(text.utf8.count))
+        case .bytes(let bytes):
+            bytes.withUnsafeBytes { csqlite_bind_blob(statement, index, $0.baseAddress, UInt64($0.count)) }
+        }
+    }
+}
+
+/// A row of a running statement.
+struct SQLiteRow {
+    fileprivate let statement: OpaquePointer
+
+    func integer(_ column: Int32) -> Int64 {
+        sqlite3_column_int64(statement, column)
+    }
+
+    /// Empty where it is no blob.
+    func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+        // In this order: asking for the blob first may convert what the count is of.
+        let start = sqlite3_column_blob(statement, column)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+    }
+}

@@ -1,0 +1,125 @@
+import Errand
+import ErrandSQLite
+import ErrandTesting
+import Glibc
+
+/// A program for the tests of the cache file: one that may be killed, or that has less than its parent.
+///
+///     errand-cache-probe write PATH SEED   writes, reads and removes for ever; ends with 3 where a record is not whole
+///     errand-cache-probe verify PATH       reads all; prints how many there are; ends with 3 where one is not whole
+///     errand-cache-probe full PATH         as write, with files of 300 KiB at most; prints what it met, and its health
+///     errand-cache-probe nobody PATH       reads and writes as the user nobody; prints what it met, and its health
+@main
+enum CacheProbe {
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count > 2 else { exit(2) }
+        let store = SQLiteCacheStore(path: arguments[2], busyTimeout: .seconds(5))
+        switch arguments[1] {
+        case "write": write(to: store, seed: arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1)
+        case "verify": verify(store)
+        case "full": fill(store)
+        case "nobody": beNobody(store)
+        default: exit(2)
+        }
+    }
+
+    private static func write(to store: SQLiteCacheStore, seed: UInt64) -> Never {
+        var numbers = SeededGenerator(seed: seed)
+        while true {
+            let place = Int(numbers.next() % UInt64(ProbeRecord.count))
+            do throws(CacheStoreError) {
+                switch numbers.next() % 16 {
+                case 0: try store.remove(ProbeRecord.key(place))
+                case 1: try store.remove(tag: "odd")
+                case 2...7: check(try store.read(ProbeRecord.key(place)), place)
+                default:
+                    let version = Int64(truncatingIfNeeded: numbers.next() >> 1)
+                    try store.write(ProbeRecord.record(place, version: version), for: ProbeRecord.key(place))
+                }
+            } catch {
+                print("met \(error)")
+                exit(4)
+            }
+            let health = store.health
+            if health.condition != .working || health.repairs > 0 {
+                print("health \(health)")
+                exit(5)
+            }
+        }
+    }
+
+    private static func verify(_ store: SQLiteCacheStore) {
+        var count = 0
+        do throws(CacheStoreError) {
+            for place in 0..<ProbeRecord.count {
+                guard let record = try store.read(ProbeRecord.key(place)) else { continue }
+                check(record, place)
+                count += 1
+            }
+            let statistics = try store.statistics()
+            guard statistics.entries == count, statistics.discarded == 0 else {
+                print("statistics \(statistics), found \(count)")
+                exit(6)
+            }
+        } catch {
+            print("met \(error)")
+            exit(4)
+        }
+        print(count)
+    }
+
+    private static func check(_ record: CacheRecord?, _ place: Int) {
+        guard let record, record != ProbeRecord.record(place, version: record.version) else { return }
+        print("record \(place) of version \(record.version) is not whole")
+        exit(3)
+    }
+
+    private static func fill(_ store: SQLiteCacheStore) {
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: 300 << 10, rlim_max: 300 << 10)
+        guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else { exit(2) }  // RLIMIT_FSIZE
+        for place in 0..<ProbeRecord.count {
+            do throws(CacheStoreError) {
+                try store.write(ProbeRecord.record(place, version: 1), for: ProbeRecord.key(place))
+            } catch {
+                print("write \(place > 0 ? "after some" : "at once") \(error.shortDescription)")
+                break
+            }
+        }
+        find(in: store)
+        tell(store)
+    }
+
+    private static func beNobody(_ store: SQLiteCacheStore) {
+        if getuid() == 0 {
+            guard setgid(65534) == 0, setuid(65534) == 0 else { exit(2) }
+        }
+        find(in: store)
+        do throws(CacheStoreError) {
+            try store.write(ProbeRecord.record(1, version: 1), for: ProbeRecord.key(1))
+            print("written")
+        } catch {
+            print("write \(error.shortDescription)")
+        }
+        tell(store)
+    }
+
+    private static func find(in store: SQLiteCacheStore) {
+        var found = 0
+        for place in 0..<ProbeRecord.count {
+            do throws(CacheStoreError) {
+                guard let record = try store.read(ProbeRecord.key(place)) else { continue }
+                check(record, place)
+                found += 1
+            } catch {
+                print("read \(error.shortDescription)")
+            }
+        }
+        print("found \(found > 0 ? "some" : "none")")
+    }
+
+    private static func tell(_ store: SQLiteCacheStore) {
+        print("health \(store.health.condition) \(store.health.reason?.shortDescription ?? "-")")
+    }
+}

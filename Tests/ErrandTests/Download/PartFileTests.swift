@@ -1,0 +1,193 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct PartFileTests {
+    private let folder: DownloadFolder
+
+    init() throws {
+        folder = try DownloadFolder()
+    }
+
+    @Test func aFileIsWrittenAndPutInPlace() throws {
+        folder.write([9], "file.bin")
+        var part = try PartFile.open(folder.paths(), url: "u", syncInterval: 100)
+        #expect(part.journal == DownloadJournal(url: "u"))
+        part.identify(DownloadValidators(entityTag: "\"a\""), length: 250)
+        try part.write(DownloadContent.bytes(0..<250), at: 0)
+        // Nothing more than the interval is unsafe, and what is safe is in the journal on disk.
+        #expect(part.journal.safe.ranges == [0..<200])
+        let journal = try #require(folder.bytes("file.bin.part.journal").flatMap { DownloadJournal(decoding: $0) })
+        #expect(journal == part.journal && journal.length == 250 && journal.validators.entityTag == "\"a\"")
+        #expect(folder.bytes("file.bin") == [9])
+        #expect(try part.read(1000, at: 240) == DownloadContent.bytes(240..<250))
+        #expect(try part.install() == folder.path + "/file.bin")
+        #expect(folder.bytes("file.bin") == DownloadContent.bytes(0..<250))
+        #expect(folder.names == ["file.bin"])
+    }
+
+    @Test func anEmptyFileIsAFile() throws {
+        var part = try PartFile.open(folder.paths(), url: "u")
+        _ = try part.install()
+        #expect(folder.bytes("file.bin") == [] && folder.names == ["file.bin"])
+    }
+
+    private func leave(_ count: Int64, url: String = "u", sync: Bool = true) throws {
+        var part = try PartFile.open(folder.paths(), url: url, syncInterval: 1000)
+        part.identify(DownloadValidators(entityTag: "\"a\""), length: 5000)
+        try part.write(DownloadContent.bytes(0..<count), at: 0)
+        if sync { try part.sync() }
+    }
+
+    @Test func whatIsNotSafeIsCutOff() throws {
+        try leave(1500, sync: false)
+        folder.write(try #require(folder.bytes("file.bin.part")) + [1, 2, 3], "file.bin.part")
+        let part = try PartFile.open(folder.paths(), url: "u")
+        #expect(part.journal.safe.ranges == [0..<1000] && part.journal.length == 5000)
+        #expect(folder.bytes("file.bin.part") == DownloadContent.bytes(0..<1000))
+    }
+
+    @Test func aShorterFileIsWorthWhatItHas() throws {
+        try leave(1500)
+        folder.write(DownloadContent.bytes(0..<700), "file.bin.part")
+        let part = try PartFile.open(folder.paths(), url: "u")
+        #expect(part.journal.safe.ranges == [0..<700])
+        // On disk, too, and before anything is written.
+        #expect(folder.bytes("file.bin.part.journal").flatMap { DownloadJournal(decoding: $0) } == part.journal)
+    }
+
+    @Test func nothingIsKeptOfWhatCannotBeTrusted() throws {
+        let damages: [(String, () throws -> Void)] = [
+            ("another URL", { try leave(1500, url: "v") }),
+            (
+                "no journal",
+                {
+                    try leave(1500); try FileManager.default.removeItem(atPath: folder.path + "/file.bin.part.journal")
+                }
+            ),
+            (
+                "a torn journal",
+                {
+                    try leave(1500);
+                    folder.write(Array(folder.bytes("file.bin.part.journal")!.dropLast()), "file.bin.part.journal")
+                }
+            ),
+            (
+                "an empty journal",
+                {
+                    try leave(1500); folder.write([], "file.bin.part.journal")
+                }
+            ),
+            (
+                "no part",
+                {
+                    try leave(1500); try FileManager.default.removeItem(atPath: folder.path + "/file.bin.part")
+                }
+            ),
+        ]
+        for (what, damage) in damages {
+            try damage()
+            let part = try PartFile.open(folder.paths(), url: "u")
+            #expect(part.journal == DownloadJournal(url: "u"), "\(what)")
+            #expect(folder.bytes("file.bin.part") == [], "\(what)")
+            // Not to be found beside the bytes that come now.
+            #expect(folder.bytes("file.bin.part.journal") == nil, "\(what)")
+        }
+    }
+
+    @Test func aRestartLeavesNothing() throws {
+        try leave(1500)
+        var part = try PartFile.open(folder.paths(), url: "u")
+        try part.restart()
+        #expect(part.journal == DownloadJournal(url: "u") && folder.names == ["file.bin.part"])
+        try part.write([5], at: 0)
+        try part.sync()
+        #expect(folder.bytes("file.bin.part") == [5])
+        try part.discard()
+        #expect(folder.names == [])
+    }
+
+    @Test func rangesInAnyOrder() throws {
+        var part = try PartFile.open(folder.paths(), url: "u", syncInterval: 64)
+        var random = SeededGenerator(seed: 3)
+        for start in stride(from: Int64(0), to: 2000, by: 100).shuffled(using: &random) {
+            try part.write(DownloadContent.bytes(start..<start + 100), at: start)
+        }
+        try part.sync()
+        #expect(part.journal.safe.ranges == [0..<2000])
+        _ = try part.install()
+        #expect(folder.bytes("file.bin") == DownloadContent.bytes(0..<2000))
+    }
+
+    @Test func oneOwnerAtATime() throws {
+        do {
+            let part = try PartFile.open(folder.paths(), url: "u")
+            #expect(throws: ErrandError.fileLocked) { _ = try PartFile.open(folder.paths(), url: "u") }
+            #expect(try part.read(1, at: 0) == [])
+        }
+        var part = try PartFile.open(folder.paths(), url: "u")
+        _ = try part.install()
+        // The lock went with the file to its place; the next part is another file.
+        let next = try PartFile.open(folder.paths(), url: "u")
+        #expect(next.journal.safe.isEmpty)
+    }
+
+    @Test func overwriting() throws {
+        folder.write([1], "file.bin")
+        #expect(throws: ErrandError.fileExists) { _ = try PartFile.open(folder.paths(), url: "u", overwrite: .fail) }
+        #expect(folder.names == ["file.bin"])
+        // It comes while the download runs.
+        var late = try PartFile.open(folder.paths("late"), url: "u", overwrite: .fail)
+        try late.write([2], at: 0)
+        folder.write([1], "late")
+        #expect(throws: ErrandError.fileExists) { _ = try late.install(.fail) }
+        #expect(folder.bytes("late") == [1] && folder.bytes("late.part") == [2])
+        #expect(try late.install(.number) == folder.path + "/late (1)")
+        #expect(folder.bytes("late (1)") == [2])
+        for expected in ["file (1).bin", "file (2).bin"] {
+            var part = try PartFile.open(folder.paths(), url: "u", overwrite: .number)
+            #expect(try part.install(.number) == folder.path + "/" + expected)
+        }
+        var other = try PartFile.open(folder.paths("new"), url: "u", overwrite: .fail)
+        #expect(try other.install(.fail) == folder.path + "/new")
+    }
+
+    @Test func placesThatCannotBe() throws {
+        try FileManager.default.createDirectory(atPath: folder.path + "/dir", withIntermediateDirectories: false)
+        folder.write([], "plain")
+        folder.write([7], "victim")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link.part", withDestinationPath: folder.path + "/victim")
+        try FileManager.default.createDirectory(atPath: folder.path + "/x.part", withIntermediateDirectories: false)
+        mkfifo(folder.path + "/pipe.part", 0o600)
+        let table: [(String, ErrandError)] = [
+            ("dir", .fileIsDirectory), ("dir/", .fileIsDirectory), ("..", .fileIsDirectory), ("", .fileIsDirectory),
+            ("none/file", .directoryMissing), ("plain/file", .directoryMissing), ("x", .fileIsDirectory),
+            ("link", .fileUnwritable), ("pipe", .fileUnwritable), ("a\u{0}b", .fileUnwritable),
+            (String(repeating: "n", count: 255), .fileUnwritable),
+        ]
+        for (name, error) in table {
+            #expect(throws: error, "\(name)") { _ = try PartFile.open(folder.paths(name), url: "u") }
+        }
+        #expect(folder.bytes("victim") == [7])
+        #expect(ErrandError.file("p", "x", errno: EACCES) == .fileAccessDenied)
+        #expect(ErrandError.file("p", "x", errno: EROFS) == .fileAccessDenied)
+        for number in [ENOSPC, EDQUOT, EFBIG] {
+            let error = ErrandError.file("p", "x", errno: number)
+            #expect(error == .diskFull && error.systemErrorCode == Int(number))
+        }
+    }
+
+    @Test func paths() throws {
+        for (destination, directory, name) in [
+            ("a", ".", "a"), ("/a", "/", "a"), ("b/a", "b", "a"), ("/c//a", "/c/", "a"),
+        ] {
+            let paths = try DownloadPaths(destination: destination)
+            #expect(paths.directory == directory && paths.name == name)
+        }
+        #expect(try DownloadPaths(destination: "/a").destination == "/a")
+        #expect(try DownloadPaths(destination: "a").numbered(2).destination == "a (2)")
+    }
+}
