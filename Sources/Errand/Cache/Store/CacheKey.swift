@@ -23,7 +23,7 @@ public struct CacheKey: Sendable, Hashable {
         for part in parts {
             guard hash.update(LittleEndian.bytes(of: UInt64(part.count))), hash.update(part) else { return nil }
         }
-        guard let digest = hash.digest() else { return nil }
+        guard let digest = hash.finish() else { return nil }
         self.namespace = namespace
         self.digest = SHA256.hex(digest)
     }

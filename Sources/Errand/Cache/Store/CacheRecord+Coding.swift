@@ -85,6 +85,6 @@ extension CacheRecord {
         guard var hash = SHA256(), hash.update(LittleEndian.bytes(of: UInt64(key.namespace.utf8.count))),
             hash.update(Array(key.namespace.utf8)), hash.update(Array(key.digest.utf8)), hash.update(content)
         else { return nil }
-        return hash.digest()
+        return hash.finish()
     }
 }
