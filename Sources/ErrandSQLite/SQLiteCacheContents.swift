@@ -31,7 +31,7 @@ final class SQLiteCacheContents {
         }
         for pragma in [
             "journal_mode = WAL", "synchronous = NORMAL", "temp_store = MEMORY", "cell_size_check = ON",
-            "journal_size_limit = 4194304",
+            "journal_size_limit = 4194304", "cache_size = -8192",
         ] {
             try connection.execute("PRAGMA \(pragma)")
         }

@@ -31,6 +31,17 @@ package struct SHA256: ~Copyable {
         bytes.withUnsafeBytes { update($0) }
     }
 
+    /// Takes in the text's UTF-8 bytes. Returns whether libcrypto did.
+    package mutating func update(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Takes in the number's eight bytes, little endian. Returns whether libcrypto did.
+    package mutating func update(_ number: UInt64) -> Bool {
+        withUnsafeBytes(of: number.littleEndian) { update($0) }
+    }
+
     /// The digest of all bytes so far, 32 bytes; more may follow. `nil` where libcrypto has no memory.
     package func digest() -> [UInt8]? {
         // Finishing ends a context, so a copy of it is finished.
