@@ -92,8 +92,8 @@ public protocol Command: Sendable {
     /// Rarely used switches, beside those of ``Client/Settings/options``. Default: none.
     var options: CommandOptions { get }
 
-    /// What a ``Batch``, a ``Chain`` or a ``RequestGraph`` has in place of a transfer; a command that stands for one of them
-    /// passes its coordinator on. Asked once for each request, when that is made. Default: `nil`.
+    /// What a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` has in place of a transfer; a command that stands
+    /// for one of them passes its coordinator on, and for a download its ``decode(_:)`` too. Asked once for each request, when that is made. Default: `nil`.
     var coordinator: GroupCoordinator? { get }
 
     // MARK: What comes back

@@ -134,6 +134,13 @@ struct PartFile: ~Copyable {
         }
     }
 
+    /// All that is there: what is safe, and what will be with the next sync.
+    var written: ByteRangeSet {
+        var written = journal.safe
+        written.formUnion(unsynced)
+        return written
+    }
+
     /// Makes everything that was written safe, then says so in the journal.
     mutating func sync() throws(ErrandError) {
         if let failure { throw failure }

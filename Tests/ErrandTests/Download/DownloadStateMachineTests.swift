@@ -55,7 +55,7 @@ import Testing
         case .pause: machine.pauseRequested()
         case .resume: machine.resumeRequested()
         case .stop: machine.stopRequested()
-        case .diskFull: machine.diskFailed(.diskFull)
+        case .diskFull: machine.gaveUp(.diskFull)
         case .match: machine.digestChecked(matches: true)
         case .mismatch: machine.digestChecked(matches: false)
         case .installed: machine.installed()
