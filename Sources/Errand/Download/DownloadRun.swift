@@ -283,6 +283,8 @@ final class DownloadRun: @unchecked Sendable {
 }
 
 extension AnyRequest {
+    final var isDownload: Bool { ownCarrier is DownloadCarrier }
+
     /// What the present run asked for first: before interceptors, whose signatures may be new each time, and redirects.
     fileprivate final var firstURL: String? {
         core.withLock { $0.hooks?.run.built?.url ?? $0.earlier.first?.url }
