@@ -30,7 +30,7 @@ import Testing
             (nil, later, modified, nil), (nil, nil, later, nil), (nil, nil, nil, nil),
             // RFC 9110 13.1.5: no date where there is an entity tag.
             ("W/\"a\"", modified, later, nil), ("\"a\"", modified, later, "\"a\""),
-            (nil, "Sunday, 06-Nov-94 08:49:37 GMT", later, nil), (nil, "", "", nil),
+            (nil, "Sunday, 06-Nov-94 08:49:37 GMT", later, "Sunday, 06-Nov-94 08:49:37 GMT"), (nil, "", "", nil),
         ] as [(String?, String?, String?, String?)])
     func rfc9110_13_1_5_ifRange(entityTag: String?, lastModified: String?, date: String?, expected: String?) {
         let validators = DownloadValidators(entityTag: entityTag, lastModified: lastModified, date: date)
