@@ -26,9 +26,6 @@ enum YTKNetworkNames {
 
     static let plans = [
         Plan(
-            name: "resumable downloads", type: "DownloadRequest",
-            names: ["resumableDownloadPath", "rule: resumable downloads"]),
-        Plan(
             name: "the cache", type: "ResponseCache",
             names: Set(cache).union([
                 "YTKRequestCacheErrorDomain", "YTKRequestCacheErrorExpired", "YTKRequestCacheErrorVersionMismatch",
