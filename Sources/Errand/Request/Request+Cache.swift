@@ -22,6 +22,8 @@ extension Request {
         guard goesPastCache(verdict), var next = transferDescription else { return nil }
         let isTold = next.cachePlan?.reading == .cacheThenNetwork
         if isTold, case .success(let value, let response) = verdict { tell(value, response) }
+        // Whatever comes of it, the end is the network's.
+        next.cachePlan?.run.ended(.network)
         next.cachePlan?.isSecond = true
         guard let next = withTimeLeft(next) else {
             conclude(.timeoutTotal)

@@ -27,18 +27,7 @@ enum YTKNetworkNames {
     static let plans = [
         Plan(
             name: "resumable downloads", type: "DownloadRequest",
-            names: ["resumableDownloadPath", "rule: resumable downloads"]),
-        Plan(
-            name: "the cache", type: "ResponseCache",
-            names: Set(cache).union([
-                "YTKRequestCacheErrorDomain", "YTKRequestCacheErrorExpired", "YTKRequestCacheErrorVersionMismatch",
-                "YTKRequestCacheErrorSensitiveDataMismatch", "YTKRequestCacheErrorAppVersionMismatch",
-                "YTKRequestCacheErrorInvalidCacheTime", "YTKRequestCacheErrorInvalidMetadata",
-                "YTKRequestCacheErrorInvalidCacheData", "YTKCacheDirPathFilterProtocol",
-                "filterCacheDirPath:withRequest:",
-                "cacheFileNameFilterForRequestArgument:", "cacheDirPathFilters", "addCacheDirPathFilter:",
-                "clearCacheDirPathFilter", "batch.isDataFromCache",
-            ])),
+            names: ["resumableDownloadPath", "rule: resumable downloads"])
     ]
 
     private static let constants = [
