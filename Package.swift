@@ -67,6 +67,7 @@ let package = Package(
             dependencies: [
                 "Errand",
                 "CErrand",
+                "ErrandSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],

@@ -81,7 +81,8 @@ import Testing
         let resumed = try ToolRun(download + ["-H", "X-Round: 2"])
         #expect(resumed.status == 0 && resumed.errors.contains(" \(grouped(part)) of them from before\n"))
         #expect(try Data(contentsOf: folder.file("moving")) == Data(repeating: 1, count: 8 << 20))
-        #expect(try DownloadLog(nginx).entries.last == .init(round: 2, status: 206, bytes: (8 << 20) - part, start: part))
+        #expect(
+            try DownloadLog(nginx).entries.last == .init(round: 2, status: 206, bytes: (8 << 20) - part, start: part))
 
         try FileManager.default.removeItem(at: folder.file("moving"))
         try interrupt(3)

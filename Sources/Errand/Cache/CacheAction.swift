@@ -12,6 +12,8 @@ enum CacheAction: Sendable {
 enum CacheQuestion: Sendable {
     /// Nothing: it is none of the cache's.
     case none
+    /// Nothing: it has a policy, but is not cacheable.
+    case passed(CachePlan, CacheStatus.Forward)
     case timed(TimedExchange)
     case http(HTTPExchange, conditions: HTTPFields)
 

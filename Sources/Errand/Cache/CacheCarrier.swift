@@ -83,7 +83,8 @@ final class CacheCarrier: Transport {
         guard let plan = transfer.plan else { return send(transfer, .none) }
         guard let key = plan.key(for: description, identity: identity) else {
             guard plan.reading != .cacheOnly else { return end(transfer, with: .cacheMiss(.notCached)) }
-            return send(transfer, .none)
+            let isCacheable = plan.members.isTimed || description.method == .get || description.method == .head
+            return send(transfer, .passed(plan, isCacheable ? .bypass : .method))
         }
         if plan.members.isTimed { lookUpTimed(transfer, plan, key) } else { lookUpHTTP(transfer, plan, key) }
     }
@@ -250,6 +251,7 @@ final class CacheCarrier: Transport {
         let reply: CacheReply =
             switch question {
             case .none: .deliver(result, .network)
+            case .passed(let plan, let forward): .deliver(plan.marked(result, forward), .network)
             case .timed(let exchange): exchange.ended(result, requestedAt: requestedAt, now: cache.now)
             case .http(let exchange, _): exchange.ended(result, requestedAt: requestedAt, now: cache.now)
             }

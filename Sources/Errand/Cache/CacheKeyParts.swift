@@ -58,7 +58,9 @@ extension CachePlan {
         case .http:
             guard method == .get || method == .head, body.isEmpty else { return nil }
         }
-        if !members.ignoresCredentials, !cache.isShared { parts.addCredentials(of: description, identity: identity) }
+        if !members.ignoresCredentials, members.isTimed || !cache.isShared {
+            parts.addCredentials(of: description, identity: identity)
+        }
         return parts.key(in: members.namespace.isEmpty ? cache.namespace : members.namespace)
     }
 }

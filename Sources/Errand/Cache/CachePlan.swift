@@ -17,6 +17,13 @@ struct CachePlan: Sendable {
     }
 
     var cache: ResponseCache { run.cache }
+
+    /// What the cache had nothing to do with.
+    func marked(_ result: TransferResult, _ forward: CacheStatus.Forward) -> TransferResult {
+        guard case .response(let response) = result else { return result }
+        let status = CacheStatus(cache: cache.name, forward: forward)
+        return .response(response.marked(CacheInfo(isServed: false, status)))
+    }
 }
 
 /// What the transfers of one run have left for its end.
@@ -63,12 +70,15 @@ final class CacheRun: Sendable {
 
     /// What the response is to be stored under.
     func first(_ key: CacheKey, _ description: RequestDescription, isHop: Bool) -> First {
+        // Without its plan, which has this object.
+        var description = description
+        description.cachePlan = nil
+        let own = First(key: key, description: description)
         let (first, replaced) = state.withLock { state -> (First, First?) in
             if isHop, let first = state.first { return (first, nil) }
-            let first = First(key: key, description: description)
             let replaced = state.first.take()
-            state.first = first
-            return (first, replaced)
+            state.first = own
+            return (own, replaced)
         }
         // Dies here, not under the lock.
         _ = replaced

@@ -37,8 +37,8 @@ public struct CachePolicy: Sendable {
         /// stays as it is. Called where the request is submitted, once or more. Default: `nil`.
         public var keyURL: (@Sendable (String) -> String)?
         /// Whether requests with other credentials (`Authorization` and `Cookie` fields, Digest, client certificate) share
-        /// entries. Default: no, so that nobody is given another's response. A shared cache does not look at them anyway,
-        /// and keeps what RFC 9111 3.5 lets it.
+        /// entries. Default: no, so that nobody is given another's response. By HTTP a shared cache does not look at them
+        /// anyway, and keeps what RFC 9111 3.5 lets it.
         public var ignoresCredentials = false
         /// Whether equal requests that find nothing wait for one transfer, as ``CommandOptions/coalesced`` would have it.
         /// Default: no.

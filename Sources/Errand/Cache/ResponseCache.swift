@@ -16,8 +16,8 @@ import Synchronization
 public final class ResponseCache: Sendable {
     /// How it calls itself in ``Response/cacheStatus``.
     public let name: String
-    /// Whether it serves more than one user (RFC 9111 1): it does not look at credentials then, and keeps only what may be
-    /// told to all. Of ``CachePolicy/http``; by time and version all users share what is stored.
+    /// Whether it serves more than one user (RFC 9111 1): with ``CachePolicy/http`` it does not look at credentials then, and
+    /// keeps only what may be told to all. By time and version credentials count all the same.
     public let isShared: Bool
     /// The version of the program; see
     /// ``CachePolicy/timed(_:version:sensitiveData:requiresApplicationVersion:reading:)``.

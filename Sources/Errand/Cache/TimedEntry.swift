@@ -12,8 +12,9 @@ struct TimedEntry: Sendable {
     let respondedAt: Int64
 
     func store(in cache: ResponseCache) {
-        guard let record = record(for: cache) else { return }
-        cache.store(record, for: key)
+        if let record = record(for: cache) { return cache.store(record, for: key) }
+        // Too large: what is there is not what the server has any more.
+        if !cache.takes(response) { cache.queue.remove(key) }
     }
 
     /// `nil` for what is not to be stored.

@@ -254,7 +254,8 @@ final class DownloadRun: @unchecked Sendable {
         tell(
             .progress(
                 TransferProgress(
-                    bytesReceived: UInt64(clamping: part?.received ?? 0), bytesToReceive: length.map { UInt64(clamping: $0) })))
+                    bytesReceived: UInt64(clamping: part?.received ?? 0),
+                    bytesToReceive: length.map { UInt64(clamping: $0) })))
     }
 
     private func finish() {
@@ -262,7 +263,8 @@ final class DownloadRun: @unchecked Sendable {
         length = length ?? part.received
         tellProgress(isLast: true)
         let file = DownloadStorage.File(
-            path: installed, byteCount: part.received, sha256: digest, resumedFrom: part.resumed, validators: validators)
+            path: installed, byteCount: part.received, sha256: digest, resumedFrom: part.resumed, validators: validators
+        )
         self.part = nil
         end(.response(Response(storage: DownloadStorage(file, head: head, end: end))))
     }

@@ -24,6 +24,8 @@ extension Request {
         // Taken in any case: what comes next leaves another one.
         let value = takeUntoldValue()
         if isTold, let value, case .success(let response) = verdict { tell(value, response) }
+        // Whatever comes of it, the end is the network's.
+        next.cachePlan?.run.ended(.network)
         next.cachePlan?.isSecond = true
         guard let next = withTimeLeft(next) else {
             conclude(.timeoutTotal)

@@ -68,9 +68,18 @@ package struct SHA256: ~Copyable {
 
     /// The digest of `bytes`, or `nil` as in ``init()``.
     package static func digest(of bytes: [UInt8]) -> [UInt8]? {
-        guard var hash = SHA256(), hash.update(bytes) else { return nil }
-        return hash.finish()
+        guard let algorithm else { return nil }
+        var isWhole = false
+        let digest = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
+            isWhole = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, algorithm, nil) == 1
+            filled = isWhole ? byteCount : 0
+        }
+        return isWhole ? digest : nil
     }
+
+    /// Looked up once: `EVP_sha256()` has OpenSSL 3 look it up anew for each digest, which takes longer than a short one.
+    /// Never freed, never changed, and for any thread.
+    private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
 
     /// Two lowercase digits a byte.
     package static func hex(_ bytes: [UInt8]) -> String {

@@ -13,6 +13,7 @@ final class BatchEngine: BenchEngine {
         var method: HTTPRequest.Method { command.method }
         var path: String { ticket == nil ? "http://" : command.path }
         var body: RequestBody { command.body }
+        var cache: CachePolicy? { command.cache }
         var acceptedStatusCodes: StatusCodes { .any }
 
         func decode(_ response: Errand.Response) throws -> NoContent {

@@ -50,6 +50,13 @@ struct Bench: AsyncParsableCommand {
     )
     var mode: BenchPlan.Mode = .closure
 
+    @Option(
+        help: """
+            Answer all but the first from a cache: memory, memory-http (the server has to say for how long) or sqlite. \
+            Not with --mode core.
+            """)
+    var cache: BenchPlan.Cache?
+
     @Option(help: "Event loops, 1 to 64. Default: the engine's own, one a core, at most 4.")
     var loops: Int?
 
@@ -141,3 +148,4 @@ struct Bench: AsyncParsableCommand {
 }
 
 extension BenchPlan.Mode: ExpressibleByArgument {}
+extension BenchPlan.Cache: ExpressibleByArgument {}

@@ -1,4 +1,5 @@
 import Errand
+import ErrandSQLite
 import Foundation
 
 /// A client as the Swift modes need it: the load is the limit, so the client's own limits must not be. What all
@@ -17,6 +18,7 @@ enum BenchClient {
         configuration.timeouts = Timeouts(connect: plan.timeout, idle: plan.timeout)
         configuration.limits = Limits(bodyBytes: BenchPlan.bodyLimit, decodedBytes: BenchPlan.bodyLimit)
         configuration.redirects = .doNotFollow
+        if plan.cache == .sqlite { configuration.cache = ResponseCache(BenchStore.make()) }
         return Client(configuration: configuration)
     }
 

@@ -6,6 +6,7 @@ struct BenchCommand: Command {
     let method: HTTPRequest.Method
     let path: String
     let body: RequestBody
+    let cache: CachePolicy?
 
     /// Every status is counted, none is an error.
     var acceptedStatusCodes: StatusCodes { .any }

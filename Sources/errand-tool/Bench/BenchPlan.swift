@@ -8,6 +8,16 @@ struct BenchPlan: Sendable {
         case core, closure, async, batch
     }
 
+    /// What answers all but the first request.
+    enum Cache: String, CaseIterable, Sendable {
+        /// In memory, by a time to live.
+        case memory
+        /// In memory, by RFC 9111: the server has to say for how long.
+        case memoryHTTP = "memory-http"
+        /// In a SQLite file that is made for the run, by a time to live.
+        case sqlite
+    }
+
     /// When the measured part is over: after so many requests, after so long, or at what comes first.
     var requests: UInt64?
     var duration: Duration?
@@ -20,6 +30,8 @@ struct BenchPlan: Sendable {
     /// 0: the engine's default.
     var loops: Int
     var mode: Mode
+    /// `nil`: the network answers.
+    var cache: Cache?
 
     var method: HTTPRequest.Method
     var url: String
@@ -36,7 +48,16 @@ struct BenchPlan: Sendable {
     /// The request as the Swift modes send it: a path below the client's base URL, as a service would say it; fields
     /// and limits are the client's too.
     var command: BenchCommand {
-        BenchCommand(method: method, path: path, body: body.map { .data($0, contentType: nil) } ?? .none)
+        BenchCommand(
+            method: method, path: path, body: body.map { .data($0, contentType: nil) } ?? .none, cache: cachePolicy)
+    }
+
+    private var cachePolicy: CachePolicy? {
+        switch cache {
+        case .memory, .sqlite: .timed(.seconds(86_400))
+        case .memoryHTTP: .http
+        case nil: nil
+        }
     }
 
     /// The URL up to its path; `nil` where it cannot be told.

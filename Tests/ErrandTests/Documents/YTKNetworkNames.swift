@@ -14,30 +14,6 @@ enum YTKNetworkNames {
         + chain
         + jsonValidator
 
-    /// Something of YTKNetwork that is not here yet.
-    struct Plan {
-        /// What the rows say after "planned: ".
-        let name: String
-        /// The type that will be there; then the rows have to say what it is.
-        let type: String
-        /// The names that wait for it.
-        let names: Set<String>
-    }
-
-    static let plans = [
-        Plan(
-            name: "the cache", type: "ResponseCache",
-            names: Set(cache).union([
-                "YTKRequestCacheErrorDomain", "YTKRequestCacheErrorExpired", "YTKRequestCacheErrorVersionMismatch",
-                "YTKRequestCacheErrorSensitiveDataMismatch", "YTKRequestCacheErrorAppVersionMismatch",
-                "YTKRequestCacheErrorInvalidCacheTime", "YTKRequestCacheErrorInvalidMetadata",
-                "YTKRequestCacheErrorInvalidCacheData", "YTKCacheDirPathFilterProtocol",
-                "filterCacheDirPath:withRequest:",
-                "cacheFileNameFilterForRequestArgument:", "cacheDirPathFilters", "addCacheDirPathFilter:",
-                "clearCacheDirPathFilter", "batch.isDataFromCache",
-            ])),
-    ]
-
     private static let constants = [
         "YTKBaseRequest", "YTKRequest",
         "YTKRequestMethod", "YTKRequestMethodGET", "YTKRequestMethodPOST", "YTKRequestMethodHEAD",

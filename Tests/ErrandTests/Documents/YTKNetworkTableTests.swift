@@ -24,7 +24,7 @@ import Testing
     @Test func everyRowNamesADeclarationOrAReason() throws {
         let declarations = try Declarations(in: "Sources")
         var missing: [String] = []
-        for row in table.rows where !row.isPlanned {
+        for row in table.rows {
             if row.cells[1].hasPrefix("none: ") {
                 if row.cells[1].count < 20 { missing.append("\(row.line): a reason") }
                 continue
@@ -39,32 +39,21 @@ import Testing
         let tests = try TestNames(in: "Tests")
         var missing: [String] = []
         for row in table.rows {
-            let needsOne = !row.cells[1].hasPrefix("none: ") && !row.isPlanned
+            let needsOne = !row.cells[1].hasPrefix("none: ")
             if needsOne, row.code(2).isEmpty { missing.append("\(row.line): a test") }
             for test in row.code(2) where !tests.names.contains(test) { missing.append("\(row.line): \(test)") }
         }
         #expect(missing == [])
     }
 
-    /// Each row waits for what it says, and the document says how many do.
-    @Test func whatIsPlannedIsCounted() throws {
-        let planned = table.rows.filter(\.isPlanned)
-        for plan in YTKNetworkNames.plans {
-            let rows = planned.filter { $0.plan == plan.name }
-            #expect(Set(rows.map(table.name)).symmetricDifference(plan.names).sorted() == [], "\(plan.name)")
-        }
-        #expect(planned.count == YTKNetworkNames.plans.map(\.names.count).reduce(0, +))
+    /// Nothing is put off, and the document says how many rows there are.
+    @Test func nothingIsPlanned() throws {
+        let planned = table.rows.filter { row in row.cells.contains { $0.hasPrefix("planned") } }
+        #expect(planned.map(\.line) == [])
         // A line may end in the middle of it.
         let words = try SourceTree.text("docs/ytknetwork.md").split(whereSeparator: \.isWhitespace).joined(
             separator: " ")
-        let isTold = words.contains("yet: \(planned.count) of \(table.rows.count) rows.")
-        #expect(isTold, "\(planned.count) of \(table.rows.count)")
-    }
-
-    /// What is there is not planned any more.
-    @Test func nothingIsPlannedThatIsThere() throws {
-        let declarations = try Declarations(in: "Sources")
-        #expect(YTKNetworkNames.plans.map(\.type).filter { declarations.contains($0) } == [])
+        #expect(words.contains("None of \(table.rows.count) rows is put off."), "\(table.rows.count) rows")
     }
 
     /// The search must be able to fail.
@@ -83,14 +72,4 @@ import Testing
         let tests = try TestNames(in: "Tests").names
         #expect(tests.contains("everyRowHasATestThatExists") && !tests.contains("callbacksDrained"))
     }
-}
-
-extension MarkdownTable.Row {
-    /// What the row waits for: `the cache` of `planned: the cache; a remark`.
-    fileprivate var plan: String? {
-        guard cells[1].hasPrefix("planned: ") else { return nil }
-        return cells[1].dropFirst(9).split(separator: ";").first.map(String.init)
-    }
-
-    fileprivate var isPlanned: Bool { plan != nil }
 }

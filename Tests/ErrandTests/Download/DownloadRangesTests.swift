@@ -138,7 +138,8 @@ import Testing
         request.stop()
         _ = await request.ended()
         #expect(
-            try stubbed.journal()?.safe == ByteRangeSet((0..<4).map { Int64($0 * quarter)..<Int64($0 * quarter + 1000) }))
+            try stubbed.journal()?.safe
+                == ByteRangeSet((0..<4).map { Int64($0 * quarter)..<Int64($0 * quarter + 1000) }))
         let again = stubbed.start()
         #expect(await ranges(stubbed, 5...5) == ["bytes=1000-\(quarter - 1) \"a\""])
         await stubbed.serve(5, 1000..<quarter, total: Self.total)
