@@ -106,7 +106,7 @@ let package = Package(
         // What the tests of the cache file run as processes of their own, to kill them or to bind their hands.
         .executableTarget(
             name: "errand-cache-probe",
-            dependencies: ["Errand", "ErrandSQLite", "ErrandTesting"],
+            dependencies: ["Errand", "ErrandSQLite", "ErrandTesting", "CSQLite"],
             path: "Tests/CacheProbe",
             swiftSettings: settings),
         .testTarget(

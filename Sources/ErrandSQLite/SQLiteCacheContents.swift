@@ -1,29 +1,27 @@
 import Errand
-import Glibc
 
 /// The records in an open file. Used by one thread at a time.
 final class SQLiteCacheContents {
     /// Which file was opened.
-    let identity: SQLiteCacheFile.Identity
-    /// Who opened it: a connection does not survive a fork.
-    let process = getpid()
+    var identity: SQLiteCacheFile.Identity { connection.file }
     private let connection: SQLiteConnection
     /// When records were read last, not written yet.
     private var used: [Int64: Int64] = [:]
+    /// So many uses are noted when they are to be written next.
+    private var usesAtNextWrite = usesPerWrite
     private var agedOutAt: Int64?
 
     /// So many uses are noted before they are written, and so many before they are forgotten where they cannot be.
-    private static let usesPerWrite = 64
-    private static let usesAtMost = 1024
+    private static let usesPerWrite = 512
+    private static let usesAtMost = 2048
+    /// Milliseconds within which a record counts as used but once: else a record that all want would cost a write in the
+    /// file for every read.
+    private static let useInterval: Int64 = 1000
     /// Milliseconds between two looks for records beyond the age limit.
     private static let ageInterval: Int64 = 60_000
 
     /// Opens the file, which exists, and makes its tables where there are none. Under the file's lock.
     init(_ file: SQLiteCacheFile, until deadline: ContinuousClock.Instant) throws(SQLiteFailure) {
-        guard let identity = file.identity else {
-            throw SQLiteFailure(code: 14, message: "\(file.path) is not there")  // SQLITE_CANTOPEN
-        }
-        self.identity = identity
         connection = try SQLiteConnection(path: file.path)
         try connection.harden()
         waitForLocks(until: deadline)
@@ -33,7 +31,7 @@ final class SQLiteCacheContents {
         }
         for pragma in [
             "journal_mode = WAL", "synchronous = NORMAL", "temp_store = MEMORY", "cell_size_check = ON",
-            "journal_size_limit = 4194304",
+            "journal_size_limit = 4194304", "cache_size = -8192",
         ] {
             try connection.execute("PRAGMA \(pragma)")
         }
@@ -49,6 +47,9 @@ final class SQLiteCacheContents {
         connection.setPatience(milliseconds: left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000)
     }
 
+    /// Whether this is the process that opened it.
+    var isOurs: Bool { connection.isOurs }
+
     enum Found {
         case record(CacheRecord)
         case none
@@ -58,12 +59,13 @@ final class SQLiteCacheContents {
 
     /// Looks for a record not stored before `oldest`.
     func read(_ key: CacheKey, at now: Int64, oldest: Int64) throws(SQLiteFailure) -> Found {
-        let (id, found) = try find(key, oldest: oldest)
+        let (id, usedAt, found) = try find(key, oldest: oldest)
         switch found {
         case .none: break
         case .record:
-            used[id] = now
-            if used.count.isMultiple(of: Self.usesPerWrite) { writeUses() }
+            // Not negated: times that are far apart must not overflow.
+            if usedAt > now || usedAt <= now &- Self.useInterval { used[id] = now }
+            if used.count >= usesAtNextWrite { writeUses() }
         case .torn: try drop(id, of: key, oldest: oldest)
         }
         return found
@@ -84,15 +86,18 @@ final class SQLiteCacheContents {
         }
     }
 
-    private func find(_ key: CacheKey, oldest: Int64) throws(SQLiteFailure) -> (id: Int64, found: Found) {
-        var id: Int64 = 0
+    private func find(
+        _ key: CacheKey, oldest: Int64
+    ) throws(SQLiteFailure) -> (id: Int64, usedAt: Int64, found: Found) {
+        var (id, usedAt): (Int64, Int64) = (0, 0)
         var found = Found.none
         try connection.run(.find, [.text(key.namespace), .text(key.digest)]) { row in
             id = row.integer(0)
+            usedAt = row.integer(2)
             guard row.integer(1) >= oldest else { return }
             found = CacheRecord(encoded: row.bytes(3), for: key).map { .record($0) } ?? .torn
         }
-        return (id, found)
+        return (id, usedAt, found)
     }
 
     /// Stores a record and drops others beyond the limits. Returns how many were dropped.
@@ -116,7 +121,7 @@ final class SQLiteCacheContents {
             let aged = try dropAged(at: now, oldest: oldest)
             return try aged + dropLeastRecent(limit: Int64(limit), sparing: id)
         }
-        used = [:]
+        forgetUses()
         return dropped
     }
 
@@ -170,16 +175,27 @@ final class SQLiteCacheContents {
             try connection.transaction { () throws(SQLiteFailure) in
                 for (id, time) in used { try connection.run(.touch, [.integer(id), .integer(time)]) }
             }
-            used = [:]
+            forgetUses()
         } catch {
-            if used.count >= Self.usesAtMost { used = [:] }
+            usesAtNextWrite = used.count + Self.usesPerWrite
+            if used.count >= Self.usesAtMost { forgetUses() }
         }
+    }
+
+    private func forgetUses() {
+        used.removeAll(keepingCapacity: true)
+        usesAtNextWrite = Self.usesPerWrite
+    }
+
+    /// Has the log's content moved to the file where nobody else is at it; waits for nobody.
+    func checkpoint() {
+        connection.setPatience(milliseconds: 0)
+        try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     /// Makes room on a full disk, as far as that can be done without any.
     func shrink() {
-        connection.setPatience(milliseconds: 0)
-        try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        checkpoint()
         try? connection.transaction { () throws(SQLiteFailure) in
             _ = try dropLeastRecent(limit: total().bytes / 2, sparing: -1)
         }

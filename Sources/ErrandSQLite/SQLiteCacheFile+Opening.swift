@@ -19,7 +19,7 @@ extension SQLiteCacheFile {
                 return .contents(try SQLiteCacheContents(self, until: deadline), damage: nil)
             } catch {
                 guard case .replace(let damage) = error.remedy else { return .failure(error) }
-                try putAside()
+                try putAside(keeping: true)
                 try make()
                 do throws(SQLiteFailure) {
                     return .contents(try SQLiteCacheContents(self, until: deadline), damage: damage)
@@ -30,21 +30,21 @@ extension SQLiteCacheFile {
         }
     }
 
-    /// Renames the file to `.damaged`, in place of an earlier one, unless another process has done so: then the name is
-    /// no longer that of the file that was `opened`.
+    /// Renames the file to `.damaged`, in place of an earlier one, or removes it; unless another process has done so: then
+    /// the name is no longer that of the file that was `opened`.
     func putAside(
-        ifStill opened: Identity?, until deadline: ContinuousClock.Instant
+        ifStill opened: Identity?, keeping: Bool, until deadline: ContinuousClock.Instant
     ) throws(CacheStoreError) {
         try exclusively(until: deadline) { () throws(CacheStoreError) in
-            if identity == opened { try putAside() }
+            if identity == opened { try putAside(keeping: keeping) }
         }
     }
 
-    private func putAside() throws(CacheStoreError) {
+    private func putAside(keeping: Bool) throws(CacheStoreError) {
         // First what belongs to it: a new file beside an old log would take it for its own.
         unlink(path + "-wal")
         unlink(path + "-shm")
-        guard rename(path, path + ".damaged") == 0 || errno == ENOENT else {
+        guard (keeping ? rename(path, path + ".damaged") : unlink(path)) == 0 || errno == ENOENT else {
             throw Self.error(errno, "cannot put \(path) aside")
         }
     }

@@ -8,7 +8,7 @@ struct SQLiteCacheFile {
     let path: String
 
     /// Which file has the name.
-    struct Identity: Equatable {
+    struct Identity: Hashable, Sendable {
         private let device: UInt64
         private let inode: UInt64
 

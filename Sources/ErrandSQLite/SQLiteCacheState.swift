@@ -1,5 +1,4 @@
 import Errand
-import Glibc
 
 /// What a ``SQLiteCacheStore`` guards: whether the file is open, and what to do when it fails.
 struct SQLiteCacheState {
@@ -10,6 +9,8 @@ struct SQLiteCacheState {
         /// Nothing is written until then.
         case readingOnly(SQLiteCacheContents, until: Int64, CacheStoreError)
         case off(until: Int64, CacheStoreError)
+        /// By its owner, for good.
+        case shut
     }
 
     enum Access {
@@ -24,13 +25,24 @@ struct SQLiteCacheState {
     private let patience: Duration
     private let retryInterval: Int64
     private var phase = Phase.closed
+    /// The last call met another's lock for as long as it may wait: those that follow hardly wait, or all of them together
+    /// would wait without end.
+    private var isLocked = false
+    /// The last write met a full disk.
+    private var isFull = false
+    /// When it was last made sure that the file's name is still that of the one in use; `nil` where that is due.
+    private var lookedAt: ContinuousClock.Instant?
     private var repairs = 0
     private var lastReason: CacheStoreError?
     /// What happened since it was made; what is held is in the file.
     var statistics = CacheStatistics()
 
+    private static let shut = CacheStoreError.unavailable.with(message: "the cache was closed")
     /// More failures than that in one call, and it is switched off.
     private static let attemptsAtMost = 3
+    /// How long a write waits for a lock that the call before it waited for in vain.
+    private static let turn = Duration.milliseconds(20)
+    private static let lookInterval = Duration.milliseconds(10)
 
     /// `file` may be `nil` only together with the reason, for good.
     init(file: SQLiteCacheFile?, refusal: CacheStoreError?, patience: Duration, retryInterval: Int64) {
@@ -45,6 +57,7 @@ struct SQLiteCacheState {
         case .closed, .open: CacheHealth(.working, reason: lastReason, repairs: repairs)
         case .readingOnly(_, _, let reason): CacheHealth(.readingOnly, reason: reason, repairs: repairs)
         case .off(_, let reason): CacheHealth(.off, reason: reason, repairs: repairs)
+        case .shut: CacheHealth(.off, reason: Self.shut, repairs: repairs)
         }
     }
 
@@ -53,17 +66,27 @@ struct SQLiteCacheState {
     mutating func perform<Result>(
         _ access: Access, at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
     ) throws(CacheStoreError) -> Result? {
-        let deadline = ContinuousClock.now + patience
+        // A reader waits for nobody, but for one that has the file for itself; writers get their turn.
+        let start = ContinuousClock.now
+        let deadline = start + (isLocked ? access == .read ? .zero : min(patience, Self.turn) : patience)
         var attempt = 0
         while true {
             attempt += 1
             do {
+                // What was put aside a moment ago is no worse to read than a moment ago.
+                let isKnown = access == .read && lookedAt.map { start < $0 + Self.lookInterval } == true
+                if !isKnown { lookedAt = nil }
                 guard let contents = try usable(for: access, at: now, until: deadline) else { return nil }
+                if !isKnown { lookedAt = start }
                 contents.waitForLocks(until: deadline)
-                return try body(contents)
+                let result = try body(contents)
+                isLocked = false
+                if access == .write { isFull = false }
+                return result
             } catch let failure as SQLiteFailure {
-                try meet(failure, attempt: attempt, at: now, until: deadline)
+                try meet(failure, of: access, attempt: attempt, at: now, until: deadline)
             } catch let error as CacheStoreError {
+                if error == .locked { isLocked = true }
                 throw error
             } catch {
                 throw CacheStoreError.unavailable.with(message: "\(error)")
@@ -90,6 +113,9 @@ struct SQLiteCacheState {
             }
         case .open(let contents):
             if let contents = current(contents) { return contents }
+        case .shut:
+            if access == .removal { throw Self.shut }
+            return nil
         case .closed: break
         }
         if case .off(.max, _) = phase { return nil }
@@ -104,14 +130,12 @@ struct SQLiteCacheState {
 
     /// `nil` where the name is that of another file now, or where another process opened it before a fork.
     private mutating func current(_ contents: SQLiteCacheContents) -> SQLiteCacheContents? {
-        guard contents.process == getpid() else {
-            // Closing would unlock what the parent has locked; and SQLite's table of open files is the parent's, so
-            // this process cannot open it again either.
-            _ = Unmanaged.passRetained(contents)
+        guard contents.isOurs else {
+            // SQLite's table of open files is the parent's, so this process cannot open it again.
             phase = .off(until: .max, .unavailable.with(message: "the process forked while the cache was open"))
             return nil
         }
-        guard contents.identity == file?.identity else { return nil }
+        guard lookedAt != nil || contents.identity == file?.identity else { return nil }
         return contents
     }
 
@@ -151,25 +175,34 @@ struct SQLiteCacheState {
 
     /// Returns where the call is to be tried again.
     private mutating func meet(
-        _ failure: SQLiteFailure, attempt: Int, at now: Int64, until deadline: ContinuousClock.Instant
+        _ failure: SQLiteFailure, of access: Access, attempt: Int, at now: Int64,
+        until deadline: ContinuousClock.Instant
     ) throws(CacheStoreError) {
         var remedy = failure.remedy
         // Opened anew, and still not as it should be.
         if case .reopen(let error) = remedy, attempt > 1 {
             remedy = error == .corrupt ? .replace(error) : .pauseWrites(error)
         }
+        // Making room did not help, and of all that is on a full disk a cache is what should go first.
+        if case .pauseWrites(let error) = remedy, error == .storageFull, access == .write, isFull, attempt == 1 {
+            return try replace(error, keeping: false, at: now, until: deadline)
+        }
         switch remedy {
         case .tell(let error):
+            if error == .locked { isLocked = true }
             throw error
         case .pauseWrites(let error):
             lastReason = error
             switch phase {
             case .open(let contents):
-                if error == .storageFull { contents.shrink() }
+                if error == .storageFull {
+                    contents.shrink()
+                    isFull = true
+                }
                 phase = .readingOnly(contents, until: later(than: now), error)
             case .readingOnly(let contents, _, _):
                 phase = .readingOnly(contents, until: later(than: now), error)
-            case .closed, .off:
+            case .closed, .off, .shut:
                 switchOff(error, at: now)
             }
             throw error
@@ -177,26 +210,26 @@ struct SQLiteCacheState {
             lastReason = error
             phase = .closed
         case .replace(let error) where attempt < Self.attemptsAtMost:
-            try replace(error, at: now, until: deadline)
+            try replace(error, keeping: true, at: now, until: deadline)
         case .replace(let error), .switchOff(let error):
             switchOff(error, at: now)
             throw error
         }
     }
 
-    /// Puts the file aside, unless another process has done so.
+    /// Puts the file aside or removes it, unless another process has done so.
     private mutating func replace(
-        _ reason: CacheStoreError, at now: Int64, until deadline: ContinuousClock.Instant
+        _ reason: CacheStoreError, keeping: Bool, at now: Int64, until deadline: ContinuousClock.Instant
     ) throws(CacheStoreError) {
         let opened: SQLiteCacheFile.Identity? =
             switch phase {
             case .open(let contents), .readingOnly(let contents, _, _): contents.identity
-            case .closed, .off: nil
+            case .closed, .off, .shut: nil
             }
         phase = .closed
         lastReason = reason
         do {
-            try file?.putAside(ifStill: opened, until: deadline)
+            try file?.putAside(ifStill: opened, keeping: keeping, until: deadline)
             repairs += 1
         } catch {
             if error != .locked { switchOff(error, at: now) }
@@ -216,6 +249,17 @@ struct SQLiteCacheState {
 
     /// Writes what is written lazily.
     func flush() {
-        if case .open(let contents) = phase, contents.process == getpid() { contents.writeUses() }
+        if case .open(let contents) = phase, contents.isOurs { contents.writeUses() }
+    }
+
+    /// Writes what is written lazily, and closes the file for good.
+    mutating func shut() {
+        switch phase {
+        case .open(let contents) where contents.isOurs:
+            contents.writeUses()
+            contents.checkpoint()
+        case .closed, .open, .readingOnly, .off, .shut: break
+        }
+        phase = .shut
     }
 }

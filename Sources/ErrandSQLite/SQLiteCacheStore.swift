@@ -16,10 +16,12 @@ import Synchronization
 /// - A file that is damaged or no database is renamed to `.damaged` and begun anew.
 /// - A full disk or a read-only file ends writing, and whatever else fails ends reading too, until ``retryInterval`` has
 ///   gone by; ``health`` says so. The call that met the failure throws it; those after it find nothing and write nothing.
+/// - A disk that is still full after that time gets the cache's space back: all records go.
 /// - Another program's database, or that of a later version of this library, is left alone.
 ///
-/// Any thread, one call at a time. No call waits for other processes' locks beyond ``busyTimeout``. After a fork the child
-/// has the store switched off if it was in use.
+/// Any thread, one call at a time. No call waits for other processes' locks beyond ``busyTimeout``, and where one did so in
+/// vain those after it hardly wait until one gets through. After a fork the child has the store switched off if it was in
+/// use.
 public final class SQLiteCacheStore: CacheStore {
     /// What it holds at most. A record counts by ``Errand/CacheRecord/byteCount``.
     public struct Limits: Sendable, Hashable {
@@ -128,6 +130,15 @@ public final class SQLiteCacheStore: CacheStore {
     /// Writes to the file which records were used last; waits for nobody.
     package func flush() {
         state.withLock { $0.flush() }
+    }
+
+    /// Writes to the file what is written lazily, and closes it, as the store's end does by itself. Later calls find and
+    /// write nothing, and ``health`` is off; a removal throws ``Errand/CacheStoreError/unavailable``. May be called again.
+    ///
+    /// Waits for calls of other threads, not for other processes. What waits in a cache on this store comes too late then:
+    /// shut down its clients first.
+    public func close() {
+        state.withLock { $0.shut() }
     }
 
     /// How it is doing.

@@ -3,27 +3,50 @@ import Glibc
 
 /// One open database and its prepared statements. Used by one thread at a time; SQLite's own locks are off.
 final class SQLiteConnection {
+    /// Who opened it: a connection does not survive a fork.
+    private let process = getpid()
+    /// Which file was opened.
+    let file: SQLiteCacheFile.Identity
     private let database: OpaquePointer
-    private var statements: [SQLiteStatement: OpaquePointer] = [:]
+    private var statements = [OpaquePointer?](repeating: nil, count: SQLiteStatement.allCases.count)
 
     /// Opens a file that exists.
     init(path: String) throws(SQLiteFailure) {
+        guard let file = SQLiteCacheFile.Identity(path: path) else {
+            throw SQLiteFailure(code: SQLITE_CANTOPEN, message: "\(path) is not there")
+        }
+        guard SQLiteOpenFiles.enter(file) else {
+            throw SQLiteFailure(code: SQLITE_MISUSE, message: "the process was forked while \(path) was open")
+        }
         var opened: OpaquePointer?
         // SQLITE_OPEN_EXRESCODE: without it, opening gives codes without detail.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | 0x0200_0000
         let code = sqlite3_open_v2(path, &opened, flags, nil)
-        guard let opened else { throw SQLiteFailure(code: SQLITE_NOMEM, message: "out of memory") }
+        guard let opened else {
+            SQLiteOpenFiles.leave(file)
+            throw SQLiteFailure(code: SQLITE_NOMEM, message: "out of memory")
+        }
         guard code == SQLITE_OK else {
-            defer { sqlite3_close(opened) }
+            defer {
+                sqlite3_close(opened)
+                SQLiteOpenFiles.leave(file)
+            }
             throw Self.failure(opened, code)
         }
+        self.file = file
         database = opened
         sqlite3_extended_result_codes(database, 1)
     }
 
+    /// Whether this is the process that opened it.
+    var isOurs: Bool { process == getpid() }
+
     deinit {
-        for statement in statements.values { sqlite3_finalize(statement) }
+        // Closing in a child would write the parent's log into the file, as if the parent were not there.
+        guard isOurs else { return }
+        for statement in statements { sqlite3_finalize(statement) }
         sqlite3_close(database)
+        SQLiteOpenFiles.leave(file)
     }
 
     /// To be called at once: SQLite keeps the number of a system call's failure, but not of one in a commit, and not
@@ -121,12 +144,12 @@ final class SQLiteConnection {
     }
 
     private func prepared(_ statement: SQLiteStatement) throws(SQLiteFailure) -> OpaquePointer {
-        if let prepared = statements[statement] { return prepared }
+        if let prepared = statements[statement.rawValue] { return prepared }
         var prepared: OpaquePointer?
         try check(
-            sqlite3_prepare_v3(database, statement.rawValue, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil))
+            sqlite3_prepare_v3(database, statement.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil))
         guard let prepared else { throw SQLiteFailure(code: SQLITE_ERROR, message: "an empty statement") }
-        statements[statement] = prepared
+        statements[statement.rawValue] = prepared
         return prepared
     }
 

@@ -45,6 +45,8 @@ struct SQLiteFailure: Error {
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: return .switchOff(.pathRefused.with(message: text))
         case SQLITE_TOOBIG: return .tell(.recordTooLarge.with(message: text))
         case SQLITE_NOMEM: return .tell(.unavailable.with(message: text))
+        // Open since before a fork.
+        case SQLITE_MISUSE: return .switchOff(.unavailable.with(message: text))
         // Tables that are not there or not as they should be.
         case SQLITE_ERROR, SQLITE_SCHEMA, SQLITE_CONSTRAINT, SQLITE_MISMATCH:
             return .reopen(.corrupt.with(message: text))

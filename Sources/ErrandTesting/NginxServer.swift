@@ -4,8 +4,9 @@ import Foundation
 /// object or the process does.
 ///
 /// It serves `/12b`, `/1k`, `/64k` and `/1m` (with ranges), the same under `/gzip/` and `/slow/`, `/status/NNN`,
-/// `/redirect`, `/redirect/NNN`, `/redirect/loop`, `/echo`, `/dav/NAME` for PUT and DELETE, and under `/cached/` what says
-/// for how long. nginx and openssl have to be installed.
+/// `/redirect`, `/redirect/NNN`, `/redirect/loop`, `/echo`, `/dav/NAME` for PUT and DELETE, under `/cached/` what says for
+/// how long, and `/files/NAME` for whatever is put into `www/`, with a line in `access.log` for each request: `X-Round`,
+/// status, bytes of the body, `Range`. nginx and openssl have to be installed.
 public final class NginxServer: Sendable {
     /// A port and what it speaks.
     public enum Port: String, Sendable, CaseIterable {

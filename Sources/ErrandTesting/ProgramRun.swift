@@ -66,6 +66,13 @@ package struct ProgramRun: Sendable {
         }
     }
 
+    /// The most memory that was resident so far, in KiB (`VmHWM`); `nil` once it has ended.
+    package var residentPeak: Int? {
+        let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return line.flatMap { Int($0.filter(\.isNumber)) }
+    }
+
     /// Sends it a signal.
     package func signal(_ number: Int32) {
         _ = Glibc.kill(pid, number)

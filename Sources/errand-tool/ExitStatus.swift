@@ -29,16 +29,16 @@ enum ExitStatus: Int32, CaseIterable {
         case .tls: "TLS failed: handshake, certificate, pin or credentials"
         case .timeout: "one of the timeouts passed"
         case .connectionLost: "the connection ended before the response did"
-        case .badResponse: "the response is not valid HTTP, or its encoding is broken"
+        case .badResponse: "the response is not valid HTTP, its encoding is broken, or a download is not the file expected"
         case .limit: "the response is larger than a limit allows"
         case .redirect: "too many redirects, or one that leads where it must not"
-        case .httpStatus: "with --fail: the status was 400 or above; batch, chain: it was not 200 to 299"
+        case .httpStatus: "with --fail: the status was 400 or above; batch, chain: it was not 200 to 299; download: 200 or 206"
         case .usage: "bad usage: an option, URL, method, header or limit"
         case .inputData: "a .http or environment file is not valid, or a variable is missing"
         case .inputFile: "a file to send, or a certificate file, cannot be read"
         case .internalFailure: "internal error"
         case .system: "the system refused memory, a thread or a descriptor"
-        case .outputFile: "the output cannot be written"
+        case .outputFile: "the output cannot be written; download: or it exists already, or another download writes it"
         case .interrupted: "interrupted"
         }
     }
@@ -64,7 +64,11 @@ extension ExitStatus {
         case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal: self = .timeout
         case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .uploadFailed, .uploadNotReplayable:
             self = .connectionLost
-        case .malformedResponse, .contentDecodingFailed, .protocolError, .responseDecodingFailed: self = .badResponse
+        case .malformedResponse, .contentDecodingFailed, .protocolError, .responseDecodingFailed, .lengthMismatch,
+            .digestMismatch, .contentEncodingRefused:
+            self = .badResponse
+        case .diskFull, .directoryMissing, .fileAccessDenied, .fileIsDirectory, .fileExists, .fileLocked, .fileUnwritable:
+            self = .outputFile
         case .limitHeaderBytes, .limitHeaderCount, .limitBodyBytes, .limitDecodedBytes: self = .limit
         case .tooManyRedirects, .redirectRefused: self = .redirect
         case .statusNotAccepted: self = .httpStatus

@@ -7,5 +7,5 @@ struct Tool: AsyncParsableCommand {
         abstract: "Sends HTTP requests with the Errand engine.",
         discussion: ExitStatus.help,
         version: ToolVersion.text,
-        subcommands: [Fetch.self, BatchRun.self, ChainRun.self, Bench.self])
+        subcommands: [Fetch.self, DownloadCommand.self, BatchRun.self, ChainRun.self, Bench.self])
 }

@@ -24,7 +24,10 @@ struct ToolError: Error {
         text += status.isOurs ? fixedText(error) : error.message
         if status == .limit { text += "; see --max-body" }
         if let curlCode = error.curlCode, !status.isOurs { text += " (curl \(curlCode))" }
-        if let number = error.systemErrorCode { text += " (\(String(cString: strerror(Int32(clamping: number)))))" }
+        if let number = error.systemErrorCode {
+            let reason = String(cString: strerror(Int32(clamping: number)))
+            if !text.hasSuffix(reason) { text += " (\(reason))" }
+        }
         return text
     }
 

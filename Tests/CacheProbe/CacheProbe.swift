@@ -6,20 +6,29 @@ import Glibc
 /// A program for the tests of the cache file: one that may be killed, or that has less than its parent.
 ///
 ///     errand-cache-probe write PATH SEED   writes, reads and removes for ever; ends with 3 where a record is not whole
+///     errand-cache-probe read PATH         reads for ever; ends with 3 where a record is not whole
 ///     errand-cache-probe verify PATH       reads all; prints how many there are; ends with 3 where one is not whole
 ///     errand-cache-probe full PATH         as write, with files of 300 KiB at most; prints what it met, and its health
 ///     errand-cache-probe nobody PATH       reads and writes as the user nobody; prints what it met, and its health
+///     errand-cache-probe fork PATH         forks while the file is open; prints what child and parent met
+///     errand-cache-probe lock PATH         has the file for itself; prints so, and goes on for ever
+///     errand-cache-probe damage PATH SEED  changes bytes of any file in place
 @main
 enum CacheProbe {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count > 2 else { exit(2) }
         let store = SQLiteCacheStore(path: arguments[2], busyTimeout: .seconds(5))
+        let seed = arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1
         switch arguments[1] {
-        case "write": write(to: store, seed: arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1)
+        case "write": write(to: store, seed: seed)
+        case "read": read(store)
         case "verify": verify(store)
         case "full": fill(store)
         case "nobody": beNobody(store)
+        case "fork": fork(with: store, path: arguments[2])
+        case "lock": lock(arguments[2])
+        case "damage": damage(arguments[2], seed: seed)
         default: exit(2)
         }
     }
@@ -49,6 +58,17 @@ enum CacheProbe {
         }
     }
 
+    private static func read(_ store: SQLiteCacheStore) -> Never {
+        var place = 0
+        while true {
+            place = (place + 1) % ProbeRecord.count
+            do throws(CacheStoreError) { check(try store.read(ProbeRecord.key(place)), place) } catch {
+                print("met \(error)")
+                exit(4)
+            }
+        }
+    }
+
     private static func verify(_ store: SQLiteCacheStore) {
         var count = 0
         do throws(CacheStoreError) {
@@ -69,7 +89,7 @@ enum CacheProbe {
         print(count)
     }
 
-    private static func check(_ record: CacheRecord?, _ place: Int) {
+    static func check(_ record: CacheRecord?, _ place: Int) {
         guard let record, record != ProbeRecord.record(place, version: record.version) else { return }
         print("record \(place) of version \(record.version) is not whole")
         exit(3)
@@ -119,7 +139,7 @@ enum CacheProbe {
         print("found \(found > 0 ? "some" : "none")")
     }
 
-    private static func tell(_ store: SQLiteCacheStore) {
+    static func tell(_ store: SQLiteCacheStore) {
         print("health \(store.health.condition) \(store.health.reason?.shortDescription ?? "-")")
     }
 }

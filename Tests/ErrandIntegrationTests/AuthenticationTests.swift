@@ -94,7 +94,7 @@ private final class RefusalCounter: Interceptor {
     func aFailedRefreshFailsAThousand(path: String) async throws {
         let gate = Gate()
         let service = TokenService(path: path, gate: gate)
-        let interceptor = AuthenticationInterceptor(service, credential: "t0")
+        let interceptor = AuthenticationInterceptor(service, credential: "t0", refreshTimeout: .seconds(280))
         let counter = RefusalCounter(least: Self.many, gate: gate)
         try await Client.with(Nginx.client { $0.interceptors = [interceptor, counter] }) { client in
             service.use(client)

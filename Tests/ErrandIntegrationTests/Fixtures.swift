@@ -49,7 +49,7 @@ extension ScriptedServer {
     /// `wait(for:)` on a thread of its own: it blocks, and the pool's threads are needed for what is waited for.
     func hasSeen(_ counts: Counts) async -> Bool {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: self.wait(for: counts, seconds: 60)) }
+            Thread.detachNewThread { continuation.resume(returning: self.wait(for: counts, seconds: 240)) }
         }
     }
 }

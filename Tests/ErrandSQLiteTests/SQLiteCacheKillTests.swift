@@ -6,8 +6,8 @@ import Testing
 @testable import ErrandSQLite
 
 @Suite struct SQLiteCacheKillTests {
-    /// Four processes write, read and remove in one file and are killed at seeded moments, over and over: none ends by
-    /// itself, which it would on a record that is not whole, on an error or on a repair.
+    /// Four processes write, read and remove in one file and are killed at seeded moments, over and over, while two more
+    /// read: none ends by itself, which it would on a record that is not whole, on an error or, writing, on a repair.
     @Test func killedWritersLeaveNoTornRecord() throws {
         let folder = try CacheFolder()
         var numbers = SeededGenerator(seed: 5)
@@ -16,8 +16,12 @@ import Testing
                 CacheFolder.probe, ["write", folder.path, "\(numbers.next() >> 1)"],
                 output: folder.file("writer-\(writer)"))
         }
-        for writer in 0..<4 { try folder.put([], in: "writer-\(writer)") }
+        for place in 0..<4 { try folder.put([], in: "writer-\(place)") }
+        for place in 0..<2 { try folder.put([], in: "reader-\(place)") }
         var writers = try (0..<4).map { try start($0) }
+        let readers = try (0..<2).map {
+            try ProgramRun(CacheFolder.probe, ["read", folder.path], output: folder.file("reader-\($0)"))
+        }
         for _ in 0..<60 {
             usleep(UInt32.random(in: 5_000...80_000, using: &numbers))
             let victim = Int.random(in: 0..<4, using: &numbers)
@@ -26,13 +30,12 @@ import Testing
             writers[victim] = try start(victim)
         }
         usleep(300_000)
-        for writer in writers {
-            writer.signal(SIGKILL)
-            #expect(writer.wait() == 128 + SIGKILL)
+        for program in writers + readers {
+            program.signal(SIGKILL)
+            #expect(program.wait() == 128 + SIGKILL)
         }
-        for writer in 0..<4 {
-            let text = String(decoding: try folder.bytes(of: "writer-\(writer)"), as: UTF8.self)
-            #expect(text == "")
+        for name in (0..<4).map({ "writer-\($0)" }) + (0..<2).map({ "reader-\($0)" }) {
+            #expect(String(decoding: try folder.bytes(of: name), as: UTF8.self) == "")
         }
         let (status, text) = try folder.probe(["verify", folder.path])
         #expect(status == 0, "\(text)")

@@ -52,6 +52,35 @@ import Testing
         #expect(try store.read(key(7)) == nil)
     }
 
+    @Test func aNamespaceIsRemovedAndLeavesTheOthers() throws {
+        let store = folder.store()
+        for number in 0..<6 {
+            try store.write(record(number, tags: ["t"]), for: key(number, namespace: number < 4 ? "a" : "b"))
+        }
+        #expect(try store.removeAll(namespace: "a") == 4 && store.removeAll(namespace: "a") == 0)
+        #expect(try store.read(key(0, namespace: "a")) == nil && store.read(key(5, namespace: "b")) != nil)
+        #expect(try store.statistics().entries == 2 && store.remove(tag: "t") == 2)
+    }
+
+    @Test func aClosedStoreFindsAndWritesNothingAndItsFileHasAll() throws {
+        let store = folder.store()
+        for number in 0..<10 { try store.write(record(number), for: key(number)) }
+        folder.pass(1000)
+        for number in 0..<10 { #expect(try store.read(key(number)) != nil) }
+        for _ in 0..<2 {
+            store.close()
+            #expect(try store.read(key(1)) == nil && store.statistics().entries == 0)
+            try store.write(record(11), for: key(11))
+            #expect(throws: CacheStoreError.unavailable) { try store.remove(key(1)) }
+            #expect(store.health == CacheHealth(.off, reason: .unavailable))
+        }
+        #expect(try folder.bytes(of: "cache.sqlite-wal").isEmpty)
+        let file = try SQLiteConnection(path: folder.path)
+        #expect(try file.integer("SELECT count(*) FROM record WHERE used_at = 1001000") == 10)
+        folder.pass(600_000)
+        #expect(try store.read(key(1)) == nil && folder.store().read(key(1)) == record(1))
+    }
+
     @Test func theLeastRecentlyUsedGoWhereTheLimitWantsIt() throws {
         let one = record(0, bytes: 1000).byteCount
         let limits = SQLiteCacheStore.Limits(bytes: 10 * one + 10)
@@ -61,7 +90,7 @@ import Testing
             try store.write(record(number, bytes: 1000), for: key(number))
         }
         // Uses are noted in memory first, and must survive the store.
-        folder.pass(1)
+        folder.pass(1000)
         #expect(try store.read(key(0)) != nil && store.read(key(2)) != nil)
         store = folder.store(limits: limits)
         folder.pass(1)
@@ -92,14 +121,19 @@ import Testing
 
     @Test func manyUsesAreWrittenInBatchesAndAtTheEnd() throws {
         var store: SQLiteCacheStore? = folder.store()
-        for number in 0..<200 { try store?.write(record(number), for: key(number)) }
-        folder.pass(5)
-        for number in 0..<200 { #expect(try store?.read(key(number)) != nil) }
+        for number in 0..<600 { try store?.write(record(number), for: key(number)) }
+        // Within a second they count as used when they were written.
+        folder.pass(999)
+        for number in 0..<600 { #expect(try store?.read(key(number)) != nil) }
+        folder.pass(1)
+        for _ in 0..<2 {
+            for number in 0..<600 { #expect(try store?.read(key(number)) != nil) }
+        }
         let file = try SQLiteConnection(path: folder.path)
-        let query = "SELECT count(*) FROM record WHERE used_at = 1000005"
-        #expect(try file.integer(query) == 192)
+        let query = "SELECT count(*) FROM record WHERE used_at = 1001000"
+        #expect(try file.integer(query) == 512)
         store = nil
-        #expect(try file.integer(query) == 200)
+        #expect(try file.integer(query) == 600)
     }
 
     @Test func twoStoresOnOneFileSeeEachOther() throws {

@@ -226,6 +226,34 @@ private struct NosyError: Error {
         await client.shutdown()
     }
 
+    /// Decoded and not told, as the request is stopped when its accessories hear that it ends: nobody sees the value, and
+    /// it dies with no lock held.
+    @Test(.timeLimit(.minutes(5))) func aValueThatIsNotToldIsLetGo() async {
+        final class Stopper: Accessory {
+            let values = Notes<Bool>()
+            func requestWillStop(_ request: AnyRequest) {
+                if let request = request as? Request<GetNosy> { values.add(request.value != nil) }
+                request.stop()
+            }
+        }
+        let stopper = Stopper()
+        let client = Client.stubbed(StubTransport { _ in .response(status: 200) }) { $0.accessories = [stopper] }
+        let looks = Notes<RequestState>()
+        let box = Notes<Request<GetNosy>>()
+        let request = client.request(GetNosy { Nosy { for request in box.all { looks.add(request.state) } } })
+        box.add(request)
+        for run in 1...2 {
+            request.start()
+            await client.callbacksDrained()
+            #expect(request.state == .cancelled)
+            #expect(request.value == nil)
+            #expect(request.error == .cancelled)
+            #expect(looks.all.count == run)
+        }
+        #expect(stopper.values.all == [false, false])
+        await client.shutdown()
+    }
+
     @Test func onlyTheFirstHopIsARefusal() async throws {
         let stub = StubTransport { description in
             description.url.hasSuffix("/raw")

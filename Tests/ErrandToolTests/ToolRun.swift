@@ -15,7 +15,7 @@ struct ToolRun {
     }
 
     /// Beside the tests, where the package's build puts it.
-    private static let executable: URL = {
+    static let executable: URL = {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("errand")
     }()

@@ -17,9 +17,11 @@ extension Client {
         let stored = try await steps.stored(description)
         let response = try await steps.transformed(stored)
         let request = request(command, overrides: overrides)
-        switch request.judge(.response(response.read(by: request.responseDecoder))) {
-        case .success(let value, let response): return (value, response)
-        case .failure(let error):
+        let builder = builder
+        let read = response.read(by: request.responseDecoder(by: builder))
+        do throws(ErrandError) {
+            return (try request.value(of: read, by: builder), read)
+        } catch {
             throw .cacheMiss.with(
                 message: "what is stored cannot be used: \(error.message)", response: error.response,
                 underlying: CacheMiss.unusable, isRefusal: true)
@@ -44,9 +46,8 @@ extension Client {
         guard let key = plan.key(for: description, identity: caching.identity) else { throw .cacheMiss(.notCached) }
         let transformed = try await steps.transformed(response)
         let request = request(command, overrides: overrides)
-        if case .failure(let error) = request.judge(.response(transformed.read(by: request.responseDecoder))) {
-            throw error
-        }
+        let builder = builder
+        _ = try request.value(of: transformed.read(by: request.responseDecoder(by: builder)), by: builder)
         let now = cache.now
         if box.members.isTimed {
             let entry = TimedEntry(

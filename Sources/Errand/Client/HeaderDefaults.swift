@@ -1,7 +1,8 @@
 import HTTPTypes
 
-/// A client's default header fields as ready-made blocks, so that a command without fields of its own costs none.
-struct HeaderDefaults: Sendable {
+/// A client's default header fields as ready-made blocks, so that a command without fields of its own costs none. A class,
+/// so that a request takes one reference to it and not ten.
+final class HeaderDefaults: Sendable {
     private let fields: HTTPFields
     /// Whether the default `Authorization` field comes from ``Client/Settings/authorization`` and so may be replaced.
     private let hasAuthorization: Bool

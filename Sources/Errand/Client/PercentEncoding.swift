@@ -2,12 +2,11 @@
 enum PercentEncoding {
     private static let hex = Array("0123456789ABCDEF".utf8)
 
-    /// What may stand in a URL as it is: every printable ASCII character but the few that no part of a URL allows.
+    /// What may stand in a URL as it is: every printable ASCII character but the few that no part of a URL allows
+    /// (`"`, `<`, `>`, `\`, `^`, `` ` ``, `{`, `|`, `}`), a bit for each.
     static func isURLByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7E: true
-        default: false
-        }
+        let bits: UInt64 = byte & 0x40 == 0 ? 0xAFFF_FFFA_0000_0000 : 0x47FF_FFFE_AFFF_FFFF
+        return byte < 0x80 && (bits >> UInt64(byte & 0x3F)) & 1 == 1
     }
 
     /// RFC 3986 2.3.
@@ -31,21 +30,24 @@ enum PercentEncoding {
         return isURL(encoded) ? encoded : encodingStrayPercents(encoded)
     }
 
-    /// Whether nothing is to be encoded.
+    /// Whether nothing is to be encoded. On the way of every request, and so by the bytes as they lie there.
     private static func isURL(_ text: String) -> Bool {
-        /// Of an escape.
-        var missingDigits = 0
-        for byte in text.utf8 {
-            if missingDigits > 0 {
-                guard isHexDigit(byte) else { return false }
-                missingDigits -= 1
-            } else if byte == 0x25 {
-                missingDigits = 2
-            } else if !isURLByte(byte) {
-                return false
+        text.utf8.withContiguousStorageIfAvailable(isURL) ?? Array(text.utf8).withUnsafeBufferPointer(isURL)
+    }
+
+    private static func isURL(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var index = 0
+        while index < bytes.count {
+            guard isURLByte(bytes[index]) else { return false }
+            if bytes[index] == 0x25 {
+                guard index + 2 < bytes.count, isHexDigit(bytes[index + 1]), isHexDigit(bytes[index + 2]) else {
+                    return false
+                }
+                index += 2
             }
+            index += 1
         }
-        return missingDigits == 0
+        return true
     }
 
     private static func encodingStrayPercents(_ text: String) -> String {

@@ -77,6 +77,7 @@ extension RequestBuilder {
 
     /// `path` if it is an absolute URL, without dot segments; `nil` if it is relative.
     static func absolute(_ path: String, hasBase: Bool) throws(ErrandError) -> String? {
+        if URLReference.isPlainAbsolute(path) { return path }
         guard path.utf8.contains(0x3A) else { return nil }
         let reference = URLReference(path)
         guard let scheme = reference.scheme else { return nil }

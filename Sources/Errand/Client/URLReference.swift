@@ -1,3 +1,5 @@
+import Glibc
+
 /// A URL or relative reference, split by RFC 3986 appendix B. It splits and joins; whether the parts are sound is
 /// checked by the engine's own parser before anything is sent.
 struct URLReference: Equatable {
@@ -29,6 +31,28 @@ struct URLReference: Equatable {
             rest = rest[end...]
         }
         path = rest
+    }
+
+    /// Whether it is `http://` or `https://` with an authority, and no segment of it begins with a dot: as most absolute
+    /// URLs are, which then need not be taken apart. By the bytes as they lie there, as each request asks.
+    static func isPlainAbsolute(_ text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { bytes in
+            let isSecure = bytes.count > 4 && bytes[4] == UInt8(ascii: "s")
+            let prefix: StaticString = isSecure ? "https://" : "http://"
+            let length = prefix.utf8CodeUnitCount
+            guard bytes.count > length, let base = bytes.baseAddress, memcmp(base, prefix.utf8Start, length) == 0
+            else { return false }
+            switch bytes[length] {
+            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return false
+            default: break
+            }
+            var previous: UInt8 = 0
+            for byte in bytes[length...] {
+                if byte == UInt8(ascii: "."), previous == UInt8(ascii: "/") { return false }
+                previous = byte
+            }
+            return true
+        } ?? false
     }
 
     /// RFC 3986 3.1.

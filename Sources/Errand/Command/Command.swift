@@ -96,8 +96,9 @@ public protocol Command: Sendable {
     /// ``Client/Settings/cache`` (YTKNetwork `cacheTimeInSeconds`, `cacheVersion`, `cacheSensitiveData`).
     var cache: CachePolicy? { get }
 
-    /// What a ``Batch``, a ``Chain`` or a ``RequestGraph`` has in place of a transfer; a command that stands for one of them
-    /// passes its coordinator on. Asked once for each request, when that is made. Default: `nil`.
+    /// What a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` has in place of a transfer; a command that stands
+    /// for one of them passes its coordinator on, and for a download its ``decode(_:)`` too. Asked once for each request,
+    /// when that is made. Default: `nil`.
     var coordinator: GroupCoordinator? { get }
 
     // MARK: What comes back

@@ -26,7 +26,7 @@ struct DownloadPaths: Sendable, Hashable {
         }
     }
 
-    private init(directory: String, name: String) {
+    init(directory: String, name: String) {
         self.directory = directory
         self.name = name
     }

@@ -1,7 +1,7 @@
 /// The life of one download over all its transfers: pure, takes past events, answers with one order.
 ///
 /// ```
-/// idle -> asking -> receiving -> (asking ...) -> verifying -> installing -> ended
+/// idle -> asking -> receiving (-> sharing) -> (asking ...) -> verifying -> installing -> ended
 ///            \-> waiting -> asking       held: paused, no transfer       any -> ended
 /// ```
 ///
@@ -95,6 +95,8 @@ struct DownloadStateMachine: ~Copyable {
         case asking(Run, DownloadAsk)
         /// A body is coming.
         case receiving(Run, Receipt)
+        /// The body's transfer has become one of several that bring what is missing; ``RangeSharing`` knows which.
+        case sharing(Run)
         /// Until the next try.
         case waiting(Run)
         /// Paused, and no transfer is under way.
@@ -201,6 +203,34 @@ struct DownloadStateMachine: ~Copyable {
         return isRetryable ? failed(&run, error, leastWait: nil, random) : fail(error)
     }
 
+    /// What is missing is to come over several connections from here on. Answers whether it may.
+    mutating func sharingBegan() -> Bool {
+        guard case .receiving(let run, let receipt) = state, receipt.offset == receipt.start, run.length != nil else {
+            return false
+        }
+        state = .sharing(run)
+        return true
+    }
+
+    /// No connection is left: everything came, or `error` ended the last of them. `have` is in the part; `hasMoved`:
+    /// some of it came since they began.
+    mutating func sharingEnded(
+        have: ByteRangeSet, hasMoved: Bool, _ error: ErrandError?, isRetryable: Bool, random: Double
+    ) -> Action {
+        guard case .sharing(var run) = state else { return .none }
+        run.have = have
+        run.isJoined = true
+        if hasMoved { run.failures = 0 }
+        if let error { return isRetryable ? failed(&run, error, leastWait: nil, random) : fail(error) }
+        return run.isPaused ? rest(run) : proceed(&run)
+    }
+
+    /// One of the connections brings another content than the others.
+    mutating func sharingContradicted() -> Action {
+        guard case .sharing(var run) = state else { return .none }
+        return restart(&run, .malformedResponse.with(message: "the content does not stay the same"))
+    }
+
     mutating func retryTimerFired() -> Action {
         // Else: it fired while it was being cancelled.
         guard case .waiting(var run) = state else { return .none }
@@ -217,10 +247,14 @@ struct DownloadStateMachine: ~Copyable {
             run.isPaused = true
             state = .receiving(run, receipt)
             return .hold(run.transfer)
+        case .sharing(var run) where !run.isPaused:
+            run.isPaused = true
+            state = .sharing(run)
+            return .hold(run.transfer)
         case .waiting(var run):
             run.isPaused = true
             return rest(run)
-        case .idle, .asking, .receiving, .held, .verifying, .installing, .ended:
+        case .idle, .asking, .receiving, .sharing, .held, .verifying, .installing, .ended:
             // Nothing runs, or it is paused already, or no byte is left to hold back.
             return .none
         }
@@ -236,17 +270,21 @@ struct DownloadStateMachine: ~Copyable {
             run.isPaused = false
             state = .receiving(run, receipt)
             return .release(run.transfer)
+        case .sharing(var run) where run.isPaused:
+            run.isPaused = false
+            state = .sharing(run)
+            return .release(run.transfer)
         case .held(var run):
             run.isPaused = false
             return proceed(&run)
-        case .idle, .asking, .receiving, .waiting, .verifying, .installing, .ended:
+        case .idle, .asking, .receiving, .sharing, .waiting, .verifying, .installing, .ended:
             return .none
         }
     }
 
     mutating func stopRequested() -> Action {
         switch state {
-        case .idle, .asking, .receiving, .waiting, .held, .verifying:
+        case .idle, .asking, .receiving, .sharing, .waiting, .held, .verifying:
             state = .ended(.stopped)
             return .stop
         case .installing, .ended:
@@ -255,10 +293,11 @@ struct DownloadStateMachine: ~Copyable {
         }
     }
 
-    /// The disk refused what the last action said, or the part could not be opened.
-    mutating func diskFailed(_ error: ErrandError) -> Action {
+    /// The disk refused what the last action said, the part could not be opened, the time for it all is up, or the client
+    /// is shut down.
+    mutating func gaveUp(_ error: ErrandError) -> Action {
         switch state {
-        case .idle, .asking, .receiving, .waiting, .held, .verifying, .installing:
+        case .idle, .asking, .receiving, .sharing, .waiting, .held, .verifying, .installing:
             return fail(error)
         case .ended:
             // The last sync of a download that has ended: its outcome stands.
@@ -290,8 +329,19 @@ struct DownloadStateMachine: ~Copyable {
     var received: Int64 {
         switch state {
         case .idle, .installing, .ended: 0
-        case .asking(let run, _), .waiting(let run), .held(let run), .verifying(let run): run.have.count
+        case .asking(let run, _), .sharing(let run), .waiting(let run), .held(let run), .verifying(let run): run.have.count
         case .receiving(let run, let receipt): run.have.count + receipt.offset - receipt.start
+        }
+    }
+
+    /// Whether no byte is wanted until it is resumed.
+    var isPaused: Bool {
+        switch state {
+        case .asking(let run, _), .receiving(let run, _), .sharing(let run), .waiting(let run), .held(let run),
+            .verifying(let run):
+            run.isPaused
+        case .idle, .installing, .ended:
+            false
         }
     }
 
@@ -303,7 +353,7 @@ struct DownloadStateMachine: ~Copyable {
         case .receiving(var run, let receipt) where run.transfer == transfer:
             run.have.insert(receipt.start..<receipt.offset)
             return run
-        case .idle, .asking, .receiving, .waiting, .held, .verifying, .installing, .ended:
+        case .idle, .asking, .receiving, .sharing, .waiting, .held, .verifying, .installing, .ended:
             return nil
         }
     }

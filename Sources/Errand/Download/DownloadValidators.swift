@@ -22,11 +22,16 @@ struct DownloadValidators: Sendable, Hashable {
     /// taken where there is an entity tag, be that weak or malformed.
     var ifRange: String? {
         if let entityTag { return Self.isStrong(entityTag) ? entityTag : nil }
-        guard let lastModified, let date, let modified = HTTPSeconds.read(lastModified),
-            let sent = HTTPSeconds.read(date)
-        else { return nil }
+        guard let lastModified, let date, let modified = Self.time(lastModified), let sent = Self.time(date) else {
+            return nil
+        }
         // RFC 9110 8.8.2.2: within the same second it may have been modified twice.
         return sent > modified ? lastModified : nil
+    }
+
+    /// Both dates are read from one point of time, so that the century of an old format's year does not matter.
+    private static func time(_ text: String) -> CacheTime? {
+        HTTPDate.time(text, now: CacheTime(seconds: 784_111_777))
     }
 
     /// Whether `other` is of another content for sure. Silence is no contradiction: a 206 to `If-Range` need not repeat
@@ -44,37 +49,5 @@ struct DownloadValidators: Sendable, Hashable {
             return false
         }
         return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || $0 >= 0x23 && $0 != 0x7F }
-    }
-}
-
-/// Seconds since 1970 of an HTTP date, in the one form that is still to be sent (RFC 9110 5.6.7). The two old ones do not
-/// count as strong here, which costs a server of the last century a resumption.
-enum HTTPSeconds {
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-    static func read(_ text: String) -> Int64? {
-        // Sun, 06 Nov 1994 08:49:37 GMT
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 6, words[0].utf8.count == 4, words[0].hasSuffix(","), words[5] == "GMT",
-            let day = number(words[1], 2), let month = months.firstIndex(of: String(words[2])),
-            let year = number(words[3], 4)
-        else { return nil }
-        let clock = words[4].split(separator: ":", omittingEmptySubsequences: false)
-        guard clock.count == 3, let hour = number(clock[0], 2), let minute = number(clock[1], 2),
-            let second = number(clock[2], 2), (1...31).contains(day), hour < 24, minute < 60, second <= 60
-        else { return nil }
-        return days(year, Int64(month) + 1, day) * 86_400 + hour * 3600 + minute * 60 + second
-    }
-
-    private static func number(_ text: Substring, _ digits: Int) -> Int64? {
-        guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return Int64(text)
-    }
-
-    /// Days since 1970 in the Gregorian calendar: years are counted from March, so that a leap day is the last.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let marchYear = month > 2 ? year : year - 1
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return 365 * marchYear + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468
     }
 }

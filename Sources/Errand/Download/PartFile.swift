@@ -19,7 +19,8 @@ struct PartFile: ~Copyable {
     /// that the next sync would succeed and mean nothing.
     private var failure: ErrandError?
 
-    static let syncInterval: Int64 = 1 << 20
+    /// A little less than 1 MB, and whole pages.
+    static let syncInterval: Int64 = 15 << 16
 
     /// Opens or creates the part and takes the lock. What an earlier run left is kept as far as its journal calls it
     /// safe and is of `url`; all else is cut off. The answer is in ``journal``.
@@ -132,6 +133,13 @@ struct PartFile: ~Copyable {
             written += count
             if unsynced.count >= syncInterval { try sync() }
         }
+    }
+
+    /// All that is there: what is safe, and what will be with the next sync.
+    var written: ByteRangeSet {
+        var written = journal.safe
+        written.formUnion(unsynced)
+        return written
     }
 
     /// Makes everything that was written safe, then says so in the journal.

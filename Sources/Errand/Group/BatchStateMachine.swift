@@ -18,13 +18,7 @@ struct BatchStateMachine: ~Copyable {
         var open: Int { running + count - next }
     }
 
-    enum State: Equatable {
-        case idle
-        case running(Run)
-        /// No more are started; those that run have been stopped and are awaited.
-        case stopping(GroupEnding, running: Int)
-        case ended(GroupEnding)
-    }
+    typealias State = GroupRunState<Run>
 
     private(set) var state = State.idle
 
@@ -32,7 +26,7 @@ struct BatchStateMachine: ~Copyable {
         switch state {
         case .idle, .ended:
             var run = Run(count: count, width: max(1, width), policy: policy)
-            if let ending = verdict(run) { return end(ending) }
+            if let ending = verdict(run) { return state.end(ending) }
             return fill(&run)
         case .running, .stopping:
             // Only our own bug leads here: a request is not submitted twice at a time.
@@ -51,11 +45,9 @@ struct BatchStateMachine: ~Copyable {
                 run.failure = index
             }
             guard let ending = verdict(run) else { return fill(&run) }
-            return stop(ending, running: run.running)
+            return state.stop(ending, running: run.running)
         case .stopping(let ending, let running):
-            guard running > 1 else { return end(ending) }
-            state = .stopping(ending, running: running - 1)
-            return .none
+            return state.stoppedChildEnded(ending, running: running)
         case .idle, .ended:
             // Only our own bug leads here: each child that was started ends once, and the batch after it.
             preconditionFailure("childEnded in \(state)")
@@ -63,24 +55,11 @@ struct BatchStateMachine: ~Copyable {
     }
 
     mutating func stopRequested(_ ending: GroupEnding) -> GroupAction {
-        switch state {
-        case .running(let run):
-            return stop(ending, running: run.running)
-        case .stopping(_, let running) where ending == .stopped:
-            // A stop wins over what was decided and not told.
-            state = .stopping(ending, running: running)
-            return .none
-        case .idle, .stopping, .ended:
-            // It has ended a moment ago, or is about to.
-            return .none
-        }
+        state.stopRequested(ending) { $0.running }
     }
 
-    /// Whether a child that `start` named is still to be started; it counts as one that runs until it has ended.
-    var mayStart: Bool {
-        if case .running = state { return true }
-        return false
-    }
+    /// See ``GroupRunState/mayStart``.
+    var mayStart: Bool { state.mayStart }
 
     /// How the run ends by what is known; `nil`: it goes on.
     private func verdict(_ run: Run) -> GroupEnding? {
@@ -103,16 +82,5 @@ struct BatchStateMachine: ~Copyable {
         run.running += more
         state = .running(run)
         return more > 0 ? .start(first..<run.next) : .none
-    }
-
-    private mutating func stop(_ ending: GroupEnding, running: Int) -> GroupAction {
-        guard running > 0 else { return end(ending) }
-        state = .stopping(ending, running: running)
-        return .stopRunning
-    }
-
-    private mutating func end(_ ending: GroupEnding) -> GroupAction {
-        state = .ended(ending)
-        return .end(ending)
     }
 }

@@ -24,13 +24,7 @@ struct GraphStateMachine: ~Copyable {
         var failure: Int?
     }
 
-    enum State: Equatable {
-        case idle
-        case running(Run)
-        /// No more are started; those that run have been stopped and are awaited.
-        case stopping(GroupEnding, running: Int)
-        case ended(GroupEnding)
-    }
+    typealias State = GroupRunState<Run>
 
     private(set) var state = State.idle
 
@@ -38,7 +32,7 @@ struct GraphStateMachine: ~Copyable {
         switch state {
         case .idle, .ended:
             let ready = plan.needs.indices.filter { plan.needs[$0] == 0 }
-            guard !ready.isEmpty else { return end(.succeeded) }
+            guard !ready.isEmpty else { return state.end(.succeeded) }
             var run = Run(plan: plan, missing: plan.needs, ready: ready)
             return fill(&run)
         case .running, .stopping:
@@ -60,14 +54,12 @@ struct GraphStateMachine: ~Copyable {
                 }
             } else {
                 run.failure = run.failure ?? index
-                if !run.plan.goesOn { return stop(.failed(index), running: run.running) }
+                if !run.plan.goesOn { return state.stop(.failed(index), running: run.running) }
             }
             guard run.running == 0, run.next == run.ready.count else { return fill(&run) }
-            return end(run.failure.map { .failed($0) } ?? .succeeded)
+            return state.end(run.failure.map { .failed($0) } ?? .succeeded)
         case .stopping(let ending, let running):
-            guard running > 1 else { return end(ending) }
-            state = .stopping(ending, running: running - 1)
-            return .none
+            return state.stoppedChildEnded(ending, running: running)
         case .idle, .ended:
             // Only our own bug leads here: each child that was started ends once, and the graph after it.
             preconditionFailure("childEnded in \(state)")
@@ -75,23 +67,11 @@ struct GraphStateMachine: ~Copyable {
     }
 
     mutating func stopRequested(_ ending: GroupEnding) -> GroupAction {
-        switch state {
-        case .running(let run):
-            return stop(ending, running: run.running)
-        case .stopping(_, let running) where ending == .stopped:
-            // A stop wins over what was decided and not told.
-            state = .stopping(ending, running: running)
-            return .none
-        case .idle, .stopping, .ended:
-            // It has ended a moment ago, or is about to.
-            return .none
-        }
+        state.stopRequested(ending) { $0.running }
     }
 
-    var mayStart: Bool {
-        if case .running = state { return true }
-        return false
-    }
+    /// See ``GroupRunState/mayStart``.
+    var mayStart: Bool { state.mayStart }
 
     private mutating func fill(_ run: inout Run) -> GroupAction {
         let first = Array(run.ready[run.next...].prefix(run.plan.width - run.running))
@@ -99,16 +79,5 @@ struct GraphStateMachine: ~Copyable {
         run.running += first.count
         state = .running(run)
         return first.isEmpty ? .none : .startEach(first)
-    }
-
-    private mutating func stop(_ ending: GroupEnding, running: Int) -> GroupAction {
-        guard running > 0 else { return end(ending) }
-        state = .stopping(ending, running: running)
-        return .stopRunning
-    }
-
-    private mutating func end(_ ending: GroupEnding) -> GroupAction {
-        state = .ended(ending)
-        return .end(ending)
     }
 }

@@ -1,6 +1,7 @@
-/// Runs a group's children: of a ``Batch``, a ``Chain`` or a ``RequestGraph``, and for one request.
+/// What a request has in place of the client's engine: it runs the children of a ``Batch``, a ``Chain`` or a
+/// ``RequestGraph``, or the transfers of a ``Download``.
 public struct GroupCoordinator: Sendable {
-    let carrier: GroupCarrier
+    let carrier: any Transport
 }
 
 /// What stands in the transport's place for a group's request: its transfer is the run of the group's children.

@@ -26,9 +26,9 @@ extension AnyRequest {
 
     /// Everything the last transfer left for the cache is stored, or not. Before anybody hears of the success, so that who
     /// starts the same again from there finds it.
-    final func keepOrDrop(_ outcome: RequestStateMachine.Outcome) {
+    final func keepOrDrop(_ isSuccess: Bool) {
         guard let run = core.withLock({ $0.description?.cachePlan?.run }) else { return }
-        if outcome == .succeeded { run.succeeded() } else { run.failed() }
+        if isSuccess { run.succeeded() } else { run.failed() }
     }
 }
 

@@ -3,51 +3,56 @@ import Synchronization
 extension AnyRequest {
     /// Takes the result of a transfer as far as it goes: to the next transfer, or to the end.
     final func advance(_ result: TransferResult, inPlace: Bool) -> Step {
-        let result = result.read(by: responseDecoder)
-        switch core.withLock({ $0.machine.transferEnded() }) {
+        let (action, known, isPlain) = core.withLock { ($0.machine.transferEnded(), $0.builder, $0.hooks == nil) }
+        let builder = known ?? client.builder
+        let result = result.read(by: responseDecoder(by: builder))
+        switch action {
         case .ignore:
             return .ignored
         case .conclude:
             _ = completed(result)
             conclude(.cancelled)
         case .evaluate:
-            let result = completed(result)
+            let result = isPlain ? result : completed(result)
             cached(result)
             switch result {
             case .response(let response) where RedirectRules.isRedirect(response.statusCode):
-                return follow(response, inPlace: inPlace)
+                return follow(response, by: builder, inPlace: inPlace)
             case .failure(.cancelled):
                 // Not by the request's own stop: the transport was shut down beneath it.
                 conclude(.shutDown)
             case .failure(.uploadNotReplayable):
-                return sendAgain(result, inPlace: inPlace)
+                return sendAgain(result, by: builder, inPlace: inPlace)
             case .response, .failure:
-                return finish(result, inPlace: inPlace)
+                return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
             }
         }
         return .finished
     }
 
-    private func follow(_ response: Response, inPlace: Bool) -> Step {
+    private func follow(_ response: Response, by builder: RequestBuilder, inPlace: Bool) -> Step {
+        func finish(_ result: TransferResult) -> Step {
+            self.finish(result, by: builder, inPlace: inPlace, isPlain: false)
+        }
         let (sent, attempts, stream) = core.withLock { ($0.description, $0.earlier.count, $0.hooks?.run.stream) }
         guard let sent else {
-            return finish(.response(response), inPlace: inPlace)
+            return finish(.response(response))
         }
         // A stream's head has decided: the caller may have it, and a policy's closure is asked once.
         switch stream?.redirect ?? decideRedirect(response) {
         case .take:
-            return finish(.response(response), inPlace: inPlace)
+            return finish(.response(response))
         case .fail(let error):
-            return finish(.failure(error.with(response: response)), inPlace: inPlace)
+            return finish(.failure(error.with(response: response)))
         case .follow(var next):
             if cachePolicy != nil { next.cachePlan?.isHop = true }
             do throws(ErrandError) {
                 next.settings = try client.builder.settings(forHop: next, from: sent.url)
             } catch {
-                return finish(.failure(error.refusingHop(after: response)), inPlace: inPlace)
+                return finish(.failure(error.refusingHop(after: response)))
             }
             guard let next = withTimeLeft(next) else {
-                return finish(.failure(.timeoutTotal.with(response: response)), inPlace: inPlace)
+                return finish(.failure(.timeoutTotal.with(response: response)))
             }
             let attempt = Attempt(number: attempts + 1, url: sent.url, response: response, error: nil)
             let action = core.withLock { core in
@@ -73,16 +78,19 @@ extension AnyRequest {
     ///
     /// To the user it is what it is with other bodies: part of the same attempt, which ``attempts``, interceptors and
     /// ``RequestEvent/replaying(_:)`` know nothing of. Observers hear ``RequestEvent/queued`` and what follows once more.
-    private func sendAgain(_ result: TransferResult, inPlace: Bool) -> Step {
+    private func sendAgain(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool) -> Step {
+        func finish(_ result: TransferResult) -> Step {
+            self.finish(result, by: builder, inPlace: inPlace, isPlain: false)
+        }
         let sent = core.withLock { $0.description }
         guard var next = sent, case .source(let source) = next.body, source.isReplayable,
             next.resends < Self.resendLimit
         else {
-            return finish(result, inPlace: inPlace)
+            return finish(result)
         }
         next.resends += 1
         guard let next = withTimeLeft(next) else {
-            return finish(.failure(.timeoutTotal), inPlace: inPlace)
+            return finish(.failure(.timeoutTotal))
         }
         let (action, stream) = core.withLock { ($0.machine.hopDecided(), $0.hooks?.run.stream) }
         guard case .submit(let transfer) = action else {

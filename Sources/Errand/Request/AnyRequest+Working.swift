@@ -56,6 +56,7 @@ extension AnyRequest {
     /// The client has been shut down: a step that runs is not waited for, and a group's run ends.
     final func clientStops() {
         group?.clientStops()
+        (ownCarrier as? DownloadCarrier)?.clientStops()
         let running: Work?? = core.withLock { core in
             core.machine.abandonRequested() ? .some(core.hooks?.run.work.take()) : nil
         }

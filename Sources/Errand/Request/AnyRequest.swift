@@ -141,8 +141,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         _ stream: ResponseStream?, by builder: RequestBuilder
     ) throws(ErrandError) -> RequestDescription { throw .internalFailure }
 
-    /// What reads the responses of the present run as JSON; `nil`: the decoder that all share.
-    var responseDecoder: ResponseDecoder? { nil }
+    /// What reads the responses of a run that was built by `builder` as JSON; `nil`: the decoder that all share.
+    func responseDecoder(by builder: RequestBuilder) -> ResponseDecoder? { nil }
 
     /// Whether the present run is a group's.
     var isChild: Bool { false }
@@ -160,8 +160,10 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     var erasedCommand: any Command { RawCommand(url: "") }
 
     /// Judges the result of the last transfer, and tells everybody. `inPlace`: nothing of the command's waits, and it is
-    /// the caller's own task that runs this.
-    func finish(_ result: TransferResult, inPlace: Bool) -> Step { .finished }
+    /// the caller's own task that runs this. `isPlain`: nobody but the command has a say.
+    func finish(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool, isPlain: Bool) -> Step {
+        .finished
+    }
 
     /// Tells everybody of a failure that nothing needs to look at.
     func conclude(_ error: ErrandError) {}
@@ -183,7 +185,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     private func receiveOnTheWay(_ event: TransferEvent.Kind) {
         let (stream, pump) = core.withLock { ($0.hooks?.run.stream, $0.hooks?.run.pump) }
         switch event {
-        case .head(let head): stream?.head(head.read(by: responseDecoder), of: self)
+        case .head(let head): stream?.head(head.read(by: responseDecoder(by: builder)), of: self)
         case .chunk(let chunk): stream?.chunk(chunk, of: self)
         case .uploadCredit(let bytes): pump?.credit(bytes)
         case .started, .sent, .progress, .ended: break

@@ -21,7 +21,9 @@ extension Request {
     func goingPastCache(_ verdict: Verdict) -> Step? {
         guard goesPastCache(verdict), var next = transferDescription else { return nil }
         let isTold = next.cachePlan?.reading == .cacheThenNetwork
-        if isTold, case .success(let value, let response) = verdict { tell(value, response) }
+        // Taken in any case: what comes next leaves another one.
+        let value = takeUntoldValue()
+        if isTold, let value, case .success(let response) = verdict { tell(value, response) }
         // Whatever comes of it, the end is the network's.
         next.cachePlan?.run.ended(.network)
         next.cachePlan?.isSecond = true
@@ -34,6 +36,13 @@ extension Request {
             return .finished
         }
         return .submit(next, transfer: transfer)
+    }
+
+    private func takeUntoldValue() -> C.Response? {
+        core.withLock { _ in
+            hasUntoldValue = false
+            return storedValue.take()
+        }
     }
 
     private func tell(_ value: C.Response, _ response: Response) {

@@ -1,31 +1,6 @@
 import Synchronization
 
 extension Request {
-    /// What was made of a response.
-    enum Verdict {
-        case success(C.Response, Response)
-        case failure(ErrandError)
-
-        /// For a group.
-        func result(_ outcome: RequestStateMachine.Outcome) -> Result<C.Response, ErrandError> {
-            // Not by a tuple of both, whose type would be looked up at run time.
-            if case .cancelled = outcome { return .failure(.cancelled) }
-            switch self {
-            case .success(let value, _): return .success(value)
-            case .failure(let error): return .failure(error)
-            }
-        }
-
-        /// For a stream's reader: what it ends with.
-        func response(_ outcome: RequestStateMachine.Outcome) -> Result<Response, ErrandError> {
-            switch (outcome, self) {
-            case (.cancelled, _): .failure(.cancelled)
-            case (_, .success(_, let response)): .success(response)
-            case (_, .failure(let error)): .failure(error)
-            }
-        }
-    }
-
     enum Processed {
         case verdict(Verdict)
         case replay
@@ -46,39 +21,68 @@ extension Request {
 
     /// Status, content type, decoding, shape: the first that fails decides. RFC 9110 has a status tell what the body
     /// is about, so a 404 with a page in HTML is a 404 and no wrong content type.
-    func judge(_ result: TransferResult) -> Verdict {
+    ///
+    /// An accepted value is kept, unless it is judged `in` a step that nobody waits for any more.
+    func judge(_ result: TransferResult, by builder: RequestBuilder, in step: WorkStep? = nil) -> Verdict {
         switch result {
         case .failure(let error):
             return .failure(error)
         case .response(let response):
-            if let group {
-                guard let value = group.value() as? C.Response else {
-                    let message = "the last step has no value that is a \(C.Response.self)"
-                    return .failure(.invalidArgument.with(message: message))
-                }
-                return .success(value, response)
-            }
-            let builder = builder
-            let codes = acceptedStatusCodes(builder)
-            guard codes.contains(response.statusCode) else {
-                return .failure(statusNotAccepted(response, codes))
-            }
-            do {
-                let types = acceptedContentTypes(builder)
-                if !types.isAny { try types.check(response) }
-                let value = try command.decode(response)
-                if let shape {
-                    try shape.check(response, answering: transferDescription?.method ?? command.method)
-                }
-                return .success(value, response)
-            } catch let error as ErrandError {
-                return .failure(error.with(response: error.response ?? response, isRefusal: false))
+            do throws(ErrandError) {
+                if let group { return try keepValue(of: group, response, in: step) }
+                let value = try value(of: response, by: builder)
+                return keep(value, response, in: step)
             } catch {
-                let message = "the response cannot be decoded: \(error)"
-                return .failure(
-                    .responseDecodingFailed.with(message: message, response: response, underlying: error))
+                return .failure(error)
             }
         }
+    }
+
+    /// What the command makes of a response that is a success.
+    func value(of response: Response, by builder: RequestBuilder) throws(ErrandError) -> C.Response {
+        do {
+            return try accept(response, by: builder)
+        } catch let error as ErrandError {
+            throw error.with(response: error.response ?? response, isRefusal: false)
+        } catch {
+            let message = "the response cannot be decoded: \(error)"
+            throw .responseDecodingFailed.with(message: message, response: response, underlying: error)
+        }
+    }
+
+    private func accept(_ response: Response, by builder: RequestBuilder) throws -> C.Response {
+        let codes = acceptedStatusCodes(builder)
+        guard codes.contains(response.statusCode) else { throw statusNotAccepted(response, codes) }
+        let types = acceptedContentTypes(builder)
+        if !types.isAny { try types.check(response) }
+        let value = try command.decode(response)
+        if let shape {
+            try shape.check(response, answering: transferDescription?.method ?? command.method)
+        }
+        return value
+    }
+
+    @inline(never)
+    private func keepValue(
+        of group: GroupCarrier, _ response: Response, in step: WorkStep?
+    ) throws(ErrandError) -> Verdict {
+        guard let value = group.value() as? C.Response else {
+            let message = "the last step has no value that is a \(C.Response.self)"
+            throw .invalidArgument.with(message: message, response: response, isRefusal: false)
+        }
+        return keep(value, response, in: step)
+    }
+
+    /// After a stop a new run may have begun, which this value is none of.
+    private func keep(_ value: C.Response, _ response: Response, in step: WorkStep?) -> Verdict {
+        let isKept = core.withLock { core in
+            if let step, !core.machine.isWorking(step.number) { return false }
+            // There is none in its place: a run begins without one, and goes past a cache's without it.
+            storedValue = value
+            hasUntoldValue = true
+            return true
+        }
+        return isKept ? .success(response) : .failure(.cancelled)
     }
 
     func acceptedStatusCodes(_ builder: RequestBuilder) -> StatusCodes {
@@ -103,22 +107,27 @@ extension Request {
 
     /// The whole way from the end of the last transfer to the verdict, in a task of the request's own. Nothing more of the
     /// command's is called once nobody waits for it.
-    func process(_ result: TransferResult, by chain: InterceptorChain?, in step: WorkStep) async -> Processed {
+    func process(
+        _ result: TransferResult, by builder: RequestBuilder, _ chain: InterceptorChain?, in step: WorkStep
+    ) async -> Processed {
         var result = result
         if let chain {
             switch await chain.replays(after: result, in: step) {
             case .success(true): return .replay
-            case .success(false): result = await transformed(result, by: chain, in: step)
+            case .success(false): result = await transformed(result, by: builder, chain, in: step)
             case .failure(let error): result = .failure(error)
             }
         }
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
-        let verdict = await validate(judge(result), in: step)
+        let verdict = await validate(judge(result, by: builder, in: step), in: step)
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
         // The network's word is still to come.
         if goesPastCache(verdict) { return .verdict(verdict) }
         switch verdict {
-        case .success(let value, let response): await command.successPreprocessor?(value, response)
+        case .success(let response):
+            if let preprocess = command.successPreprocessor, let value = untoldValue(in: step) {
+                await preprocess(value, response)
+            }
         case .failure(let error): await command.failurePreprocessor?(error)
         }
         return .verdict(verdict)
@@ -126,7 +135,7 @@ extension Request {
 
     /// What cannot be transformed is judged by its status all the same: an error's page is seldom encrypted.
     private func transformed(
-        _ result: TransferResult, by chain: InterceptorChain, in step: WorkStep
+        _ result: TransferResult, by builder: RequestBuilder, _ chain: InterceptorChain, in step: WorkStep
     ) async -> TransferResult {
         let transformed = await chain.transform(result, in: step)
         guard case .response(let received) = result, case .failure(let error) = transformed else { return transformed }
@@ -143,9 +152,11 @@ extension Request {
     }
 
     private func validate(_ verdict: Verdict, in step: WorkStep) async -> Verdict {
-        guard case .success(let value, let response) = verdict else { return verdict }
+        guard case .success(let response) = verdict else { return verdict }
         do {
-            if step.isWanted { try await command.validator?(value, response) }
+            if let validate = command.validator, let value = untoldValue(in: step) {
+                try await validate(value, response)
+            }
             if step.isWanted { try await laterValidator?(response) }
             return verdict
         } catch let error as ErrandError {
@@ -154,5 +165,10 @@ extension Request {
             let message = "the response was not accepted by its validator: \(error)"
             return .failure(.validationFailed.with(message: message, response: response, underlying: error))
         }
+    }
+
+    /// `nil` where nobody waits for it any more.
+    private func untoldValue(in step: WorkStep) -> C.Response? {
+        core.withLock { $0.machine.isWorking(step.number) ? storedValue : nil }
     }
 }

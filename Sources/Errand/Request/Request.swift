@@ -3,25 +3,30 @@ import Synchronization
 /// One command on its way through a client. Made by ``Client/start(_:overrides:success:failure:)`` or
 /// ``Client/request(_:overrides:)``.
 ///
-/// `@unchecked Sendable`: `storedValue` and `ending` are read and written only inside `core.withLock`.
+/// The price of a request shapes this class: a type that depends on the command's is looked up at run time wherever a local
+/// variable or an enum of it is used, some 300 instructions each time. So a verdict holds no value, and closures are kept
+/// one by one.
+///
+/// `@unchecked Sendable`: what it adds is read and written only inside `core.withLock`.
 public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     /// What it asks for.
     public let command: C
+    /// What was made of the response; users see it once the run has succeeded (``value``).
     // Read and written only inside `core.withLock`.
     nonisolated(unsafe) var storedValue: C.Response?
+    /// Whether `storedValue` has one that was not told yet.
     // As `storedValue`.
-    private nonisolated(unsafe) var ending = Ending.none
+    nonisolated(unsafe) var hasUntoldValue = false
+    // Who is told in the end, besides accessories and delegate. Taken out before it is called, so that a request may be
+    // started again from its own callback. As `storedValue`.
+    private nonisolated(unsafe) var success: (@Sendable (Request<C>) -> Void)?
+    // As `success`.
+    private nonisolated(unsafe) var failure: (@Sendable (Request<C>) -> Void)?
+    /// Whether they are told of a stop too, whatever the configuration says.
+    // As `storedValue`.
+    private nonisolated(unsafe) var isToldEvenStopped = false
     /// Tells the group that this request is a child of.
     private nonisolated(unsafe) var parent: (@Sendable (Result<C.Response, ErrandError>) -> Void)?
-
-    /// Who is told in the end, besides accessories and delegate. Taken out before it is called, so that a request may be
-    /// started again from its own callback.
-    enum Ending {
-        case none
-        case closures(success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)?)
-        /// `evenStopped`: also where the request was stopped, whatever the configuration says.
-        case completion(@Sendable (Request<C>) -> Void, evenStopped: Bool)
-    }
 
     init(client: Client, command: C, callbacks: CallbackQueue, overrides: RequestOverrides? = nil) {
         self.command = command
@@ -32,7 +37,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     /// What the command made of the response; `nil` until it succeeded.
     public var value: C.Response? {
-        core.withLock { _ in storedValue }
+        core.withLock { $0.machine.hasSucceeded ? storedValue : nil }
     }
 
     /// Value or error; `nil` until it is over.
@@ -53,13 +58,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     public func start(
         success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
     ) -> Bool {
-        start(installing: { _ in ending = .closures(success: success, failure: failure) })
+        start(installing: { _ in install(success, failure) })
     }
 
     /// ``AnyRequest/start()`` with one closure for both ends.
     @discardableResult
     public func start(completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
-        start(installing: { _ in ending = .completion(completion, evenStopped: false) })
+        start(installing: { _ in install(completion, completion) })
     }
 
     /// Closures for the next run, for requests that somebody else starts: a group. As those of
@@ -68,12 +73,23 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     public func whenDone(
         success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
     ) {
-        var replaced = Ending.closures(success: success, failure: failure)
+        // What they replace dies here, not under the lock.
+        var (success, failure) = (success, failure)
         core.withLock { core in
-            if core.machine.isAtRest { swap(&ending, &replaced) }
+            guard core.machine.isAtRest else { return }
+            swap(&self.success, &success)
+            swap(&self.failure, &failure)
+            isToldEvenStopped = false
         }
-        // What it replaces dies here, not under the lock.
-        _ = replaced
+    }
+
+    private func install(
+        _ success: (@Sendable (Request<C>) -> Void)?, _ failure: (@Sendable (Request<C>) -> Void)?,
+        evenStopped: Bool = false
+    ) {
+        self.success = success
+        self.failure = failure
+        isToldEvenStopped = evenStopped
     }
 
     /// A start for a group, which is told last, and once, how this run ended.
@@ -85,7 +101,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     func begin(
         evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void
     ) -> RequestStateMachine.StartAction {
-        begin(installing: { _ in ending = .completion(completion, evenStopped: evenStopped) })
+        begin(installing: { _ in install(completion, completion, evenStopped: evenStopped) })
     }
 
     // MARK: AnyRequest
@@ -101,7 +117,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return try builder.description(of: command, overrides: overrides)
     }
 
-    override var responseDecoder: ResponseDecoder? {
+    override func responseDecoder(by builder: RequestBuilder) -> ResponseDecoder? {
         if let decoder = overrides?.jsonDecoder { return .override(decoder) }
         let own = command.jsonDecoder
         if own !== SharedCoders.jsonDecoder { return .inherited(own) }
@@ -118,7 +134,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override func takeValue() -> (any Sendable)? {
-        storedValue.take()
+        hasUntoldValue = false
+        return storedValue.take()
     }
 
     override var commandInterceptors: [any Interceptor] {
@@ -130,20 +147,20 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         core.withLock { $0.hooks?.run.stream }?.command ?? command
     }
 
-    override func finish(_ result: TransferResult, inPlace: Bool) -> Step {
-        guard !inPlace else { return settle(judge(result)) }
+    override func finish(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool, isPlain: Bool) -> Step {
+        if inPlace || (isPlain && !mayWait(result)) { return settle(judge(result, by: builder)) }
         let (stream, isIntercepted) = core.withLock { core -> (ResponseStream?, Bool) in
             guard let run = core.hooks?.run else { return (nil, false) }
             return (run.stream, !run.interceptors.isEmpty)
         }
         let isTruncated = stream?.isTruncated == true
         guard isIntercepted || mayWait(result) else {
-            let verdict = judge(result)
+            let verdict = judge(result, by: builder)
             return settle(isTruncated ? verdict.onTruncatedBody : verdict)
         }
         let chain = if let stream { stream.interception(interception()) } else { interception() }
         work(.processing(result.response), otherwise: { conclude(.failure(.cancelled)) }) { [self] step in
-            switch await process(result, by: chain, in: step) {
+            switch await process(result, by: builder, chain, in: step) {
             case .replay: return { [self] in replay(after: result) }
             case .verdict(let verdict):
                 return { [self] in
@@ -174,83 +191,90 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     func conclude(_ verdict: Verdict) {
-        let told = core.withLock { core in
-            core.machine.processed()
-            return core.told
-        }
-        tell(told) { $0.requestWillStop($1) }
-
-        // Not as one tuple, whose type would be looked up at run time, as that of `ending` depends on the command's.
-        var ending = Ending.none
-        var delegate: (any RequestDelegate)?
-        var run: RunHooks?
-        // As the others: not to die under the lock.
-        var builder: RequestBuilder?
+        var told: [any Accessory] = []
+        var end = RunEnd()
+        // Not as one tuple, whose type would be looked up at run time.
+        var success: (@Sendable (Request<C>) -> Void)?
+        var failure: (@Sendable (Request<C>) -> Void)?
         var parent: (@Sendable (Result<C.Response, ErrandError>) -> Void)?
-        let outcome = core.withLock { core in
-            let outcome: RequestStateMachine.Outcome
-            switch verdict {
-            case .success(let value, let response):
-                outcome = core.machine.concluded(.succeeded)
-                core.response = group == nil ? response : nil
-                if outcome == .succeeded { storedValue = value }
-            case .failure(let error):
-                outcome = core.machine.concluded(.failed(error))
-                core.response = group == nil ? error.response : nil
+        // Once where nobody is to be told before the outcome is decided, twice else.
+        var isSettled = false
+        while !isSettled {
+            isSettled = core.withLock { core in
+                if told.isEmpty {
+                    core.machine.processed()
+                    guard core.told.isEmpty else {
+                        told = core.told
+                        return false
+                    }
+                }
+                end.settle(verdict, isGroup: group != nil, in: &core)
+                end.isValueLeft = !end.isSuccess && hasUntoldValue
+                hasUntoldValue = false
+                // Neither `swap` nor `take`, which wrap a closure of such a type in another, and allocate for it.
+                success = self.success
+                self.success = nil
+                failure = self.failure
+                self.failure = nil
+                parent = self.parent
+                self.parent = nil
+                end.evenStopped = isToldEvenStopped
+                isToldEvenStopped = false
+                return true
             }
-            swap(&ending, &self.ending)
-            swap(&builder, &core.builder)
-            if self.parent != nil { swap(&parent, &self.parent) }
-            if !core.told.isEmpty { core.told = [] }
-            if let hooks = core.hooks {
-                delegate = hooks.delegate
-                run = hooks.run
-                hooks.run = RunHooks()
-            }
-            return outcome
+            if !isSettled { tell(told) { $0.requestWillStop($1) } }
         }
-        if cachePolicy != nil { keepOrDrop(outcome) }
-        run?.stream?.end(verdict.response(outcome), of: self)
-        tell(outcome, ending, delegate)
+        if end.isValueLeft { dropValue() }
+        if cachePolicy != nil { keepOrDrop(end.isSuccess) }
+        end.run?.stream?.end(verdict.result(end.outcome), of: self)
+        tell(end, success, failure)
         tell(told) { $0.requestDidStop($1) }
+        let tellParent = if let parent { report(to: parent) } else { nil as (() -> Void)? }
         // A run that begins here is counted before this one is let go: a drain waits for it.
         endTelling()
         client.requestEnded(self)
-        parent?(verdict.result(outcome))
+        tellParent?()
     }
 
-    private func tell(_ outcome: RequestStateMachine.Outcome, _ ending: Ending, _ delegate: (any RequestDelegate)?) {
+    /// The run did not succeed for all that.
+    @inline(never)
+    private func dropValue() {
+        // Dies here, not under the lock.
+        var dropped: C.Response?
+        core.withLock { _ in swap(&dropped, &storedValue) }
+    }
+
+    /// What the group is told, read before another run may take the value.
+    @inline(never)
+    private func report(to parent: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void) -> () -> Void {
+        let result = result ?? .failure(.cancelled)
+        return { parent(result) }
+    }
+
+    private func tell(
+        _ end: RunEnd, _ success: (@Sendable (Request<C>) -> Void)?, _ failure: (@Sendable (Request<C>) -> Void)?
+    ) {
         // What was called before may have stopped the request, on this queue, since the outcome was decided.
         var isSilenced: Bool { !client.reportsStops && core.withLock { $0.machine.isSilenced } }
-        switch outcome {
+        switch end.outcome {
         case .succeeded:
             if let filter = command.successFilter {
                 filter(self)
                 if isSilenced { break }
             }
-            delegate?.requestFinished(self)
+            end.delegate?.requestFinished(self)
         case .failed:
             if let filter = command.failureFilter {
                 filter(self)
                 if isSilenced { break }
             }
-            delegate?.requestFailed(self)
+            end.delegate?.requestFailed(self)
         case .cancelled:
-            if client.reportsStops { delegate?.requestFailed(self) }
+            if client.reportsStops { end.delegate?.requestFailed(self) }
         }
-        switch ending {
-        case .none:
-            break
-        case .closures(let success, let failure):
-            if isSilenced { break }
-            switch outcome {
-            case .succeeded: success?(self)
-            case .failed: failure?(self)
-            case .cancelled: if client.reportsStops { failure?(self) }
-            }
-        case .completion(let completion, let evenStopped):
-            let isSilent = (outcome == .cancelled && !client.reportsStops) || isSilenced
-            if !isSilent || evenStopped { completion(self) }
-        }
+        guard success != nil || failure != nil else { return }
+        let isSilent = (end.isStop && !client.reportsStops) || isSilenced
+        guard !isSilent || end.evenStopped else { return }
+        if end.isSuccess { success?(self) } else { failure?(self) }
     }
 }

@@ -387,6 +387,14 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
+    /// Whether a run has ended well.
+    var hasSucceeded: Bool {
+        switch state {
+        case .telling(_, .succeeded, _), .finished(_, .succeeded): true
+        default: false
+        }
+    }
+
     /// Whether nothing runs and nothing was asked for.
     var isAtRest: Bool {
         switch state {

@@ -27,10 +27,10 @@ extension Request {
     }
 }
 
-extension Request.Verdict {
+extension AnyRequest.Verdict {
     /// The same where only the beginning of the body was kept, which is no success, whatever was made of it.
     var onTruncatedBody: Self {
-        guard case .success(_, let response) = self else { return self }
+        guard case .success(let response) = self else { return self }
         let message = "the status was not accepted by itself, and only the beginning of the body was kept"
         return .failure(.limitBodyBytes.with(message: message, response: response))
     }

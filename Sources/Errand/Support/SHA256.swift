@@ -31,6 +31,17 @@ package struct SHA256: ~Copyable {
         bytes.withUnsafeBytes { update($0) }
     }
 
+    /// Takes in the text's UTF-8 bytes. Returns whether libcrypto did.
+    package mutating func update(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Takes in the number's eight bytes, little endian. Returns whether libcrypto did.
+    package mutating func update(_ number: UInt64) -> Bool {
+        withUnsafeBytes(of: number.littleEndian) { update($0) }
+    }
+
     /// The digest of all bytes so far, 32 bytes; more may follow. `nil` where libcrypto has no memory.
     package func digest() -> [UInt8]? {
         // Finishing ends a context, so a copy of it is finished.
@@ -40,6 +51,16 @@ package struct SHA256: ~Copyable {
         var isWhole = false
         let digest = [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, filled in
             isWhole = EVP_DigestFinal_ex(copy, buffer.baseAddress, nil) == 1
+            filled = isWhole ? Self.byteCount : 0
+        }
+        return isWhole ? digest : nil
+    }
+
+    /// The digest of all bytes, 32 bytes, and the end of it: cheaper than ``digest()``. `nil` where libcrypto fails.
+    package consuming func finish() -> [UInt8]? {
+        var isWhole = false
+        let digest = [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, filled in
+            isWhole = EVP_DigestFinal_ex(context, buffer.baseAddress, nil) == 1
             filled = isWhole ? Self.byteCount : 0
         }
         return isWhole ? digest : nil

@@ -24,11 +24,7 @@ enum YTKNetworkNames {
         let names: Set<String>
     }
 
-    static let plans = [
-        Plan(
-            name: "resumable downloads", type: "DownloadRequest",
-            names: ["resumableDownloadPath", "rule: resumable downloads"])
-    ]
+    static let plans: [Plan] = []
 
     private static let constants = [
         "YTKBaseRequest", "YTKRequest",

@@ -35,7 +35,7 @@ import Testing
 
     enum Event: CaseIterable {
         case start, startFound, whole, part, refused, busy, chunk, surplus, end, break_, fail, fire, pause, resume, stop
-        case diskFull, match, mismatch, installed, stale
+        case diskFull, match, mismatch, installed, stale, share, shared, unshared, contradict
     }
 
     static func tell(_ event: Event, _ machine: inout Machine, transfer: Int = 1) -> Machine.Action {
@@ -55,12 +55,23 @@ import Testing
         case .pause: machine.pauseRequested()
         case .resume: machine.resumeRequested()
         case .stop: machine.stopRequested()
-        case .diskFull: machine.diskFailed(.diskFull)
+        case .diskFull: machine.gaveUp(.diskFull)
         case .match: machine.digestChecked(matches: true)
         case .mismatch: machine.digestChecked(matches: false)
         case .installed: machine.installed()
         case .stale: machine.chunkArrived(count: 1, transfer: transfer - 1)
+        // It answers no action; that it may is told by `release`.
+        case .share: machine.sharingBegan() ? .release(-1) : .none
+        case .shared: shared(&machine, ByteRangeSet([0..<100]), nil)
+        case .unshared: shared(&machine, ByteRangeSet([0..<40]), .receiveFailed)
+        case .contradict: machine.sharingContradicted()
         }
+    }
+
+    private static func shared(
+        _ machine: inout Machine, _ have: ByteRangeSet, _ error: ErrandError?
+    ) -> Machine.Action {
+        machine.sharingEnded(have: have, hasMoved: true, error, isRetryable: true, random: 0)
     }
 
     private static let second = Machine.Action.wait(.seconds(1))
@@ -113,11 +124,30 @@ import Testing
             ),
             (
                 "receiving", .receiving(have, mid),
-                merged([.chunk: .write(at: 40), .surplus: over, .end: second, .pause: .hold(1)])
+                merged([
+                    .chunk: .write(at: 40), .surplus: over, .end: second, .pause: .hold(1), .share: .release(-1),
+                ])
             ),
             (
                 "receiving, paused", .receiving(paused, mid),
-                merged([.chunk: .write(at: 40), .surplus: over, .end: .rest, .break_: .rest, .resume: .release(1)])
+                merged([
+                    .chunk: .write(at: 40), .surplus: over, .end: .rest, .break_: .rest, .resume: .release(1),
+                    .share: .release(-1),
+                ])
+            ),
+            (
+                "sharing", .sharing(have),
+                [
+                    .shared: .verify, .unshared: second, .contradict: .restart(ask(2)), .pause: .hold(1), .stop: .stop,
+                    .diskFull: .fail(.diskFull),
+                ]
+            ),
+            (
+                "sharing, paused", .sharing(paused),
+                [
+                    .shared: .rest, .unshared: .rest, .contradict: .restart(ask(2)), .resume: .release(1), .stop: .stop,
+                    .diskFull: .fail(.diskFull),
+                ]
             ),
             (
                 "received", .receiving(have, done),

@@ -52,7 +52,11 @@ public final class ProgressAccessory: EventAccessory {
         switch event {
         case .progress(let progress):
             let (moved, total) = direction.bytes(of: progress)
-            let report = meters.withLock { $0[request.id]?.moved(moved, of: total, at: now()) }
+            let report = meters.withLock { meters in
+                // It counts what an earlier run has left.
+                if request.isDownload { meters[request.id]?.began(with: moved, at: now()) }
+                return meters[request.id]?.moved(moved, of: total, at: now())
+            }
             if let report { told(report) }
         case .redirected, .replaying:
             meters.withLock { $0[request.id]?.restarted(at: now()) }

@@ -27,6 +27,11 @@ struct ProgressMeter {
         samples = [(start, 0)]
     }
 
+    /// What is there in the beginning has not moved now.
+    mutating func began(with bytes: UInt64, at moment: Duration) {
+        if last == nil { samples = [(moment, bytes)] }
+    }
+
     /// Another transfer begins.
     mutating func restarted(at moment: Duration) {
         self = ProgressMeter(start: moment)

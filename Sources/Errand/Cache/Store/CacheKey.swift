@@ -21,17 +21,10 @@ public struct CacheKey: Sendable, Hashable {
     package init?(namespace: String = "", hashing parts: [[UInt8]]) {
         guard var hash = SHA256() else { return nil }
         for part in parts {
-            guard hash.update(LittleEndian.bytes(of: UInt64(part.count))), hash.update(part) else { return nil }
+            guard hash.update(UInt64(part.count)), hash.update(part) else { return nil }
         }
-        guard let digest = hash.digest() else { return nil }
+        guard let digest = hash.finish() else { return nil }
         self.namespace = namespace
         self.digest = SHA256.hex(digest)
-    }
-}
-
-/// The byte order of what is stored and hashed.
-enum LittleEndian {
-    static func bytes<Number: FixedWidthInteger>(of number: Number) -> [UInt8] {
-        withUnsafeBytes(of: number.littleEndian) { Array($0) }
     }
 }

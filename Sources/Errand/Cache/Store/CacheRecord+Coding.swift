@@ -9,7 +9,8 @@
 /// SHA-256 rather than a CRC: it is in the program already, keeps up with a disk by the processor's instructions, and as
 /// it takes in the key, it also tells the record of another key, which a CRC of the bytes alone calls whole.
 extension CacheRecord {
-    private static let mark = Array("ERRC".utf8)
+    /// `ERRC`.
+    private static let mark: UInt32 = 0x4352_5245
     /// Raised with every change of the fields; a record of another format is a miss.
     private static let format: UInt16 = 1
 
@@ -19,7 +20,7 @@ extension CacheRecord {
     /// fails.
     public func encoded(for key: CacheKey) throws(CacheStoreError) -> [UInt8] {
         var writer = CacheRecordWriter(capacity: byteCount)
-        writer.raw(Self.mark)
+        writer.number(Self.mark)
         writer.number(Self.format)
         writer.number(UInt16(0))
         writer.number(Int64(status))
@@ -47,7 +48,8 @@ extension CacheRecord {
     public init?(encoded bytes: UnsafeRawBufferPointer, for key: CacheKey) {
         guard bytes.count >= SHA256.byteCount else { return nil }
         let content = UnsafeRawBufferPointer(rebasing: bytes.dropLast(SHA256.byteCount))
-        guard let seal = Self.seal(of: content, for: key), seal.elementsEqual(bytes.suffix(SHA256.byteCount)) else {
+        let found = UnsafeRawBufferPointer(rebasing: bytes[content.count...])
+        guard let seal = Self.seal(of: content, for: key), seal.withUnsafeBytes({ $0.elementsEqual(found) }) else {
             return nil
         }
         self.init(content: content)
@@ -62,8 +64,8 @@ extension CacheRecord {
     /// Strict even where the seal holds: what has it may come from a program with a bug.
     init?(content: UnsafeRawBufferPointer) {
         var reader = CacheRecordReader(content)
-        guard reader.raw(Self.mark.count).map(Array.init) == Self.mark,
-            reader.number(UInt16.self) == Self.format, reader.number(UInt16.self) == 0,
+        guard reader.number(UInt32.self) == Self.mark, reader.number(UInt16.self) == Self.format,
+            reader.number(UInt16.self) == 0,
             let status = reader.number(Int64.self).flatMap(Int.init(exactly:)),
             let storedAt = reader.number(Int64.self), let requestedAt = reader.number(Int64.self),
             let respondedAt = reader.number(Int64.self), let version = reader.number(Int64.self),
@@ -82,9 +84,9 @@ extension CacheRecord {
     }
 
     private static func seal(of content: UnsafeRawBufferPointer, for key: CacheKey) -> [UInt8]? {
-        guard var hash = SHA256(), hash.update(LittleEndian.bytes(of: UInt64(key.namespace.utf8.count))),
-            hash.update(Array(key.namespace.utf8)), hash.update(Array(key.digest.utf8)), hash.update(content)
+        guard var hash = SHA256(), hash.update(UInt64(key.namespace.utf8.count)), hash.update(key.namespace),
+            hash.update(key.digest), hash.update(content)
         else { return nil }
-        return hash.digest()
+        return hash.finish()
     }
 }

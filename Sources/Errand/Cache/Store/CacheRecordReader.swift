@@ -1,24 +1,22 @@
 /// Takes the parts of a record out of bytes that nobody vouches for: `nil` for a part that is not there whole.
 struct CacheRecordReader {
-    private var rest: Slice<UnsafeRawBufferPointer>
+    private var rest: UnsafeRawBufferPointer
 
     /// The bytes must outlive it.
     init(_ bytes: UnsafeRawBufferPointer) {
-        rest = bytes[...]
+        rest = bytes
     }
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    mutating func raw(_ count: Int) -> Slice<UnsafeRawBufferPointer>? {
+    mutating func raw(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
+        defer { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
+        return UnsafeRawBufferPointer(rebasing: rest[..<count])
     }
 
     mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
-        raw(MemoryLayout<Number>.size).map { slice in
-            Number(littleEndian: UnsafeRawBufferPointer(rebasing: slice).loadUnaligned(as: Number.self))
-        }
+        raw(MemoryLayout<Number>.size).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
     }
 
     /// A count of things that take a byte at least, so a lie is found before memory is taken for it.
@@ -32,8 +30,8 @@ struct CacheRecordReader {
     }
 
     mutating func text() -> String? {
-        guard let slice = count().flatMap({ raw($0) }) else { return nil }
-        return String(validating: slice, as: UTF8.self)
+        guard let bytes = count().flatMap({ raw($0) }) else { return nil }
+        return String(validating: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
     }
 
     mutating func texts() -> [String]? {

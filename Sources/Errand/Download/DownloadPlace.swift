@@ -1,0 +1,98 @@
+import Glibc
+import HTTPTypes
+
+/// Finds the part of a download, or a place for it.
+struct DownloadPlace: Sendable {
+    let settings: DownloadSettings
+    /// What was asked for, before redirects.
+    let url: String
+
+    /// The part for the file that was named, or that an earlier run has begun in the directory; `nil`: the name is the
+    /// response's to tell.
+    func open() throws(ErrandError) -> DownloadPart? {
+        switch settings.destination {
+        case .file(let path):
+            let paths = try DownloadPaths(destination: path)
+            if settings.createsDirectories { try Self.makeDirectories(paths.directory) }
+            return try DownloadPart(paths, url: url, settings)
+        case .directory(let directory):
+            if settings.createsDirectories { try Self.makeDirectories(directory) }
+            guard let begun = try begun(in: directory) else { return nil }
+            return try DownloadPart(begun, url: url, settings)
+        }
+    }
+
+    /// The part for what a response of this head brings.
+    func open(for head: Response, from url: String) throws(ErrandError) -> DownloadPart {
+        guard case .directory(let directory) = settings.destination else { throw .internalFailure }
+        let name = DownloadName(contentDisposition: head.headers[.contentDisposition], url: url)
+        let paths = DownloadPaths(directory: directory, name: name.text)
+        guard settings.overwrite == .number else { return try DownloadPart(paths, url: self.url, settings) }
+        // A part of that name may be another download's, running or left, which is to come to a file, too.
+        for number in 0..<100 {
+            let candidate = number == 0 ? paths : paths.numbered(number)
+            do throws(ErrandError) {
+                if try Self.isOthers(candidate, url: self.url) { continue }
+                return try DownloadPart(candidate, url: self.url, settings)
+            } catch {
+                guard error == .fileLocked else { throw error }
+            }
+        }
+        throw .file(.fileExists, paths.destination, "has too many namesakes")
+    }
+
+    private static func isOthers(_ paths: DownloadPaths, url: String) throws(ErrandError) -> Bool {
+        guard let journal = try DownloadDirectory(paths).readJournal() else { return false }
+        return journal.url != url
+    }
+
+    private func begun(in directory: String) throws(ErrandError) -> DownloadPaths? {
+        for name in try DownloadDirectory.names(in: directory) {
+            guard let paths = DownloadPaths(journal: name, in: directory),
+                let journal = try DownloadDirectory(paths).readJournal(), journal.url == url
+            else { continue }
+            return paths
+        }
+        return nil
+    }
+
+    /// As `mkdir -p`.
+    static func makeDirectories(_ path: String) throws(ErrandError) {
+        var made = path.utf8.first == UInt8(ascii: "/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += (made.isEmpty || made == "/" ? "" : "/") + part
+            guard mkdir(made, 0o777) != 0 else { continue }
+            // EEXIST may be a file; whoever opens it as a directory says so.
+            let number = errno
+            var status = stat()
+            guard stat(made, &status) == 0 else { throw .file(made, "cannot be made", errno: number) }
+        }
+    }
+}
+
+extension DownloadDirectory {
+    /// What is in a directory, in order. Throws as its initialiser.
+    static func names(in directory: String) throws(ErrandError) -> [String] {
+        guard let stream = opendir(directory) else {
+            throw .file(directory, "cannot be downloaded to", errno: errno)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            names.append(name)
+        }
+        return names.sorted()
+    }
+}
+
+extension DownloadPaths {
+    /// Those of the download that has a journal of this name; `nil` where it is none's.
+    init?(journal name: String, in directory: String) {
+        let ending = ".part.journal"
+        guard name.hasSuffix(ending), name.utf8.count > ending.utf8.count else { return nil }
+        self.init(directory: directory, name: String(name.dropLast(ending.count)))
+    }
+}

@@ -1,0 +1,25 @@
+/// How a download bears broken connections and servers that are busy (408, 425, 429, 500, 502, 503, 504): it waits, and
+/// goes on from where it was.
+public struct DownloadRetry: Sendable, Hashable {
+    /// Failures in a row, without a byte between them, after which to give up. 0: at once. Default: 5.
+    public var maximumFailures = 5
+    /// How often to begin from zero because the content changed, or was not what was asked for, before giving up.
+    /// Default: 3.
+    public var maximumRestarts = 3
+    /// The wait after the first failure; it doubles with each that follows, and a fifth of it may be left out at random. At
+    /// least 10 ms. Default: 1 s.
+    public var firstDelay = Duration.seconds(1)
+    /// No wait is longer, whatever `Retry-After` says. Default: 60 s.
+    public var maximumDelay = Duration.seconds(60)
+
+    /// Makes a value.
+    public init(
+        maximumFailures: Int = 5, maximumRestarts: Int = 3, firstDelay: Duration = .seconds(1),
+        maximumDelay: Duration = .seconds(60)
+    ) {
+        self.maximumFailures = maximumFailures
+        self.maximumRestarts = maximumRestarts
+        self.firstDelay = firstDelay
+        self.maximumDelay = maximumDelay
+    }
+}

@@ -1,0 +1,204 @@
+import HTTPTypes
+
+extension DownloadRun {
+    /// So much of the body of a response that is no content is kept.
+    private static var keptBody: Int { 1 << 20 }
+
+    // MARK: To the transport beneath
+
+    /// Answers what comes of a transport that does not take it.
+    func send(_ ask: DownloadAsk) -> DownloadStateMachine.Action? {
+        do throws(ErrandError) {
+            try open(.main(ask.transfer), ask)
+            return nil
+        } catch {
+            return machine.transferFailed(error, isRetryable: false, transfer: ask.transfer, random: 0)
+        }
+    }
+
+    func open(_ role: DownloadTransfer.Role, _ ask: DownloadAsk) throws(ErrandError) {
+        var description = description
+        if let range = ask.range {
+            try description.headers.set(.range, to: range)
+            if let ifRange = ask.ifRange { try description.headers.set(.ifRange, to: ifRange) }
+        }
+        // Observers hear of the first; what follows is the download's own affair.
+        if case .main(1) = role, wanted.contains(.events) { description.reports = [.events] }
+        let transfer = DownloadTransfer(role, ask, of: self, on: queue)
+        transfers.append(transfer)
+        do throws(ErrandError) {
+            transfer.id = try client.transport.submit(description, for: transfer)
+        } catch {
+            forget(transfer)
+            throw error
+        }
+        // Begun anew while it was paused.
+        if machine.isPaused { transfer.id.map(client.transport.pause) }
+    }
+
+    /// Ends one without hearing of it any more.
+    func drop(_ transfer: DownloadTransfer) {
+        forget(transfer)
+        transfer.id.map(client.transport.cancel)
+    }
+
+    private func forget(_ transfer: DownloadTransfer) {
+        transfer.isDropped = true
+        transfers.removeAll { $0 === transfer }
+    }
+
+    func dropTransfers() {
+        for transfer in transfers { drop(transfer) }
+        sharing = nil
+    }
+
+    /// So many bytes of that transfer are written: as many more may come.
+    func grant(_ bytes: Int, to transfer: DownloadTransfer) {
+        let bytes = pace.wrote(bytes, of: transfer, now: now())
+        if bytes > 0, let id = transfer.id { client.transport.grant(id, bytes: bytes) }
+        startPaceTimer()
+    }
+
+    private func startPaceTimer() {
+        guard let time = pace.sleep(now: now()) else { return }
+        let clock = client.clock
+        pace.slept(
+            by: Task { [self] in
+                guard (try? await clock.sleep(for: time)) != nil else { return }
+                queue.async { self.grantDue() }
+            })
+    }
+
+    private func grantDue() {
+        guard case .running = phase else { return }
+        for (transfer, bytes) in pace.due(now: now()) where !transfer.isDropped {
+            if let id = transfer.id { client.transport.grant(id, bytes: bytes) }
+        }
+        startPaceTimer()
+    }
+
+    // MARK: From the transport beneath
+
+    func receive(_ event: TransferEvent.Kind, of transfer: DownloadTransfer) {
+        switch event {
+        case .started, .sent: tell(event)
+        case .head(let head): headArrived(head, of: transfer)
+        case .chunk(let chunk): chunkArrived(chunk, of: transfer)
+        case .ended(let result): ended(result, transfer)
+        case .uploadCredit, .progress: break
+        }
+    }
+
+    private func headArrived(_ response: Response, of transfer: DownloadTransfer) {
+        transfer.hasHead = true
+        let head = DownloadHead(statusCode: response.statusCode, response.headers)
+        switch transfer.role {
+        case .piece(let piece):
+            pieceHeadArrived(head, response, piece, transfer)
+        case .main(let number):
+            let before = self.head
+            self.head = response
+            let action = machine.headArrived(head, transfer: number, random: .random(in: 0...1))
+            switch action {
+            case .fail(let error) where error == .statusNotAccepted:
+                handUp(response, transfer)
+            case .take, .takeFromZero:
+                if before == nil, wanted.contains(.events) { tell(.head(response)) }
+                perform(action)
+                share(transfer, head, number)
+            default:
+                // Nothing was taken: this head is none of the content's.
+                self.head = before
+                perform(action)
+            }
+        }
+    }
+
+    private func chunkArrived(_ chunk: Response, of transfer: DownloadTransfer) {
+        if case .handingUp(_, let head, var body) = phase {
+            body += chunk.body.withBytes { [UInt8]($0.prefix(Self.keptBody - body.count)) }
+            phase = .handingUp(transfer, head: head, body: body)
+            guard body.count < Self.keptBody else { return end(.response(head.assembled(body))) }
+            if let id = transfer.id { client.transport.grant(id, bytes: chunk.body.count) }
+            return
+        }
+        switch transfer.role {
+        case .piece(let piece):
+            pieceChunkArrived(chunk, piece, transfer)
+        case .main(let number):
+            let count = chunk.body.count
+            let action = machine.chunkArrived(count: count, transfer: number)
+            guard case .write(let offset) = action else { return perform(action) }
+            if write(chunk, count: count, at: offset) { grant(count, to: transfer) }
+        }
+    }
+
+    /// Whether the disk took it.
+    func write(_ chunk: Response, count: Int, at offset: Int64) -> Bool {
+        guard let part else { return false }
+        let result = chunk.body.withBytes { bytes in
+            Result { () throws(ErrandError) in
+                try part.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: offset)
+            }
+        }
+        do throws(ErrandError) {
+            try result.get()
+            tellProgress(isLast: false)
+            return true
+        } catch {
+            perform(machine.gaveUp(error))
+            return false
+        }
+    }
+
+    private func ended(_ result: TransferResult, _ transfer: DownloadTransfer) {
+        // A transport that buffers, as a stub's: all at once.
+        if case .response(let response) = result, !transfer.hasHead {
+            headArrived(response, of: transfer)
+            if !transfer.isDropped, !response.body.isEmpty { chunkArrived(response, of: transfer) }
+            if transfer.isDropped { return }
+        }
+        transfers.removeAll { $0 === transfer }
+        transfer.isDropped = true
+        if case .handingUp(_, let head, let body) = phase {
+            let whole = head.assembled(body, by: result.response)
+            switch result {
+            case .response: end(.response(whole))
+            case .failure(let error): end(.failure(error.with(response: whole)))
+            }
+            return
+        }
+        switch (transfer.role, result) {
+        case (.piece(let piece), .response(let response)):
+            end = response
+            pieceEnded(piece, nil)
+        case (.piece(let piece), .failure(let error)):
+            pieceEnded(piece, error)
+        case (.main(let number), .response(let response)):
+            end = response
+            perform(machine.transferEnded(transfer: number, random: .random(in: 0...1)))
+        case (.main(let number), .failure(let error)):
+            perform(
+                machine.transferFailed(
+                    error, isRetryable: isRetryable(error), transfer: number, random: .random(in: 0...1)))
+        }
+    }
+
+    /// Whether the same may well succeed in a while. A server that could not be reached even once is told at once.
+    private func isRetryable(_ error: ErrandError) -> Bool {
+        switch error {
+        case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError, .timeoutIdle: true
+        case .resolveFailed, .connectFailed, .proxyFailed, .timeoutConnect, .timeoutFirstByte: head != nil
+        default: false
+        }
+    }
+
+    /// The response is the request's to judge, with its body: a redirect, a challenge, an error.
+    private func handUp(_ head: Response, _ transfer: DownloadTransfer) {
+        part?.close()
+        part = nil
+        for other in transfers where other !== transfer { drop(other) }
+        if wanted.contains(.events) { tell(.head(head)) }
+        phase = .handingUp(transfer, head: head, body: [])
+    }
+}

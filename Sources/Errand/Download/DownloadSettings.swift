@@ -1,0 +1,72 @@
+import HTTPTypes
+
+/// What a download's command says, checked, and fixed for its request's life.
+struct DownloadSettings: Sendable {
+    let destination: DownloadDestination
+    let overwrite: OverwritePolicy
+    let policy: DownloadPolicy
+    /// In lower case.
+    let expectedDigest: String?
+    let width: Int
+    let rate: Int?
+    let resumes: ResumePolicy
+    let createsDirectories: Bool
+
+    /// Throws ``ErrandError/invalidArgument``.
+    init(_ download: Download) throws(ErrandError) {
+        guard (1...64).contains(download.ranges) else {
+            throw Self.invalid("'ranges' is \(download.ranges), not within 1...64")
+        }
+        if let rate = download.rateLimit, rate <= 0 { throw Self.invalid("'rateLimit' is \(rate), not above zero") }
+        if let size = download.expectedSize, size < 0 { throw Self.invalid("'expectedSize' is below zero") }
+        let retry = download.retry
+        guard retry.maximumFailures >= 0, retry.maximumRestarts >= 0, retry.firstDelay >= .zero,
+            retry.maximumDelay >= .zero, retry.maximumDelay <= Timeouts.maximum
+        else { throw Self.invalid("a member of 'retry' is below zero, or absurdly large") }
+        if let digest = download.sha256, !Self.isDigest(digest) {
+            throw Self.invalid("'sha256' is not 64 hexadecimal digits")
+        }
+        destination = download.destination.absolute
+        overwrite = download.overwrite
+        var policy = DownloadPolicy()
+        policy.expectedLength = download.expectedSize
+        policy.checksDigest = download.sha256 != nil || download.computesSHA256
+        policy.resumesWithoutValidator = download.resumes == .always
+        policy.maximumFailures = retry.maximumFailures
+        policy.maximumRestarts = retry.maximumRestarts
+        policy.firstDelay = retry.firstDelay
+        policy.maximumDelay = retry.maximumDelay
+        self.policy = policy
+        expectedDigest = download.sha256?.lowercased()
+        width = download.ranges
+        rate = download.rateLimit
+        resumes = download.resumes
+        createsDirectories = download.createsDirectories
+    }
+
+    private static func invalid(_ message: String) -> ErrandError {
+        .invalidArgument.with(message: message)
+    }
+
+    private static func isDigest(_ text: String) -> Bool {
+        text.utf8.count == 2 * SHA256.byteCount
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x46).contains($0) || (0x61...0x66).contains($0)
+            }
+    }
+
+    /// What cannot be a download: it would have to be sent more than once, in parts.
+    static func check(_ description: RequestDescription) throws(ErrandError) {
+        guard description.method == .get else {
+            throw invalid("a download is a GET, not \(description.method.rawValue)")
+        }
+        guard case .buffered = description.delivery else { throw invalid("a download is no response to be streamed") }
+        switch description.body {
+        case .none, .bytes, .data, .file: break
+        case .stream, .source: throw invalid("a download's request has no body that is streamed")
+        }
+        if description.headers[.range] != nil || description.headers[.ifRange] != nil {
+            throw ErrandError.invalidHeader.with(message: "the ranges of a download are its own to ask for")
+        }
+    }
+}

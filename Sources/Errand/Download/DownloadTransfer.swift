@@ -1,0 +1,32 @@
+/// One transfer of the transport beneath, of a download. Its events come on the download's file queue.
+///
+/// `@unchecked Sendable`: what varies is read and written on that queue alone.
+final class DownloadTransfer: TransferReceiver, @unchecked Sendable {
+    enum Role: Equatable {
+        /// The one that the machine knows, by its number.
+        case main(Int)
+        /// One of several, by the number of its piece.
+        case piece(Int)
+    }
+
+    private let run: DownloadRun
+    let ask: DownloadAsk
+    nonisolated(unsafe) var role: Role
+    /// `nil` until the submission has returned.
+    nonisolated(unsafe) var id: TransferID?
+    nonisolated(unsafe) var hasHead = false
+    /// Nothing more of it counts.
+    nonisolated(unsafe) var isDropped = false
+
+    init(_ role: Role, _ ask: DownloadAsk, of run: DownloadRun, on queue: CallbackQueue) {
+        self.role = role
+        self.ask = ask
+        self.run = run
+        super.init(callbacks: queue)
+    }
+
+    override func receive(_ event: TransferEvent.Kind) {
+        guard !isDropped else { return }
+        run.receive(event, of: self)
+    }
+}

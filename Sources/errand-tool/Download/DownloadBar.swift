@@ -1,0 +1,81 @@
+import Errand
+import Foundation
+import Synchronization
+
+/// How far a download is, on standard error: a bar that is drawn over on a terminal, else a line each ten seconds.
+final class DownloadBar: Sendable {
+    private struct State {
+        var isDrawn = false
+        var lastLine: UInt64?
+        var isOver = false
+    }
+
+    private let isShown: Bool
+    private let isTerminal: Bool
+    private let state = Mutex(State())
+
+    /// Between plain lines, in nanoseconds.
+    private static let interval: UInt64 = 10_000_000_000
+
+    init(isShown: Bool, isTerminal: Bool = StandardError.isTerminal) {
+        self.isShown = isShown
+        self.isTerminal = isTerminal
+    }
+
+    /// On the callback queue, ten times a second at most.
+    func show(_ report: ProgressReport) {
+        guard isShown else { return }
+        let now = MonotonicTime.now
+        let isDue = state.withLock { state in
+            if state.isOver { return false }
+            if isTerminal {
+                state.isDrawn = true
+                return true
+            }
+            // The first line comes when there is something to wait for.
+            guard let last = state.lastLine else {
+                state.lastLine = now
+                return false
+            }
+            guard now - last >= Self.interval else { return false }
+            state.lastLine = now
+            return true
+        }
+        guard isDue else { return }
+        let line = Self.line(report, hasBar: isTerminal)
+        if isTerminal { StandardError.write("\r\u{1B}[K" + line) } else { StandardError.print(line) }
+    }
+
+    /// Clears the bar.
+    func end() {
+        let isDrawn = state.withLock { state in
+            state.isOver = true
+            return state.isDrawn
+        }
+        if isDrawn { StandardError.write("\r\u{1B}[K") }
+    }
+
+    /// `[####....]  42 %  84.0 of 200.0 MB  61.2 MB/s  2 s left`.
+    static func line(_ report: ProgressReport, hasBar: Bool) -> String {
+        var parts: [String] = []
+        if let fraction = report.fraction, let total = report.total {
+            let width = 30
+            let filled = Int(fraction * Double(width))
+            if hasBar {
+                let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+                parts.append("[\(bar)]")
+            }
+            parts.append("\((fraction * 100).text(0)) %")
+            parts.append("\(megabytes(report.bytes)) of \(megabytes(total)) MB")
+        } else {
+            parts.append("\(megabytes(report.bytes)) MB")
+        }
+        if report.bytesPerSecond > 0 { parts.append("\((report.bytesPerSecond / 1e6).text(1)) MB/s") }
+        if let left = report.timeLeft, report.bytesPerSecond > 0 { parts.append("\((left / .seconds(1)).text(0)) s left") }
+        return parts.joined(separator: "  ")
+    }
+
+    private static func megabytes(_ bytes: UInt64) -> String {
+        (Double(bytes) / 1e6).text(1)
+    }
+}

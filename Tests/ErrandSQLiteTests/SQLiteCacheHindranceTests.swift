@@ -1,0 +1,152 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandSQLite
+
+/// What other processes and the system do to a file in use.
+@Suite struct SQLiteCacheHindranceTests {
+    private let folder: CacheFolder
+
+    init() throws {
+        folder = try CacheFolder()
+    }
+
+    @Test func afterAForkTheChildDoesWithoutWhatWasOpen() throws {
+        let (status, text) = try folder.probe(["fork", folder.path])
+        #expect(status == 0)
+        #expect(
+            text == """
+                before: found
+                child: nothing, remove unavailable
+                health off unavailable
+                another of the child's: write unavailable, nothing, remove unavailable
+                the child's own file: found
+                parent: found
+                health working -
+
+                """)
+        #expect(try SQLiteConnection(path: folder.path).texts("PRAGMA integrity_check") == ["ok"])
+    }
+
+    @Test func aFileThatAnotherProcessHasForItselfIsDoneWithoutUntilItIsFree() throws {
+        try folder.store().write(record(1), for: key(1))
+        try folder.put([], in: "output")
+        let other = try ProgramRun(CacheFolder.probe, ["lock", folder.path], output: folder.file("output"))
+        defer { other.kill() }
+        for _ in 0..<2500 where try folder.bytes(of: "output").isEmpty { usleep(2_000) }
+        #expect(try String(decoding: folder.bytes(of: "output"), as: UTF8.self) == "locked\n")
+        let store = folder.store(busyTimeout: .seconds(1))
+        let took = ContinuousClock().measure {
+            for _ in 0..<100 {
+                #expect(throws: CacheStoreError.locked) { try store.read(key(1)) }
+                #expect(throws: CacheStoreError.locked) { try store.write(record(2), for: key(2)) }
+            }
+        }
+        // Had each call waited by itself it were more than three minutes.
+        #expect(took < .seconds(60))
+        #expect(store.health == .working)
+        other.signal(SIGKILL)
+        #expect(other.wait() == 128 + SIGKILL)
+        #expect(try store.read(key(1)) == record(1))
+        try store.write(record(2), for: key(2))
+        #expect(try store.read(key(2)) == record(2) && store.health == .working)
+    }
+
+    /// Bytes changed in place under an open store, by a process that knows no locks.
+    @Test(arguments: 0..<30) func aFileDamagedInUseHeals(seed: UInt64) throws {
+        let names = ["cache.sqlite", "cache.sqlite-wal", "cache.sqlite"]
+        let store = folder.store()
+        for number in 0..<40 { try store.write(record(number, bytes: 2000, tags: ["t"]), for: key(number)) }
+        if seed.isMultiple(of: 3) {
+            try SQLiteConnection(path: folder.path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        #expect(try folder.probe(["damage", folder.file(names[Int(seed % 3)]), "\(seed)"]).status == 0)
+        // The one in use has pages in memory; another sees the file as it is.
+        for store in [store, folder.store()] {
+            for number in 0..<40 {
+                let found = try? store.read(key(number))
+                #expect(found == nil || found == record(number, bytes: 2000, tags: ["t"]))
+            }
+            for number in 0..<40 { try? store.write(record(number, bytes: 2000, tags: ["t"]), for: key(number)) }
+            _ = try? store.remove(tag: "t")
+            folder.pass(61_000)
+        }
+        for store in [store, folder.store()] {
+            _ = try? store.removeAll()
+            folder.pass(61_000)
+            try store.write(record(77), for: key(77))
+            #expect(try store.read(key(77)) == record(77) && store.health.condition == .working)
+        }
+    }
+
+    /// The log is checked by SQLite's own sums: what comes behind a change in it is lost, and nothing else. Only a process
+    /// that was killed leaves one.
+    @Test(arguments: 0..<6) func aDamagedLogLosesNoMoreThanItsRecords(seed: UInt64) throws {
+        try folder.put([], in: "output")
+        let writer = try ProgramRun(
+            CacheFolder.probe, ["write", folder.path, "\(seed)"], output: folder.file("output"))
+        let log = folder.file("cache.sqlite-wal")
+        for _ in 0..<5000 where Self.size(of: log) < 1 << 18 { usleep(2_000) }
+        writer.signal(SIGKILL)
+        #expect(writer.wait() == 128 + SIGKILL)
+        #expect(try folder.probe(["damage", log, "\(seed)"]).status == 0)
+        let (status, text) = try folder.probe(["verify", folder.path])
+        #expect(status == 0, "\(text)")
+        let store = folder.store()
+        try store.write(record(77), for: key(77))
+        #expect(try store.read(key(77)) == record(77) && store.health == .working)
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isAllowed)) func aFullFileSystemEndsWritingAndNotReading() throws {
+        let place = try SmallFileSystem(at: folder.file("small"), bytes: 1 << 20)
+        let folder = folder
+        let store = SQLiteCacheStore(path: place.path + "/cache.sqlite") { folder.time.withLock { $0 } }
+        var met: CacheStoreError?
+        var written = 0
+        while met == nil, written < 2000 {
+            do throws(CacheStoreError) {
+                try store.write(record(written, bytes: 5000), for: numbered(written))
+                written += 1
+            } catch {
+                met = error
+            }
+        }
+        #expect(met == .storageFull && written > 10)
+        #expect(store.health == CacheHealth(.readingOnly, reason: .storageFull))
+        // What the failing call found full it has made room in.
+        #expect(try (0..<written).contains { try store.read(key($0)) == record($0, bytes: 5000) })
+        try store.write(record(1, bytes: 9), for: key(1))
+        #expect(try store.read(key(1)) != record(1, bytes: 9))
+        folder.pass(60_000)
+        try store.write(record(1, bytes: 9), for: key(1))
+        #expect(try store.read(key(1)) == record(1, bytes: 9) && store.health.condition == .working)
+        store.close()
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isAllowed)) func aFileSystemThatIsFullAtTheStartSwitchesTheStoreOff() throws {
+        let place = try SmallFileSystem(at: folder.file("small"), bytes: 1 << 20)
+        try place.fill()
+        let folder = folder
+        let store = SQLiteCacheStore(path: place.path + "/cache.sqlite") { folder.time.withLock { $0 } }
+        #expect(throws: CacheStoreError.storageFull) { try store.write(record(1), for: key(1)) }
+        #expect(try store.read(key(1)) == nil && store.health.condition != .working)
+        try place.empty()
+        folder.pass(60_000)
+        try store.write(record(1), for: key(1))
+        #expect(try store.read(key(1)) == record(1) && store.health.condition == .working)
+        store.close()
+    }
+
+    private static func size(of path: String) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+    }
+
+    /// For closures with typed throws.
+    private func numbered(_ number: Int) throws(CacheStoreError) -> CacheKey {
+        do { return try key(number) } catch { throw .unavailable }
+    }
+}

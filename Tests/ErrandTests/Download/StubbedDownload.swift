@@ -1,0 +1,115 @@
+import ErrandTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+/// Downloads on a stub: the test is the server, and the clock.
+struct StubbedDownload {
+    let stub = StubTransport()
+    let clock = ManualClock()
+    let folder: DownloadFolder
+    let client: Client
+
+    static let tag = "\"a\""
+
+    init(_ change: (inout Client.Configuration) -> Void = { _ in }) throws {
+        folder = try DownloadFolder()
+        let clock = clock
+        client = .stubbed(stub) { configuration in
+            configuration.clock = clock
+            change(&configuration)
+        }
+    }
+
+    func download(_ name: String = "file.bin", _ change: (inout Download) -> Void = { _ in }) -> Download {
+        var download = Download("content", to: .file(folder.path + "/" + name))
+        change(&download)
+        return download
+    }
+
+    func start(_ change: (inout Download) -> Void = { _ in }) -> Request<Download> {
+        client.start(download("file.bin", change))
+    }
+
+    /// The transfer that was submitted as the n-th, from 1, once it was.
+    func transfer(_ number: Int) async -> (id: TransferID, asked: RequestDescription) {
+        while stub.submitted.count < number { try? await Task.sleep(for: .milliseconds(1)) }
+        return (TransferID(rawValue: UInt64(number)), stub.submitted[number - 1])
+    }
+
+    func head(_ statusCode: Int, _ range: Range<Int>? = nil, total: Int, tag: String? = tag) -> Response {
+        var fields = HTTPFields()
+        fields[.eTag] = tag
+        fields[.acceptRanges] = "bytes"
+        fields[.contentLength] = String(range?.count ?? total)
+        if let range { fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)" }
+        return Response(statusCode: statusCode, headers: fields)
+    }
+
+    func send(_ head: Response, to id: TransferID) { stub.send(.head(head), to: id) }
+
+    func send(_ range: Range<Int>, to id: TransferID) {
+        stub.sendChunk(DownloadContent.bytes(Int64(range.lowerBound)..<Int64(range.upperBound)), to: id)
+    }
+
+    /// Answers the n-th transfer with a range, or all of it.
+    func serve(_ number: Int, _ range: Range<Int>? = nil, total: Int, tag: String? = tag) async {
+        let (id, _) = await transfer(number)
+        send(head(range == nil ? 200 : 206, range, total: total, tag: tag), to: id)
+        let all = range ?? 0..<total
+        for start in stride(from: all.lowerBound, to: all.upperBound, by: 16 << 10) {
+            send(start..<min(start + 16 << 10, all.upperBound), to: id)
+        }
+        stub.end(id)
+    }
+
+    func fail(_ id: TransferID, _ error: ErrandError = .receiveFailed) { stub.complete(id, with: .failure(error)) }
+
+    /// Once so much was written.
+    func written(_ count: Int, of name: String = "file.bin") async {
+        while folder.bytes(name + ".part")?.count ?? 0 < count { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    func granted(_ count: Int, to id: TransferID) async {
+        while stub.granted(to: id) < count { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    /// The next timer goes off.
+    func advance(_ time: Duration) async {
+        await clock.sleepers(1)
+        clock.advance(by: time)
+    }
+
+    func journal(_ name: String = "file.bin") throws -> DownloadJournal? {
+        try DownloadDirectory(folder.paths(name)).readJournal()
+    }
+
+    func isContent(_ count: Int, _ name: String = "file.bin") -> Bool {
+        folder.bytes(name) == DownloadContent.bytes(0..<Int64(count))
+    }
+
+    static func hash(_ count: Int) -> String {
+        SHA256.hex(SHA256.digest(of: DownloadContent.bytes(0..<Int64(count))) ?? [])
+    }
+}
+
+extension Request {
+    /// What it ends with, once it has, whether it was stopped or not.
+    func ended() async -> Result<C.Response, ErrandError> {
+        while true {
+            if let result, isAtRest { return result }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    func failure() async -> ErrandError? {
+        if case .failure(let error) = await ended() { return error }
+        return nil
+    }
+}
+
+extension RequestDescription {
+    var range: String? { headers[.range] }
+}

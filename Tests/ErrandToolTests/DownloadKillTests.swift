@@ -1,0 +1,95 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+/// What nginx was asked for under `/files/`.
+struct DownloadLog {
+    struct Entry: Equatable {
+        var round: Int
+        var status: Int
+        /// Of the body, given to the kernel: more than the client may have read.
+        var bytes: Int
+        /// Where the range begins; 0 without one.
+        var start: Int
+    }
+
+    let entries: [Entry]
+
+    init(_ nginx: NginxServer) throws {
+        let text = (try? String(contentsOfFile: nginx.directory + "/access.log", encoding: .utf8)) ?? ""
+        entries = text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 4, let round = Int(words[0]), let status = Int(words[1]), let bytes = Int(words[2])
+            else { return nil }
+            let start = Int(words[3].dropFirst(6).prefix { $0 != "-" }) ?? 0
+            return Entry(round: round, status: status, bytes: bytes, start: start)
+        }
+    }
+}
+
+/// `kill -9` at seeded moments of one download: each run goes on where the one before was, but for 1 MB, and what comes out
+/// is the file.
+///
+/// `ERRAND_DOWNLOAD_KILLS=100 ERRAND_DOWNLOAD_MEGABYTES=200` is the long run.
+@Suite(.serialized, .timeLimit(.minutes(20))) struct DownloadKillTests {
+    private static func setting(_ name: String, _ standard: Int) -> Int {
+        ProcessInfo.processInfo.environment["ERRAND_DOWNLOAD_\(name)"].flatMap { Int($0) } ?? standard
+    }
+
+    private static func size(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// Bytes that differ everywhere, so that nothing out of place goes unnoticed.
+    private static func write(_ count: Int, to path: String) throws {
+        var random = SeededGenerator(seed: 77)
+        var bytes = [UInt64](repeating: 0, count: count / 8)
+        for index in bytes.indices { bytes[index] = random.next() }
+        try bytes.withUnsafeBytes { try Data($0).write(to: URL(fileURLWithPath: path)) }
+    }
+
+    @Test func killedAtAnyMoment() throws {
+        let (kills, total) = (Self.setting("KILLS", 20), Self.setting("MEGABYTES", 40) * 1_000_000)
+        let nginx = try NginxServer()
+        let folder = try TemporaryFolder()
+        let source = nginx.directory + "/www/killed"
+        try Self.write(total, to: source)
+        let file = folder.file("killed").path
+        var random = SeededGenerator(seed: 4711)
+        let targets = (0..<kills).map { _ in Int(random.next() % UInt64(total - 2_000_000)) }.sorted()
+        /// What was there when the n-th run was killed.
+        var left = [0]
+        let arguments = ["download", nginx.url("/files/killed"), "-q", "--limit-rate", "40m", "-o", file]
+        for (index, target) in targets.enumerated() {
+            let run = try ProgramRun(ToolRun.executable.path, arguments + ["-H", "X-Round: \(index + 1)"])
+            let deadline = Date() + 60
+            while Self.size(file + ".part") < target, Date() < deadline { usleep(200) }
+            usleep(UInt32(random.next() % 30_000))
+            run.kill()
+            left.append(Self.size(file + ".part"))
+            #expect(!FileManager.default.fileExists(atPath: file))
+        }
+        let last = try ToolRun(arguments + ["-H", "X-Round: \(kills + 1)"], seconds: 120)
+        #expect(last.status == 0, "\(last.errors)")
+        #expect(FileManager.default.contentsEqual(atPath: file, andPath: source))
+        #expect(folder.names == ["killed"])
+
+        let entries = try DownloadLog(nginx).entries
+        var twice = 0
+        for entry in entries {
+            let before = left[entry.round - 1]
+            #expect(entry.start <= before && before - entry.start <= 1_000_000, "\(entry) after \(before)")
+            #expect(entry.status == (entry.start == 0 ? 200 : 206))
+            twice = max(twice, before - entry.start)
+        }
+        // Most were killed while bytes came, the last one ended.
+        #expect(entries.count > kills / 2 && entries.last?.round == kills + 1)
+        if kills > 20 {
+            let resumed = entries.filter { $0.start > 0 }.count
+            print(
+                "\(kills) kills of \(total) bytes: \(entries.count) requests, \(resumed) of them for a rest, at most "
+                    + "\(twice) bytes of the part fetched again")
+        }
+    }
+}
