@@ -123,7 +123,7 @@ final class CacheCarrier: Transport {
         _ then: @escaping @Sendable (CacheAction) -> Void
     ) {
         let hasHiddenCookies = hasHiddenCookies(description)
-        HTTPStoredSet.read(key, for: description.headers.fields, from: cache.queue) { [cache] set in
+        HTTPStoredSet.read(key, for: description.headers, from: cache.queue) { [cache] set in
             var exchange = HTTPExchange(plan, description, set, hasHiddenCookies: hasHiddenCookies)
             then(exchange.begin(now: cache.now))
         }

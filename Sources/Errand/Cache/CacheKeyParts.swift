@@ -35,12 +35,13 @@ extension CachePlan {
     /// Where this policy keeps the response to `description`; `nil` where it is not to be cached. `identity`: who the client
     /// is to every server.
     func key(for description: RequestDescription, identity: String) -> CacheKey? {
-        Self.key(for: description, members, in: cache, identity: identity)
+        Self.key(for: description, box, in: cache, identity: identity)
     }
 
     static func key(
-        for description: RequestDescription, _ members: CachePolicy.Members, in cache: ResponseCache, identity: String
+        for description: RequestDescription, _ box: CachePolicy.Box, in cache: ResponseCache, identity: String
     ) -> CacheKey? {
+        let members = box.members
         guard let body = description.cacheableBody else { return nil }
         var parts = CacheKeyParts(members.isTimed ? "timed" : "http")
         // A HEAD is answered by what is stored for GET (RFC 9110 9.3.2).

@@ -1,8 +1,6 @@
-import Synchronization
-
 /// What a request's run has to do with the cache; travels with what it sends.
 struct CachePlan: Sendable {
-    let members: CachePolicy.Members
+    let box: CachePolicy.Box
     let run: CacheRun
     var reading: CacheReading
     /// What a redirect led to.
@@ -10,89 +8,19 @@ struct CachePlan: Sendable {
     /// What was stored has been told, or could not be used.
     var isSecond = false
 
-    init(_ members: CachePolicy.Members, reading: CacheReading?, in cache: ResponseCache) {
-        self.members = members
-        self.reading = reading ?? members.reading
+    init(_ box: CachePolicy.Box, reading: CacheReading?, in cache: ResponseCache) {
+        self.box = box
+        self.reading = reading ?? box.members.reading
         run = CacheRun(cache)
     }
 
     var cache: ResponseCache { run.cache }
+    var members: CachePolicy.Members { box.members }
 
     /// What the cache had nothing to do with.
     func marked(_ result: TransferResult, _ forward: CacheStatus.Forward) -> TransferResult {
         guard case .response(let response) = result else { return result }
         let status = CacheStatus(cache: cache.name, forward: forward)
         return .response(response.marked(CacheInfo(isServed: false, status)))
-    }
-}
-
-/// What the transfers of one run have left for its end.
-final class CacheRun: Sendable {
-    /// How the run's last transfer ended.
-    enum Source: Sendable {
-        case network
-        /// Served before the network was asked.
-        case stored
-        /// Served because the network failed.
-        case standIn
-    }
-
-    let cache: ResponseCache
-    private let state = Mutex(State())
-
-    private struct State {
-        var source = Source.network
-        var timed: TimedEntry?
-        /// By time and version: what the run asked for first.
-        var first: First?
-    }
-
-    struct First: Sendable {
-        let key: CacheKey
-        let description: RequestDescription
-    }
-
-    init(_ cache: ResponseCache) { self.cache = cache }
-
-    var source: Source { state.withLock { $0.source } }
-
-    /// A transfer's response is about to be handed over; `timed`: what the run may store of it.
-    func ended(_ source: Source, timed: TimedEntry? = nil) {
-        let replaced = state.withLock { state in
-            let replaced = state.timed.take()
-            state.source = source
-            state.timed = timed
-            return replaced
-        }
-        // Dies here, not under the lock.
-        _ = replaced
-    }
-
-    /// What the response is to be stored under.
-    func first(_ key: CacheKey, _ description: RequestDescription, isHop: Bool) -> First {
-        // Without its plan, which has this object.
-        var description = description
-        description.cachePlan = nil
-        let own = First(key: key, description: description)
-        let (first, replaced) = state.withLock { state -> (First, First?) in
-            if isHop, let first = state.first { return (first, nil) }
-            let replaced = state.first.take()
-            state.first = own
-            return (own, replaced)
-        }
-        // Dies here, not under the lock.
-        _ = replaced
-        return first
-    }
-
-    /// The run succeeded: what it took from the network is stored. At most once for each response.
-    func succeeded() {
-        guard let entry = state.withLock({ $0.timed.take() }) else { return }
-        entry.store(in: cache)
-    }
-
-    func failed() {
-        let dropped = state.withLock { $0.timed.take() }
-        _ = dropped
     }
 }

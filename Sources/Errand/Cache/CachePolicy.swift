@@ -51,13 +51,14 @@ public struct CachePolicy: Sendable {
         init(_ kind: Kind) { self.kind = kind }
     }
 
-    private final class Box: Sendable {
+    /// So that a policy is passed on without a copy of its members.
+    final class Box: Sendable {
         let members: Members
         init(_ members: Members) { self.members = members }
     }
 
     /// `nil`: off.
-    private var box: Box?
+    private(set) var box: Box?
 
     private init(_ box: Box?) { self.box = box }
 
@@ -110,9 +111,6 @@ public struct CachePolicy: Sendable {
 
     /// Whether it is ``off``.
     public var isOff: Bool { box == nil }
-
-    /// `nil`: off.
-    var members: Members? { box?.members }
 
     /// The members; of ``off`` they have their defaults, and setting them changes nothing.
     public subscript<Value>(dynamicMember member: WritableKeyPath<Members, Value>) -> Value {

@@ -66,7 +66,9 @@ struct HTTPExchange: Sendable {
         case .fresh(let entry, let age):
             return .serve(served(entry, age: age, .stored), .stored, revalidation: nil)
         case .stale(let entry, let age, let revalidation):
-            let question = revalidation.map { CacheQuestion.http(self, conditions: $0) }
+            // Asked next anyway, where both are told.
+            let isAsked = plan.reading == .cacheThenNetwork
+            let question = isAsked ? nil : revalidation.map { CacheQuestion.http(self, conditions: $0) }
             return .serve(served(entry, age: age, .stored), .stored, revalidation: question)
         case .revalidate(_, let conditions, _):
             return .ask(.http(self, conditions: conditions))

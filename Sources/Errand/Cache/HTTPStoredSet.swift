@@ -18,7 +18,7 @@ struct HTTPStoredSet: Sendable {
 
     /// Reads it. `then` runs inline where the store answers at once.
     static func read(
-        _ primary: CacheKey, for headers: HTTPFields, from queue: CacheStoreQueue,
+        _ primary: CacheKey, for headers: HeaderBlock, from queue: CacheStoreQueue,
         _ then: @escaping @Sendable (HTTPStoredSet) -> Void
     ) {
         queue.read(primary) { record in
@@ -29,7 +29,7 @@ struct HTTPStoredSet: Sendable {
                 return then(set)
             }
             set.index = index
-            set.readVariants(index.matching(headers)[...], from: queue, then)
+            set.readVariants(index.matching(headers.fields)[...], from: queue, then)
         }
     }
 

@@ -4,7 +4,7 @@ import HTTPTypes
 /// taken as it came, and stored once its request has succeeded.
 struct TimedEntry: Sendable {
     let key: CacheKey
-    let members: CachePolicy.Members
+    let box: CachePolicy.Box
     let description: RequestDescription
     let response: Response
     /// Milliseconds since 1970.
@@ -19,7 +19,7 @@ struct TimedEntry: Sendable {
 
     /// `nil` for what is not to be stored.
     func record(for cache: ResponseCache) -> CacheRecord? {
-        guard case .timed(let timeToLive, let version, let sensitiveDigest, _) = members.kind,
+        guard case .timed(let timeToLive, let version, let sensitiveDigest, _) = box.members.kind,
             timeToLive > .zero, cache.takes(response)
         else { return nil }
         var vary = VaryValues(names: [], digest: [])
@@ -35,6 +35,6 @@ struct TimedEntry: Sendable {
             respondedAt: respondedAt, timeToLive: timeToLive.cacheMilliseconds, version: version,
             applicationVersion: cache.applicationVersion, sensitiveDigest: sensitiveDigest,
             varyNames: vary.names, varyDigest: vary.names.isEmpty ? nil : String(decoding: vary.digest, as: UTF8.self),
-            tags: members.tags)
+            tags: box.members.tags)
     }
 }

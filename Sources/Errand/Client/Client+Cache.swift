@@ -8,12 +8,12 @@ extension Client {
     public func cached<C: Command>(
         _ command: C, overrides: RequestOverrides? = nil
     ) async throws(ErrandError) -> (value: C.Response, response: Response) {
-        guard let members = cachePolicy(overrides?.cache ?? command.cache)?.members else {
+        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else {
             throw .cacheMiss(.notCached)
         }
         let steps = CacheSteps(self, command, overrides)
         var description = try await steps.description()
-        description.cachePlan = CachePlan(members, reading: .cacheOnly, in: cache)
+        description.cachePlan = CachePlan(box, reading: .cacheOnly, in: cache)
         let stored = try await steps.stored(description)
         let response = try await steps.transformed(stored)
         let request = request(command, overrides: overrides)
@@ -36,12 +36,12 @@ extension Client {
     public func cache<C: Command>(
         _ response: Response, for command: C, overrides: RequestOverrides? = nil
     ) async throws(ErrandError) {
-        guard let members = cachePolicy(overrides?.cache ?? command.cache)?.members else {
+        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else {
             throw .cacheMiss(.notCached)
         }
         let steps = CacheSteps(self, command, overrides)
         var description = try await steps.description()
-        let plan = CachePlan(members, reading: .networkOnly, in: cache)
+        let plan = CachePlan(box, reading: .networkOnly, in: cache)
         description.cachePlan = plan
         guard let key = plan.key(for: description, identity: caching.identity) else { throw .cacheMiss(.notCached) }
         let transformed = try await steps.transformed(response)
@@ -49,9 +49,9 @@ extension Client {
         let builder = builder
         _ = try request.value(of: transformed.read(by: request.responseDecoder(by: builder)), by: builder)
         let now = cache.now
-        if members.isTimed {
+        if box.members.isTimed {
             let entry = TimedEntry(
-                key: key, members: members, description: description, response: response, requestedAt: now,
+                key: key, box: box, description: description, response: response, requestedAt: now,
                 respondedAt: now)
             guard let record = entry.record(for: cache) else { throw .cacheMiss(.notCached) }
             cache.store(record, for: key)
@@ -76,9 +76,9 @@ extension Client {
     public func cacheKey(
         for command: some Command, overrides: RequestOverrides? = nil
     ) async throws(ErrandError) -> CacheKey? {
-        guard let members = cachePolicy(overrides?.cache ?? command.cache)?.members else { return nil }
+        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else { return nil }
         let description = try await CacheSteps(self, command, overrides).description()
-        return CachePlan.key(for: description, members, in: cache, identity: caching.identity)
+        return CachePlan.key(for: description, box, in: cache, identity: caching.identity)
     }
 
     /// The values of ``CacheReading/cacheThenNetwork``: what is stored, where it is of use, then what the network has. Ends

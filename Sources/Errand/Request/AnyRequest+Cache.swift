@@ -3,9 +3,9 @@ import Synchronization
 extension AnyRequest {
     /// What the run has to do with the cache goes with what it sends.
     final func plan(_ description: inout RequestDescription) {
-        guard let members = cachePolicy?.members else { return }
+        guard let box = cachePolicy?.box else { return }
         let reading = core.withLock { $0.hooks?.run.reading }
-        description.cachePlan = CachePlan(members, reading: reading, in: client.cache)
+        description.cachePlan = CachePlan(box, reading: reading, in: client.cache)
     }
 
     /// A transfer has ended, and the request was not stopped. On the callback queue, or in the caller's own task.
@@ -19,7 +19,7 @@ extension AnyRequest {
         else { return }
         let urls = HTTPCacheInvalidation.urls(
             method: sent.method, url: sent.url, statusCode: response.statusCode, headers: response.headers)
-        guard let members = cachePolicy?.members else { return cache.invalidate(urls) }
+        guard let members = cachePolicy?.box?.members else { return cache.invalidate(urls) }
         let known = urls.map { members.keyURL(of: $0) }
         cache.invalidate(urls + known.filter { !urls.contains($0) })
     }

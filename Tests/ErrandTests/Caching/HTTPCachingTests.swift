@@ -222,6 +222,20 @@ import Testing
         }
     }
 
+    @Test func bothValuesAreOneRequestToTheServer() async throws {
+        try await CachingBench(answer: { _, number in
+            .response(
+                status: 200, headers: ["Cache-Control": "max-age=1, stale-while-revalidate=30"], body: "\(number)")
+        }).run { bench async throws in
+            _ = try await bench.client.run(get())
+            bench.clock.advance(2)
+            var values: [String] = []
+            for try await value in bench.client.values(of: get()) { values.append(value) }
+            #expect(values == ["1", "2"])
+            #expect(bench.sent == 2)
+        }
+    }
+
     @Test func aRevalidationEndsWithItsClient() async throws {
         try await CachingBench(answer: { _, number in
             number == 1
