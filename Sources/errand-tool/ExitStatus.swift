@@ -29,10 +29,12 @@ enum ExitStatus: Int32, CaseIterable {
         case .tls: "TLS failed: handshake, certificate, pin or credentials"
         case .timeout: "one of the timeouts passed"
         case .connectionLost: "the connection ended before the response did"
-        case .badResponse: "the response is not valid HTTP, its encoding is broken, or a download is not the file expected"
+        case .badResponse:
+            "the response is not valid HTTP, its encoding is broken, or a download is not the file expected"
         case .limit: "the response is larger than a limit allows"
         case .redirect: "too many redirects, or one that leads where it must not"
-        case .httpStatus: "with --fail: the status was 400 or above; batch, chain: it was not 200 to 299; download: 200 or 206"
+        case .httpStatus:
+            "with --fail: the status was 400 or above; batch, chain: it was not 200 to 299; download: 200 or 206"
         case .usage: "bad usage: an option, URL, method, header or limit"
         case .inputData: "a .http or environment file is not valid, or a variable is missing"
         case .inputFile: "a file to send, or a certificate file, cannot be read"
@@ -67,7 +69,8 @@ extension ExitStatus {
         case .malformedResponse, .contentDecodingFailed, .protocolError, .responseDecodingFailed, .lengthMismatch,
             .digestMismatch, .contentEncodingRefused:
             self = .badResponse
-        case .diskFull, .directoryMissing, .fileAccessDenied, .fileIsDirectory, .fileExists, .fileLocked, .fileUnwritable:
+        case .diskFull, .directoryMissing, .fileAccessDenied, .fileIsDirectory, .fileExists, .fileLocked,
+            .fileUnwritable:
             self = .outputFile
         case .limitHeaderBytes, .limitHeaderCount, .limitBodyBytes, .limitDecodedBytes: self = .limit
         case .tooManyRedirects, .redirectRefused: self = .redirect

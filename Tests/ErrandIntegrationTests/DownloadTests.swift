@@ -83,7 +83,8 @@ import Testing
         let text = String(repeating: "0123456789", count: 30_000)
         func tail(_ start: Int) -> String { String(text.dropFirst(start)) }
         try server.on("/a", [.send(Self.ok(String(text.prefix(100_000)), length: 300_000)), .close])
-        try server.on("/a", [.send(String(Self.part(tail(100_000), from: 100_000, of: 300_000).dropLast(100_000))), .close])
+        let half = Self.part(tail(100_000), from: 100_000, of: 300_000).dropLast(100_000)
+        try server.on("/a", [.send(String(half)), .close])
         try server.on("/a", [.send(Self.part(tail(200_000), from: 200_000, of: 300_000))])
         var download = Download(server.url("/a"), to: .file(folder.path + "/a"))
         download.retry.firstDelay = .milliseconds(10)
@@ -103,7 +104,8 @@ import Testing
         try server.on("/short", [.send(Self.ok("xyz", length: 9)), .close])
         try server.on("/garbage", [.send("what?\r\n\r\n"), .close])
         for (path, error) in [
-            ("/gzip", ErrandError.contentEncodingRefused), ("/part", .malformedResponse), ("/garbage", .malformedResponse),
+            ("/gzip", ErrandError.contentEncodingRefused), ("/part", .malformedResponse),
+            ("/garbage", .malformedResponse),
         ] {
             let download = Download(server.url(path), to: .file(folder.path + "/file"))
             await #expect(throws: error) { try await Self.run(folder, download) }

@@ -251,10 +251,9 @@ final class DownloadRun: @unchecked Sendable {
         let time = now()
         if !isLast, let lastTold, time - lastTold < Self.interval { return }
         lastTold = time
-        tell(
-            .progress(
-                TransferProgress(
-                    bytesReceived: UInt64(clamping: part?.received ?? 0), bytesToReceive: length.map { UInt64(clamping: $0) })))
+        let progress = TransferProgress(
+            bytesReceived: UInt64(clamping: part?.received ?? 0), bytesToReceive: length.map { UInt64(clamping: $0) })
+        tell(.progress(progress))
     }
 
     private func finish() {
@@ -262,7 +261,8 @@ final class DownloadRun: @unchecked Sendable {
         length = length ?? part.received
         tellProgress(isLast: true)
         let file = DownloadStorage.File(
-            path: installed, byteCount: part.received, sha256: digest, resumedFrom: part.resumed, validators: validators)
+            path: installed, byteCount: part.received, sha256: digest, resumedFrom: part.resumed,
+            validators: validators)
         self.part = nil
         end(.response(Response(storage: DownloadStorage(file, head: head, end: end))))
     }

@@ -329,7 +329,8 @@ struct DownloadStateMachine: ~Copyable {
     var received: Int64 {
         switch state {
         case .idle, .installing, .ended: 0
-        case .asking(let run, _), .sharing(let run), .waiting(let run), .held(let run), .verifying(let run): run.have.count
+        case .asking(let run, _), .sharing(let run), .waiting(let run), .held(let run), .verifying(let run):
+            run.have.count
         case .receiving(let run, let receipt): run.have.count + receipt.offset - receipt.start
         }
     }

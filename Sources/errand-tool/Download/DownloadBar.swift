@@ -71,7 +71,9 @@ final class DownloadBar: Sendable {
             parts.append("\(megabytes(report.bytes)) MB")
         }
         if report.bytesPerSecond > 0 { parts.append("\((report.bytesPerSecond / 1e6).text(1)) MB/s") }
-        if let left = report.timeLeft, report.bytesPerSecond > 0 { parts.append("\((left / .seconds(1)).text(0)) s left") }
+        if let left = report.timeLeft, report.bytesPerSecond > 0 {
+            parts.append("\((left / .seconds(1)).text(0)) s left")
+        }
         return parts.joined(separator: "  ")
     }
 

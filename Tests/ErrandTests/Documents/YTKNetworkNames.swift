@@ -35,7 +35,7 @@ enum YTKNetworkNames {
                 "filterCacheDirPath:withRequest:",
                 "cacheFileNameFilterForRequestArgument:", "cacheDirPathFilters", "addCacheDirPathFilter:",
                 "clearCacheDirPathFilter", "batch.isDataFromCache",
-            ])),
+            ]))
     ]
 
     private static let constants = [
