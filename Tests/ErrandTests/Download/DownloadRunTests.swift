@@ -227,6 +227,24 @@ import Testing
         #expect(try stubbed.journal()?.safe == ByteRangeSet([0..<40]))
     }
 
+    /// Paused while it waited, and resumed: a drain lets it end, and does not take it for one that still waits.
+    @Test func aDrainLetsItEnd() async throws {
+        let stubbed = try StubbedDownload()
+        let request = stubbed.start()
+        let (id, _) = try await stubbed.transfer(1)
+        stubbed.send(stubbed.head(200, total: 100), to: id)
+        stubbed.send(0..<40, to: id)
+        stubbed.fail(id)
+        await stubbed.clock.sleepers(1)
+        request.pause()
+        request.resume()
+        _ = try await stubbed.transfer(2)
+        stubbed.client.shutdown(.drain(within: .seconds(60))) {}
+        try await stubbed.serve(2, 40..<100, total: 100)
+        #expect(try await request.ended().get().byteCount == 100)
+        await stubbed.client.shutdown(.cancel)
+    }
+
     @Test func digests() async throws {
         let stubbed = try StubbedDownload()
         let right = StubbedDownload.hash(3 << 20)
