@@ -81,8 +81,8 @@ import Testing
         let resumed = try ToolRun(download + ["-H", "X-Round: 2"])
         #expect(resumed.status == 0 && resumed.errors.contains(" \(grouped(part)) of them from before\n"))
         #expect(try Data(contentsOf: folder.file("moving")) == Data(repeating: 1, count: 8 << 20))
-        #expect(
-            try DownloadLog(nginx).entries.last == .init(round: 2, status: 206, bytes: (8 << 20) - part, start: part))
+        let rest = DownloadLog.Entry(round: 2, status: 206, bytes: (8 << 20) - part, start: part)
+        #expect(try DownloadLog(nginx, round: 2).entries.last == rest)
 
         try FileManager.default.removeItem(at: folder.file("moving"))
         try interrupt(3)
@@ -90,7 +90,7 @@ import Testing
         let changed = try ToolRun(download + ["-H", "X-Round: 4"])
         #expect(changed.status == 0 && !changed.errors.contains("from before"))
         #expect(try Data(contentsOf: folder.file("moving")) == Data(repeating: 2, count: 3 << 20))
-        let last = try #require(DownloadLog(nginx).entries.last)
+        let last = try #require(DownloadLog(nginx, round: 4).entries.last)
         // The whole new file, though a part was asked for.
         #expect(last.round == 4 && last.status == 200 && last.start > 0 && last.bytes == 3 << 20)
     }

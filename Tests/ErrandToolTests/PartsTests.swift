@@ -76,4 +76,13 @@ import Testing
             #expect(text.contains("| \(status.rawValue) | \(status.meaning) |"))
         }
     }
+
+    @Test func drawsDownloads() {
+        let bar = String(repeating: "#", count: 15) + String(repeating: ".", count: 15)
+        let half = DownloadBar.line(100_000_000, of: 200_000_000, rate: 50e6, left: .seconds(2), hasBar: true)
+        #expect(half == "[\(bar)]  50 %  100.0 of 200.0 MB  50.0 MB/s  2 s left")
+        let plain = DownloadBar.line(1_500_000, of: 3_000_000, rate: 0, left: nil, hasBar: false)
+        #expect(plain == "50 %  1.5 of 3.0 MB")
+        #expect(DownloadBar.line(1_500_000, of: nil, rate: 1e6, left: nil, hasBar: true) == "1.5 MB  1.0 MB/s")
+    }
 }

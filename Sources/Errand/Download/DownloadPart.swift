@@ -66,7 +66,7 @@ final class DownloadPart {
         if isEmpty {
             try? file.discard()
         } else {
-            try? file.sync()
+            file.keep()
         }
     }
 }

@@ -47,7 +47,10 @@ extension DownloadRun {
         transfers.removeAll { $0 === transfer }
     }
 
+    /// And the timer of the next.
     func dropTransfers() {
+        retryTimer?.cancel()
+        retryTimer = nil
         for transfer in transfers { drop(transfer) }
         sharing = nil
     }

@@ -25,6 +25,8 @@ final class DownloadRun: @unchecked Sendable {
     private let request: AnyRequest
     private let carrier: DownloadCarrier
     private let total: Duration?
+    /// Nothing of the request's run was sent before.
+    private let isFirst: Bool
     let now: @Sendable () -> Duration
 
     var phase = Phase.running
@@ -43,6 +45,7 @@ final class DownloadRun: @unchecked Sendable {
     private var installed: String?
     private var lastTold: Duration?
     private var timers: [Task<Void, Never>] = []
+    /// Until the next try.
     var retryTimer: Task<Void, Never>?
 
     /// Progress is told so often at most.
@@ -59,6 +62,7 @@ final class DownloadRun: @unchecked Sendable {
         self.queue = queue
         client = request.client
         place = DownloadPlace(settings: settings, url: request.firstURL ?? description.url)
+        isFirst = request.core.withLock { $0.earlier.isEmpty }
         wanted = description.reports
         total = description.settings.timeouts.total
         var description = description
@@ -88,7 +92,7 @@ final class DownloadRun: @unchecked Sendable {
             if let found { (validators, length) = (found.validators, found.length) }
             perform(machine.started(found: found))
         } catch {
-            perform(machine.gaveUp(error.refused))
+            perform(machine.gaveUp(isFirst ? error.refused : error))
         }
     }
 
@@ -172,8 +176,6 @@ final class DownloadRun: @unchecked Sendable {
             return nil
         case .install:
             dropTransfers()
-            // Not one byte came: there was no head that brought any.
-            if part == nil, let head { try open(for: head) }
             installed = try part?.install(settings.overwrite)
             return machine.installed()
         case .complete:
@@ -208,17 +210,21 @@ final class DownloadRun: @unchecked Sendable {
     }
 
     private func wait(_ time: Duration) {
-        retryTimer?.cancel()
         retryTimer = Task { [self] in
             do {
                 try await client.sleep(for: time)
                 queue.async { self.retry() }
             } catch let error as ErrandError {
-                queue.async { self.giveUp(error) }
+                queue.async { self.cannotWait(error) }
             } catch {
                 // Cancelled: there is nothing to wait for any more.
             }
         }
+    }
+
+    /// The client drains, or is shut down: what waits ends, and nothing else does.
+    private func cannotWait(_ error: ErrandError) {
+        if case .waiting = machine.state { giveUp(error) }
     }
 
     private func retry() {
@@ -251,11 +257,9 @@ final class DownloadRun: @unchecked Sendable {
         let time = now()
         if !isLast, let lastTold, time - lastTold < Self.interval { return }
         lastTold = time
-        tell(
-            .progress(
-                TransferProgress(
-                    bytesReceived: UInt64(clamping: part?.received ?? 0),
-                    bytesToReceive: length.map { UInt64(clamping: $0) })))
+        let progress = TransferProgress(
+            bytesReceived: UInt64(clamping: part?.received ?? 0), bytesToReceive: length.map { UInt64(clamping: $0) })
+        tell(.progress(progress))
     }
 
     private func finish() {
@@ -263,8 +267,8 @@ final class DownloadRun: @unchecked Sendable {
         length = length ?? part.received
         tellProgress(isLast: true)
         let file = DownloadStorage.File(
-            path: installed, byteCount: part.received, sha256: digest, resumedFrom: part.resumed, validators: validators
-        )
+            path: installed, byteCount: part.received, sha256: digest, resumedFrom: part.resumed,
+            validators: validators)
         self.part = nil
         end(.response(Response(storage: DownloadStorage(file, head: head, end: end))))
     }
@@ -276,7 +280,6 @@ final class DownloadRun: @unchecked Sendable {
         dropTransfers()
         part?.close()
         part = nil
-        retryTimer?.cancel()
         for timer in timers { timer.cancel() }
         pace.end()
         carrier.ended(self)

@@ -11,11 +11,15 @@ final class DownloadTransfer: TransferReceiver, @unchecked Sendable {
 
     private let run: DownloadRun
     let ask: DownloadAsk
+    // This and what follows: read and written on the file queue alone.
     nonisolated(unsafe) var role: Role
     /// `nil` until the submission has returned.
+    // As `role`.
     nonisolated(unsafe) var id: TransferID?
+    // As `role`.
     nonisolated(unsafe) var hasHead = false
     /// Nothing more of it counts.
+    // As `role`.
     nonisolated(unsafe) var isDropped = false
 
     init(_ role: Role, _ ask: DownloadAsk, of run: DownloadRun, on queue: CallbackQueue) {

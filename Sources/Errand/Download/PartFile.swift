@@ -162,6 +162,21 @@ struct PartFile: ~Copyable {
         }
     }
 
+    /// The last sync of a run that does not come to its end, as far as the disk lets it. On a full one the journal may be
+    /// what has no room: then some of the bytes make it.
+    mutating func keep() {
+        do {
+            try sync()
+        } catch {
+            guard error == .diskFull, failure == nil else { return }
+            for room in [0, 1 << 16] as [Int64] {
+                let end = max(0, journal.safe.end - room)
+                journal.safe = journal.safe.clipped(to: end)
+                if (try? file.truncate(to: end)) != nil, (try? directory.write(journal)) != nil { return }
+            }
+        }
+    }
+
     /// Which content it is that will be written; the next sync says so on disk.
     mutating func identify(_ validators: DownloadValidators, length: Int64?) {
         journal.validators = validators

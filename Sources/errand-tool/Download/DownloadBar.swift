@@ -42,7 +42,8 @@ final class DownloadBar: Sendable {
             return true
         }
         guard isDue else { return }
-        let line = Self.line(report, hasBar: isTerminal)
+        let line = Self.line(
+            report.bytes, of: report.total, rate: report.bytesPerSecond, left: report.timeLeft, hasBar: isTerminal)
         if isTerminal { StandardError.write("\r\u{1B}[K" + line) } else { StandardError.print(line) }
     }
 
@@ -56,9 +57,10 @@ final class DownloadBar: Sendable {
     }
 
     /// `[####....]  42 %  84.0 of 200.0 MB  61.2 MB/s  2 s left`.
-    static func line(_ report: ProgressReport, hasBar: Bool) -> String {
+    static func line(_ bytes: UInt64, of total: UInt64?, rate: Double, left: Duration?, hasBar: Bool) -> String {
         var parts: [String] = []
-        if let fraction = report.fraction, let total = report.total {
+        if let total {
+            let fraction = total == 0 ? 1 : min(1, Double(bytes) / Double(total))
             let width = 30
             let filled = Int(fraction * Double(width))
             if hasBar {
@@ -66,13 +68,13 @@ final class DownloadBar: Sendable {
                 parts.append("[\(bar)]")
             }
             parts.append("\((fraction * 100).text(0)) %")
-            parts.append("\(megabytes(report.bytes)) of \(megabytes(total)) MB")
+            parts.append("\(megabytes(bytes)) of \(megabytes(total)) MB")
         } else {
-            parts.append("\(megabytes(report.bytes)) MB")
+            parts.append("\(megabytes(bytes)) MB")
         }
-        if report.bytesPerSecond > 0 { parts.append("\((report.bytesPerSecond / 1e6).text(1)) MB/s") }
-        if let left = report.timeLeft, report.bytesPerSecond > 0 {
-            parts.append("\((left / .seconds(1)).text(0)) s left")
+        if rate > 0 {
+            parts.append("\((rate / 1e6).text(1)) MB/s")
+            if let left { parts.append("\((left / .seconds(1)).text(0)) s left") }
         }
         return parts.joined(separator: "  ")
     }

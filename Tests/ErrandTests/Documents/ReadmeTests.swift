@@ -27,7 +27,7 @@ import Testing
         let start = try #require(text.range(of: "## Coming from YTKNetwork"))
         let end = try #require(text.range(of: "## Where things are"))
         let rows = MarkdownTable(String(text[start.upperBound..<end.lowerBound])).rows
-        #expect(rows.count == 29)
+        #expect(rows.count == 30)
         let known = Set(YTKNetworkNames.all)
         #expect(rows.flatMap { $0.code(0) }.filter { !known.contains($0) } == [])
     }

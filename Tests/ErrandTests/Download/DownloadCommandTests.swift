@@ -75,7 +75,7 @@ import Testing
         #expect(stubbed.stub.submitted.isEmpty)
         let made = stubbed.client.start(
             stubbed.download("new/and/deep/file.bin") { $0.createsDirectories = true })
-        await stubbed.serve(1, total: 10)
+        try await stubbed.serve(1, total: 10)
         #expect(try await made.ended().get().path == folder + "/new/and/deep/file.bin")
         await stubbed.client.shutdown(.cancel)
     }
@@ -86,14 +86,14 @@ import Testing
         let refused = await stubbed.start { $0.overwrite = .fail }.failure()
         #expect(refused == .fileExists && refused?.isRefusal == true)
         let numbered = stubbed.start { $0.overwrite = .number }
-        await stubbed.serve(1, total: 10)
+        try await stubbed.serve(1, total: 10)
         #expect(try await numbered.ended().get().path == stubbed.folder.path + "/file (1).bin")
         #expect(stubbed.folder.bytes("file.bin") == [1, 2, 3])
         let replaced = stubbed.start()
-        let (id, _) = await stubbed.transfer(2)
+        let (id, _) = try await stubbed.transfer(2)
         stubbed.send(stubbed.head(200, total: 20), to: id)
         stubbed.send(0..<19, to: id)
-        await stubbed.granted(19, to: id)
+        try await stubbed.granted(19, to: id)
         // The old one is there until the new one is whole.
         #expect(stubbed.folder.bytes("file.bin") == [1, 2, 3])
         stubbed.send(19..<20, to: id)
@@ -106,7 +106,7 @@ import Testing
     @Test func oneDownloadWritesAFile() async throws {
         let stubbed = try StubbedDownload()
         let first = stubbed.start()
-        let (id, _) = await stubbed.transfer(1)
+        let (id, _) = try await stubbed.transfer(1)
         #expect(await stubbed.start().failure() == .fileLocked)
         stubbed.send(stubbed.head(200, total: 5), to: id)
         stubbed.send(0..<5, to: id)
@@ -122,8 +122,9 @@ import Testing
             ("attachment; filename=\"../../etc/report.pdf\"", "report.pdf"), (nil, "content"),
             ("attachment; filename*=UTF-8''na%C3%AFve.txt", "naïve.txt"),
         ] {
+            let number = stubbed.stub.submitted.count + 1
             let request = stubbed.client.start(Download("a/content?x=y", to: directory))
-            let (id, _) = await stubbed.transfer(stubbed.stub.submitted.count + 1)
+            let (id, _) = try await stubbed.transfer(number)
             var fields = HTTPFields()
             fields[.contentDisposition] = header
             stubbed.stub.sendHead(200, fields, to: id)
@@ -138,18 +139,18 @@ import Testing
         let stubbed = try StubbedDownload()
         let download = Download("content", to: .directory(stubbed.folder.path))
         let request = stubbed.client.start(download)
-        let (first, _) = await stubbed.transfer(1)
+        let (first, _) = try await stubbed.transfer(1)
         var head = stubbed.head(200, total: 100).headers
         head[.contentDisposition] = "attachment; filename=named.txt"
         stubbed.stub.sendHead(200, head, to: first)
         stubbed.send(0..<40, to: first)
-        await stubbed.granted(40, to: first)
+        try await stubbed.granted(40, to: first)
         request.stop()
         _ = await request.ended()
         #expect(stubbed.folder.names == ["named.txt.part", "named.txt.part.journal"])
         let again = stubbed.client.start(download)
-        #expect(await stubbed.transfer(2).asked.range == "bytes=40-")
-        await stubbed.serve(2, 40..<100, total: 100)
+        #expect(try await stubbed.transfer(2).asked.range == "bytes=40-")
+        try await stubbed.serve(2, 40..<100, total: 100)
         #expect(try await again.ended().get().path == stubbed.folder.path + "/named.txt")
         #expect(stubbed.isContent(100, "named.txt"))
         await stubbed.client.shutdown(.cancel)
@@ -162,10 +163,10 @@ import Testing
         for index in downloads.indices { downloads[index].overwrite = .number }
         let requests = downloads.map { stubbed.client.start($0) }
         for number in [1, 2] {
-            let (id, _) = await stubbed.transfer(number)
+            let (id, _) = try await stubbed.transfer(number)
             stubbed.send(stubbed.head(200, total: 5), to: id)
             stubbed.send(0..<5, to: id)
-            await stubbed.granted(5, to: id)
+            try await stubbed.granted(5, to: id)
         }
         for number in [1, 2] { stubbed.stub.end(TransferID(rawValue: UInt64(number))) }
         let paths = [try await requests[0].ended().get().path, try await requests[1].ended().get().path]
@@ -177,27 +178,27 @@ import Testing
     @Test func redirectsAreFollowed() async throws {
         let stubbed = try StubbedDownload()
         let download = Download("latest", to: .directory(stubbed.folder.path))
-        func run(_ hop: Int, _ range: String?) async -> (Request<Download>, TransferID) {
+        func run(_ hop: Int, _ range: String?) async throws -> (Request<Download>, TransferID) {
             let request = stubbed.client.start(download)
-            let (redirect, asked) = await stubbed.transfer(hop)
+            let (redirect, asked) = try await stubbed.transfer(hop)
             #expect(asked.url == "http://test/latest" && asked.range == range)
             var fields = HTTPFields()
             fields[.location] = "/v1.tar.gz?key=\(hop)"
             stubbed.stub.sendHead(302, fields, to: redirect)
             stubbed.stub.end(redirect, 302)
-            let (id, next) = await stubbed.transfer(hop + 1)
+            let (id, next) = try await stubbed.transfer(hop + 1)
             #expect(next.url == "http://test/v1.tar.gz?key=\(hop)" && next.range == range)
             return (request, id)
         }
-        let (first, id) = await run(1, nil)
+        let (first, id) = try await run(1, nil)
         stubbed.send(stubbed.head(200, total: 100), to: id)
         stubbed.send(0..<40, to: id)
-        await stubbed.granted(40, to: id)
+        try await stubbed.granted(40, to: id)
         first.stop()
         _ = await first.ended()
         #expect(try stubbed.journal("v1.tar.gz")?.url == "http://test/latest")
-        let (second, _) = await run(3, "bytes=40-")
-        await stubbed.serve(4, 40..<100, total: 100)
+        let (second, _) = try await run(3, "bytes=40-")
+        try await stubbed.serve(4, 40..<100, total: 100)
         #expect(try await second.ended().get().path == stubbed.folder.path + "/v1.tar.gz")
         #expect(second.attempts.count == 2 && stubbed.isContent(100, "v1.tar.gz"))
         await stubbed.client.shutdown(.cancel)
@@ -207,19 +208,19 @@ import Testing
     @Test func interceptorsActOnEachTransfer() async throws {
         let stubbed = try StubbedDownload { $0.interceptors = [Signed()] }
         let request = stubbed.start()
-        let (first, asked) = await stubbed.transfer(1)
+        let (first, asked) = try await stubbed.transfer(1)
         #expect(asked.url == "http://test/content?signature=0")
         stubbed.send(stubbed.head(200, total: 100), to: first)
         stubbed.send(0..<40, to: first)
-        await stubbed.granted(40, to: first)
+        try await stubbed.granted(40, to: first)
         stubbed.fail(first)
         await stubbed.advance(.seconds(1))
-        let (second, _) = await stubbed.transfer(2)
+        let (second, _) = try await stubbed.transfer(2)
         stubbed.stub.sendHead(401, to: second)
         stubbed.stub.end(second, 401)
-        let (_, replayed) = await stubbed.transfer(3)
+        let (_, replayed) = try await stubbed.transfer(3)
         #expect(replayed.url == "http://test/content?signature=1" && replayed.range == "bytes=40-")
-        await stubbed.serve(3, 40..<100, total: 100)
+        try await stubbed.serve(3, 40..<100, total: 100)
         #expect(try await request.ended().get().byteCount == 100)
         #expect(stubbed.isContent(100))
         await stubbed.client.shutdown(.cancel)
@@ -227,31 +228,31 @@ import Testing
 
     @Test func resumingByChoice() async throws {
         let stubbed = try StubbedDownload()
-        func begin(_ number: Int) async {
+        func begin(_ number: Int) async throws {
             let request = stubbed.start()
-            let (id, _) = await stubbed.transfer(number)
+            let (id, _) = try await stubbed.transfer(number)
             stubbed.send(stubbed.head(200, total: 100, tag: "W/\"weak\""), to: id)
             stubbed.send(0..<40, to: id)
-            await stubbed.granted(40, to: id)
+            try await stubbed.granted(40, to: id)
             request.stop()
             _ = await request.ended()
         }
-        await begin(1)
+        try await begin(1)
         let always = stubbed.start { $0.resumes = .always }
-        let (second, asked) = await stubbed.transfer(2)
+        let (second, asked) = try await stubbed.transfer(2)
         #expect(asked.range == "bytes=40-" && asked.headers[.ifRange] == nil)
         always.stop()
         _ = await always.ended()
         #expect(stubbed.stub.cancelled.contains(second))
         let never = stubbed.start { $0.resumes = .never }
-        #expect(await stubbed.transfer(3).asked.range == nil)
+        #expect(try await stubbed.transfer(3).asked.range == nil)
         never.stop()
         _ = await never.ended()
-        await begin(4)
+        try await begin(4)
         // A weak tag is nothing to join bytes by.
         let validated = stubbed.start()
-        #expect(await stubbed.transfer(5).asked.range == nil)
-        await stubbed.serve(5, total: 100)
+        #expect(try await stubbed.transfer(5).asked.range == nil)
+        try await stubbed.serve(5, total: 100)
         #expect(try await validated.ended().get().resumedFrom == 0)
         await stubbed.client.shutdown(.cancel)
     }

@@ -21,16 +21,16 @@ import Testing
     @Test func bytesAreAskedForByTheClock() async throws {
         let stubbed = try StubbedDownload()
         let request = stubbed.start { $0.rateLimit = 10_000 }
-        let (id, _) = await stubbed.transfer(1)
+        let (id, _) = try await stubbed.transfer(1)
         stubbed.send(stubbed.head(200, total: 30_000), to: id)
         for start in stride(from: 0, to: 30_000, by: 10_000) { stubbed.send(start..<start + 10_000, to: id) }
-        await stubbed.written(30_000)
+        try await stubbed.written(30_000)
         await stubbed.clock.sleepers(1)
         #expect(stubbed.stub.granted(to: id) == 0)
         for second in 1...3 {
             await stubbed.clock.sleepers(1)
             stubbed.clock.advance(by: .seconds(1))
-            await stubbed.granted(second * 10_000, to: id)
+            try await stubbed.granted(second * 10_000, to: id)
             #expect(stubbed.stub.granted(to: id) == second * 10_000)
         }
         stubbed.stub.end(id)
@@ -44,10 +44,10 @@ import Testing
         let seen = Notes<TransferProgress>()
         request.onProgress { seen.add($0) }
         request.start()
-        let (first, _) = await stubbed.transfer(1)
+        let (first, _) = try await stubbed.transfer(1)
         stubbed.send(stubbed.head(200, total: 100), to: first)
         stubbed.send(0..<40, to: first)
-        await stubbed.granted(40, to: first)
+        try await stubbed.granted(40, to: first)
         request.stop()
         _ = await request.ended()
         #expect(seen.all == [TransferProgress(bytesReceived: 0, bytesToReceive: 100)])
@@ -56,7 +56,7 @@ import Testing
         let later = Notes<TransferProgress>()
         again.onProgress { later.add($0) }
         again.start()
-        let (second, _) = await stubbed.transfer(2)
+        let (second, _) = try await stubbed.transfer(2)
         stubbed.send(stubbed.head(206, 40..<100, total: 100), to: second)
         // The clock stands still: at most one each 100 ms, and the end.
         for start in stride(from: 40, to: 100, by: 10) { stubbed.send(start..<start + 10, to: second) }
@@ -82,7 +82,7 @@ import Testing
                 try await Task.sleep(for: .milliseconds(1))
                 continue
             }
-            await stubbed.serve(Int(id.rawValue), total: 10 + served)
+            try await stubbed.serve(Int(id.rawValue), total: 10 + served)
             served += 1
             while stubbed.stub.open.contains(id) { try await Task.sleep(for: .milliseconds(1)) }
         }

@@ -39,8 +39,8 @@ import Testing
         #expect(try Downloads.clean(in: folder.path, olderThan: .seconds(60), now: written + 59).isEmpty)
         let running = try PartFile.open(folder.paths("a.bin"), url: "http://test/a.bin")
         #expect(try Downloads.unfinished(in: folder.path).map(\.isRunning) == [true, false])
-        #expect(
-            try Downloads.clean(in: folder.path, olderThan: .seconds(60), now: written + 3600).map(\.byteCount) == [20])
+        let old = try Downloads.clean(in: folder.path, olderThan: .seconds(60), now: written + 3600)
+        #expect(old.map(\.byteCount) == [20])
         #expect(folder.names == ["a.bin.part", "a.bin.part.journal", "browser.part"])
         withExtendedLifetime(running.journal) {}
         _ = consume running

@@ -34,8 +34,8 @@ struct StubbedDownload {
     }
 
     /// The transfer that was submitted as the n-th, from 1, once it was.
-    func transfer(_ number: Int) async -> (id: TransferID, asked: RequestDescription) {
-        while stub.submitted.count < number { try? await Task.sleep(for: .milliseconds(1)) }
+    func transfer(_ number: Int) async throws -> (id: TransferID, asked: RequestDescription) {
+        while stub.submitted.count < number { try await Task.sleep(for: .milliseconds(1)) }
         return (TransferID(rawValue: UInt64(number)), stub.submitted[number - 1])
     }
 
@@ -55,8 +55,8 @@ struct StubbedDownload {
     }
 
     /// Answers the n-th transfer with a range, or all of it.
-    func serve(_ number: Int, _ range: Range<Int>? = nil, total: Int, tag: String? = tag) async {
-        let (id, _) = await transfer(number)
+    func serve(_ number: Int, _ range: Range<Int>? = nil, total: Int, tag: String? = tag) async throws {
+        let (id, _) = try await transfer(number)
         send(head(range == nil ? 200 : 206, range, total: total, tag: tag), to: id)
         let all = range ?? 0..<total
         for start in stride(from: all.lowerBound, to: all.upperBound, by: 16 << 10) {
@@ -68,12 +68,12 @@ struct StubbedDownload {
     func fail(_ id: TransferID, _ error: ErrandError = .receiveFailed) { stub.complete(id, with: .failure(error)) }
 
     /// Once so much was written.
-    func written(_ count: Int, of name: String = "file.bin") async {
-        while folder.bytes(name + ".part")?.count ?? 0 < count { try? await Task.sleep(for: .milliseconds(1)) }
+    func written(_ count: Int, of name: String = "file.bin") async throws {
+        while folder.bytes(name + ".part")?.count ?? 0 < count { try await Task.sleep(for: .milliseconds(1)) }
     }
 
-    func granted(_ count: Int, to id: TransferID) async {
-        while stub.granted(to: id) < count { try? await Task.sleep(for: .milliseconds(1)) }
+    func granted(_ count: Int, to id: TransferID) async throws {
+        while stub.granted(to: id) < count { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     /// The next timer goes off.
@@ -100,7 +100,8 @@ extension Request {
     func ended() async -> Result<C.Response, ErrandError> {
         while true {
             if let result, isAtRest { return result }
-            try? await Task.sleep(for: .milliseconds(1))
+            // Of a test whose time is up.
+            guard (try? await Task.sleep(for: .milliseconds(1))) != nil else { return .failure(.cancelled) }
         }
     }
 
