@@ -2,8 +2,18 @@
 
 from dataclasses import dataclass
 
-PROGRAMS = ("bare", "core", "closures", "async")
-MODES = {"closures": "closure", "async": "async"}
+LAYERS = ("bare", "core", "closures", "async")
+# Closures again, but a cache answers all requests but the first.
+CACHES = ("memory", "http", "sqlite")
+PROGRAMS = LAYERS + CACHES
+# What `errand bench` is called with.
+MODES = {
+    "closures": ("--mode", "closure"),
+    "async": ("--mode", "async"),
+    "memory": ("--mode", "closure", "--cache", "memory"),
+    "http": ("--mode", "closure", "--cache", "memory-http"),
+    "sqlite": ("--mode", "closure", "--cache", "sqlite"),
+}
 
 
 @dataclass(frozen=True)
@@ -14,6 +24,8 @@ class Cell:
     concurrency: int
     requests: int
     warmup: int
+    programs: tuple = LAYERS
+    base: str = "bare"  # what ratios are to
 
     @property
     def slow(self):
@@ -25,6 +37,8 @@ CELLS = (
     Cell("1mb_c16", "1 MB, 16 in flight", "/files/1m.bin", 16, 1_500, 100),
     Cell("small_c1000", "12 B, 1,000 in flight", "/small", 1_000, 80_000, 10_000),
     Cell("slow_c10000", "10,000 in flight to a slow server", "slow:/", 10_000, 10_000, 0),
+    Cell("1kb_cached", "1 KB, 64 in flight, from the network and from caches", "/1k", 64, 150_000, 10_000,
+         ("closures",) + CACHES, "closures"),
 )
 
 # The same program with a single request: what there is before any is in flight.
@@ -54,5 +68,8 @@ TARGETS = (
     Target("C core: resident memory per waiting request <= 20 KB", "slow_c10000", "core", "memory", 20_000),
     Target("closures: resident memory per waiting request <= 20 KB", "slow_c10000", "closures", "memory", 20_000),
     Target("async: resident memory per waiting request <= 20 KB", "slow_c10000", "async", "memory", 20_000),
+    Target("a hit in memory: CPU <= 0.25x a request", "1kb_cached", "memory", "cpu_ratio", 0.25),
+    Target("a hit in memory by RFC 9111: CPU <= 0.25x a request", "1kb_cached", "http", "cpu_ratio", 0.25),
+    Target("a hit in SQLite: CPU <= 1x a request", "1kb_cached", "sqlite", "cpu_ratio", 1.0),
     Target("C core: CPU per request at 1,000 <= 1.5x that at 64", "small_c1000", "core", "growth", 1.5),
 )

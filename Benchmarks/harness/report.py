@@ -1,8 +1,8 @@
-"""Medians, spreads, ratios to the bare loop, and the targets beside them."""
+"""Medians, spreads, ratios to the cell's base, and the targets beside them."""
 
 from statistics import median
 
-from .cells import CELLS, PROGRAMS, TARGETS
+from .cells import CELLS, LAYERS, PROGRAMS, TARGETS
 
 
 def summary(runs):
@@ -28,10 +28,11 @@ def summary(runs):
 
 def ratios(results):
     """Ratios are medians of each round's ratio: a slow moment of the machine
-    hits the four programs of a round alike."""
+    hits the programs of a round alike."""
     out = {}
+    bases = {cell.name: cell.base for cell in CELLS}
     for cell, programs in results.items():
-        bare = programs.get("bare")
+        bare = programs.get(bases[cell])
         for program, runs in programs.items():
             entry = summary(runs)
             if bare and len(bare) == len(runs):
@@ -86,7 +87,8 @@ def markdown(machine, rounds, table):
         memory = any("resident_bytes_per_request" in entry for entry in programs.values())
         lines += [f"### {cell.title}", ""]
         lines.append(
-            "| program | CPU us/request | spread | to bare | requests/s | spread | to bare | p50 us | p99 us |"
+            f"| program | CPU us/request | spread | to {cell.base} | requests/s | spread | to {cell.base} "
+            "| p50 us | p99 us |"
             + (" bytes/request |" if memory else "")
         )
         lines.append("|---|---|---|---|---|---|---|---|---|" + ("---|" if memory else ""))
@@ -120,7 +122,7 @@ def compact(machine, rounds, table):
         "| bytes per waiting request |",
         "|---|---|---|---|---|---|",
     ]
-    for program in PROGRAMS:
+    for program in LAYERS:
         cells = {name: programs.get(program, {}) for name, programs in table.items()}
         small, large = cells.get("small_c64", {}), cells.get("1mb_c16", {})
         many, slow = cells.get("small_c1000", {}), cells.get("slow_c10000", {})

@@ -41,6 +41,8 @@ class Servers:
         os.makedirs(os.path.join(self.root, "www"))
         with open(os.path.join(self.root, "www", "1m.bin"), "wb") as file:
             file.write(os.urandom(1 << 20))
+        with open(os.path.join(self.root, "www", "1k.bin"), "wb") as file:
+            file.write(os.urandom(1 << 10))
         with open(self.template) as file:
             text = file.read().replace("@ROOT@", self.root).replace("@PORT@", str(self.port))
         config = os.path.join(self.root, "nginx.conf")

@@ -46,6 +46,20 @@ struct Hello: Command {
     typealias Response = String
 }
 
+/// What may be a minute old.
+struct GetPrices: Command {
+    var path: String { "prices" }
+    var cache: CachePolicy? { .timed(.seconds(60), version: 1) }
+    typealias Response = [String: Int]
+}
+
+/// Its server says for how long it may be used, and what it is told from others by.
+struct GetNews: Command {
+    var path: String { "news.txt" }
+    var cache: CachePolicy? { .http }
+    typealias Response = String
+}
+
 /// 16 MB at 64 kB a second: long enough to be stopped.
 struct SlowFile: Command {
     var path: String { "slow.bin" }

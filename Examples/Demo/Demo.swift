@@ -18,6 +18,8 @@ struct Demo {
         try await demo.together()
         try await demo.batch()
         try await demo.chain()
+        try await demo.cached()
+        try await demo.download()
         try await demo.cancelled()
         try await demo.failing()
         await client.shutdown(.drain(within: .seconds(5)))
@@ -129,7 +131,7 @@ struct Demo {
     }
 
     /// Runs a command by closures and waits for one of them.
-    private func ended<C: Command>(_ command: C) async throws -> Request<C> {
+    func ended<C: Command>(_ command: C) async throws -> Request<C> {
         await withCheckedContinuation { continuation in
             client.start(
                 command, success: { request in continuation.resume(returning: request) },
@@ -137,7 +139,7 @@ struct Demo {
         }
     }
 
-    private func value<C: Command>(_ request: Request<C>) throws -> C.Response {
+    func value<C: Command>(_ request: Request<C>) throws -> C.Response {
         guard let value = request.value else {
             throw request.error ?? DemoError("neither a value nor an error")
         }

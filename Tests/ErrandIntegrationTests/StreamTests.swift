@@ -36,7 +36,7 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
         let server = try ScriptedServer()
         var configuration = Client.Configuration(baseURL: server.url())
         configuration.loops = 1
-        configuration.timeouts = Timeouts(total: .seconds(100))
+        configuration.timeouts = Timeouts(total: .seconds(280))
         change(&configuration)
         try await Client.with(Client(configuration: configuration)) { try await body($0, server) }
     }

@@ -1,0 +1,21 @@
+import Errand
+
+extension Demo {
+    /// By time and version, then as the server says (RFC 9111).
+    func cached() async throws {
+        for expected in [false, true] {
+            let request = try await ended(GetPrices())
+            let source = request.isFromCache ? "the cache" : "the network"
+            print("cached         \(try value(request)) from \(source)")
+            guard request.isFromCache == expected else { throw DemoError("not from where it should be") }
+        }
+        // What is there first, what is new then.
+        for try await prices in client.values(of: GetPrices()) { print("then network   \(prices)") }
+        for expected in ["fwd=uri-miss", "hit"] {
+            let request = try await ended(GetNews())
+            let status = request.response?.cacheStatus ?? "none"
+            print("RFC 9111       \(try value(request)): \(status)")
+            guard status.contains(expected) else { throw DemoError("expected \(expected)") }
+        }
+    }
+}
