@@ -11,10 +11,7 @@ final class CacheCarrier: Transport {
     let cache: ResponseCache
     private let base: any Transport
     private let coalescing: CoalescingTransport
-    /// Who the client is to every server.
-    let identity: String
-    /// Whether libcurl adds cookies of its own.
-    private let hasJar: Bool
+    let identity: CacheIdentity
     private let lastID = Atomic<UInt64>(0)
     private let table = Mutex(Table())
     /// Where revalidations in the background are looked at.
@@ -29,14 +26,12 @@ final class CacheCarrier: Transport {
     }
 
     init(
-        _ cache: ResponseCache, over base: any Transport, coalescing: CoalescingTransport, identity: String,
-        hasJar: Bool
+        _ cache: ResponseCache, over base: any Transport, coalescing: CoalescingTransport, identity: CacheIdentity
     ) {
         self.cache = cache
         self.base = base
         self.coalescing = coalescing
         self.identity = identity
-        self.hasJar = hasJar
     }
 
     /// How many transfers are known.
@@ -147,7 +142,7 @@ final class CacheCarrier: Transport {
     }
 
     func hasHiddenCookies(_ description: RequestDescription) -> Bool {
-        hasJar && !description.options.contains(.withoutCookies)
+        identity.hasJar && !description.options.contains(.withoutCookies)
     }
 
     private func act(_ action: CacheAction, on transfer: CacheTransfer) {
