@@ -78,7 +78,11 @@ import Testing
                     if isInsecure { $0.settings.connection.tls.insecureAcceptAnyCertificate = true }
                 })
         }
-        try await bench(true).run { #expect(try await $0.client.run(GetCached(cache: policy)) == "true") }
-        try await bench(false).run { #expect(try await $0.client.run(GetCached(cache: policy)) == "false") }
+        try await bench(true).run { bench async throws in
+            #expect(try await bench.client.run(GetCached(cache: policy)) == "true")
+        }
+        try await bench(false).run { bench async throws in
+            #expect(try await bench.client.run(GetCached(cache: policy)) == "false")
+        }
     }
 }
