@@ -68,7 +68,7 @@ import Testing
         // response_delay
         ([("Date", World.date(4))], 0, 4, 4, 4),
         // A clock that was set back.
-        ([("Age", "5")], 10, 4, 4, 5), ([("Age", "5")], 0, 0, -100, 5),
+        ([("Age", "5")], 10, 4, 4, 5), ([("Age", "5")], 0, 0, -100, 105),
     ]
 
     @Test(arguments: ages.indices)

@@ -11,10 +11,7 @@ final class CacheCarrier: Transport {
     let cache: ResponseCache
     private let base: any Transport
     private let coalescing: CoalescingTransport
-    /// Who the client is to every server.
-    let identity: String
-    /// Whether libcurl adds cookies of its own.
-    private let hasJar: Bool
+    let identity: CacheIdentity
     private let lastID = Atomic<UInt64>(0)
     private let table = Mutex(Table())
     /// Where revalidations in the background are looked at.
@@ -29,14 +26,12 @@ final class CacheCarrier: Transport {
     }
 
     init(
-        _ cache: ResponseCache, over base: any Transport, coalescing: CoalescingTransport, identity: String,
-        hasJar: Bool
+        _ cache: ResponseCache, over base: any Transport, coalescing: CoalescingTransport, identity: CacheIdentity
     ) {
         self.cache = cache
         self.base = base
         self.coalescing = coalescing
         self.identity = identity
-        self.hasJar = hasJar
     }
 
     /// How many transfers are known.
@@ -92,7 +87,8 @@ final class CacheCarrier: Transport {
     private func lookUpTimed(_ transfer: CacheTransfer, _ plan: CachePlan, _ key: CacheKey) {
         // A hop's response is kept as that of the URL which led there.
         let first = plan.run.first(key, transfer.description, isHop: plan.isHop)
-        let exchange = TimedExchange(plan: plan, key: first.key, description: first.description)
+        let exchange = TimedExchange(
+            plan: plan, key: first.key, description: first.description, moment: cache.removals.moment)
         guard !plan.isHop, !plan.isSecond, plan.reading != .networkOnly else {
             return send(transfer, .timed(exchange))
         }
@@ -111,7 +107,7 @@ final class CacheCarrier: Transport {
         let isUnread = plan.reading == .networkOnly || (plan.isSecond && plan.reading == .cacheElseNetwork)
         guard !isUnread else {
             let exchange = HTTPExchange(
-                plan, transfer.description, HTTPStoredSet(primary: key),
+                plan, transfer.description, HTTPStoredSet(primary: key, moment: cache.removals.moment),
                 hasHiddenCookies: hasHiddenCookies(transfer.description))
             return send(transfer, .http(exchange, conditions: [:]))
         }
@@ -123,7 +119,7 @@ final class CacheCarrier: Transport {
         _ then: @escaping @Sendable (CacheAction) -> Void
     ) {
         let hasHiddenCookies = hasHiddenCookies(description)
-        HTTPStoredSet.read(key, for: description.headers, from: cache.queue) { [cache] set in
+        HTTPStoredSet.read(key, for: description.headers, from: cache) { [cache] set in
             var exchange = HTTPExchange(plan, description, set, hasHiddenCookies: hasHiddenCookies)
             then(exchange.begin(now: cache.now))
         }
@@ -143,11 +139,11 @@ final class CacheCarrier: Transport {
             }
         }
         guard plan.members.isTimed else { return beginHTTP(plan, description, key, found) }
-        begin(TimedExchange(plan: plan, key: key, description: description), found)
+        begin(TimedExchange(plan: plan, key: key, description: description, moment: cache.removals.moment), found)
     }
 
     func hasHiddenCookies(_ description: RequestDescription) -> Bool {
-        hasJar && !description.options.contains(.withoutCookies)
+        identity.hasJar && !description.options.contains(.withoutCookies)
     }
 
     private func act(_ action: CacheAction, on transfer: CacheTransfer) {

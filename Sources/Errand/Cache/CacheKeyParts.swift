@@ -15,6 +15,11 @@ struct CacheKeyParts {
         bytes.append(contentsOf: text.utf8)
     }
 
+    mutating func add(_ list: [String]) {
+        length(list.count)
+        for text in list { add(text) }
+    }
+
     mutating func add(_ part: [UInt8]) {
         length(part.count)
         bytes.append(contentsOf: part)
@@ -34,12 +39,12 @@ struct CacheKeyParts {
 extension CachePlan {
     /// Where this policy keeps the response to `description`; `nil` where it is not to be cached. `identity`: who the client
     /// is to every server.
-    func key(for description: RequestDescription, identity: String) -> CacheKey? {
+    func key(for description: RequestDescription, identity: CacheIdentity) -> CacheKey? {
         Self.key(for: description, box, in: cache, identity: identity)
     }
 
     static func key(
-        for description: RequestDescription, _ box: CachePolicy.Box, in cache: ResponseCache, identity: String
+        for description: RequestDescription, _ box: CachePolicy.Box, in cache: ResponseCache, identity: CacheIdentity
     ) -> CacheKey? {
         let members = box.members
         guard let body = description.cacheableBody else { return nil }
@@ -51,6 +56,7 @@ extension CachePlan {
         // Another service at the same address.
         parts.add(description.headers.firstValue(of: "host") ?? "")
         parts.add(description.settings.connection?.unixSocketPath ?? "")
+        parts.add((description.settings.connection?.tls.isInsecure ?? identity.isInsecure) ? "insecure" : "")
         switch members.kind {
         case .timed(_, _, let sensitiveDigest, _):
             parts.add(body)
@@ -67,22 +73,19 @@ extension CachePlan {
 }
 
 extension CacheKeyParts {
-    fileprivate mutating func addCredentials(of description: RequestDescription, identity: String) {
-        add(description.headers.firstValue(of: "authorization") ?? "")
-        add(description.headers.firstValue(of: "cookie") ?? "")
+    fileprivate mutating func addCredentials(of description: RequestDescription, identity: CacheIdentity) {
+        // Each of them: what the client always sends may come before what tells one user from another.
+        add(description.headers.values(of: "authorization"))
+        let cookies = description.headers.values(of: "cookie")
+        add(cookies)
         if case .digest(let username, let password) = description.authentication {
             add(username)
             add(password)
         }
-        add(description.settings.connection?.tls.identity ?? identity)
-    }
-}
-
-extension ConnectionOptions.TLS {
-    /// Who the client is to the server.
-    var identity: String {
-        guard namesClient else { return "" }
-        return (clientCertificate ?? "") + "\0" + (clientKey ?? "")
+        add(description.settings.connection?.tls.identity ?? identity.certificate)
+        // libcurl leaves a request with cookies of its own alone.
+        let hasJar = cookies.isEmpty && !description.options.contains(.withoutCookies)
+        add(hasJar ? identity.jar : "")
     }
 }
 
@@ -90,6 +93,11 @@ extension HeaderBlock {
     /// `name` in lower case.
     func firstValue(of name: String) -> String? {
         bytes.withUnsafeBytes { HeaderParser.firstValue(of: name, in: $0) }
+    }
+
+    /// `name` in lower case.
+    func values(of name: String) -> [String] {
+        bytes.withUnsafeBytes { HeaderParser.values(of: name, in: $0) }
     }
 }
 

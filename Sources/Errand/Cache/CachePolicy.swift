@@ -36,9 +36,11 @@ public struct CachePolicy: Sendable {
         /// Makes of a request's URL what it is known by in the cache, after ``ignoredQueryItems`` were dropped; what is sent
         /// stays as it is. Called where the request is submitted, once or more. Default: `nil`.
         public var keyURL: (@Sendable (String) -> String)?
-        /// Whether requests with other credentials (`Authorization` and `Cookie` fields, Digest, client certificate) share
-        /// entries. Default: no, so that nobody is given another's response. By HTTP a shared cache does not look at them
-        /// anyway, and keeps what RFC 9111 3.5 lets it.
+        /// Whether requests with other credentials (`Authorization` and `Cookie` fields, Digest, client certificate, the
+        /// client's cookie jar) share entries. Default: no, so that nobody is given another's response; what was stored by a
+        /// client with a jar in memory (``CookieStorage/memory``) is then found by that client alone. Credentials in other
+        /// fields are not known here: say whose they are by ``namespace``, or `sensitiveData`. By HTTP a shared cache does
+        /// not look at credentials anyway, and keeps what RFC 9111 3.5 lets it.
         public var ignoresCredentials = false
         /// Whether equal requests that find nothing wait for one transfer, as ``CommandOptions/coalesced`` would have it.
         /// Default: no.

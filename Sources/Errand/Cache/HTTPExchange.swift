@@ -186,11 +186,8 @@ struct HTTPExchange: Sendable {
         }
         for index in obsolete where set.stored[index].key != written { remove(set.stored[index].key, written) }
         // What is stored was not looked at, and is older than what has just come.
-        if plan.reading == .networkOnly, written == nil, (200...399).contains(response.statusCode) {
-            switch verdict {
-            case .refuse(.requestNoStore), .refuse(.method), .refuse(.status): break
-            case .refuse, .store: cache.queue.remove(set.primary)
-            }
+        if plan.reading == .networkOnly, written == nil, HTTPCacheReply.replacesStored(verdict, response.statusCode) {
+            cache.queue.remove(set.primary)
         }
         return written != nil
     }
@@ -240,13 +237,16 @@ struct HTTPExchange: Sendable {
         }
     }
 
-    /// Answers the key of the record; `nil` where there is none, as libcrypto failed.
+    /// Answers the key of the record; `nil` where there is none, as libcrypto failed, or as what was stored was removed since
+    /// the transfer began.
     private func write(_ entry: HTTPCacheEntry, statusLine: [UInt8], body: [UInt8]) -> CacheKey? {
         let url = CachePolicy.Members.withoutFragment(description.url)
         let known = plan.members.keyURL(of: description.url)
         guard let tag = ResponseCache.tag(of: url) else { return nil }
         let other = known == url ? nil : ResponseCache.tag(of: known)
         let tags = plan.members.tags + [tag] + (other.map { [$0] } ?? [])
+        let names = { tags + [set.primary.removalName] }
+        guard !cache.removals.hasRemoved(names, since: set.moment) else { return nil }
         let now = entry.responseTime.milliseconds
         let record = CacheRecord(
             url: url, method: "GET", status: entry.statusCode, head: statusLine + HeaderBlock(entry.headers).bytes,
@@ -260,7 +260,7 @@ struct HTTPExchange: Sendable {
                 if let key = variant.key(below: primary) { queue.remove(key) }
             }
             queue.write(record, for: primary)
-            return primary
+            return takenBack(primary, names) ? nil : primary
         }
         let variant = HTTPVariantIndex.Variant(entry.vary)
         guard let key = variant.key(below: primary) else { return nil }
@@ -273,7 +273,13 @@ struct HTTPExchange: Sendable {
             }
             queue.write(index.record(url: url, tags: tags, now: now), for: primary)
         }
-        return key
+        return takenBack(key, names) ? nil : key
+    }
+
+    private func takenBack(_ key: CacheKey, _ names: () -> [String]) -> Bool {
+        guard cache.removals.hasRemoved(names, since: set.moment) else { return false }
+        cache.queue.remove(key)
+        return true
     }
 }
 

@@ -10,6 +10,8 @@ struct HTTPStoredSet: Sendable {
 
     /// Of the URL.
     let primary: CacheKey
+    /// When it was read, by ``CacheRemovals``.
+    let moment: UInt64
     var stored: [Stored] = []
     /// There are variants, whether one matches or not.
     var index: HTTPVariantIndex?
@@ -18,11 +20,13 @@ struct HTTPStoredSet: Sendable {
 
     /// Reads it. `then` runs inline where the store answers at once.
     static func read(
-        _ primary: CacheKey, for headers: HeaderBlock, from queue: CacheStoreQueue,
+        _ primary: CacheKey, for headers: HeaderBlock, from cache: ResponseCache,
         _ then: @escaping @Sendable (HTTPStoredSet) -> Void
     ) {
+        let empty = HTTPStoredSet(primary: primary, moment: cache.removals.moment)
+        let queue = cache.queue
         queue.read(primary) { record in
-            var set = HTTPStoredSet(primary: primary)
+            var set = empty
             guard let record else { return then(set) }
             guard let index = HTTPVariantIndex(record) else {
                 set.add(record, under: primary)

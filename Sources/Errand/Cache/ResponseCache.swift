@@ -27,6 +27,7 @@ public final class ResponseCache: Sendable {
     let rules: HTTPCacheRules
     let store: any CacheStore
     let queue: CacheStoreQueue
+    let removals = CacheRemovals()
     private let clock: @Sendable () -> Int64
     private let holdsHTTP: Atomic<Bool>
 
@@ -78,24 +79,27 @@ public final class ResponseCache: Sendable {
     public var health: CacheHealth { store.health }
 
     // MARK: Removing
+    // By key, tag or all at once: a response that is on its way then is told to whoever asked for it, and not stored.
 
     /// Removes a response, whoever asked for it; see ``Client/cacheKey(for:overrides:)``. It is not found any more once this
     /// was called.
     public func remove(_ key: CacheKey) {
-        queue.read(key) { [queue] record in
-            if let record, let index = HTTPVariantIndex(record) {
-                for variant in index.variants {
-                    if let key = variant.key(below: key) { queue.remove(key) }
-                }
+        removals.note([key.removalName])
+        queue.barrier { (store) throws(CacheStoreError) in
+            guard let record = try store.read(key), let index = HTTPVariantIndex(record) else { return }
+            for variant in index.variants {
+                if let key = variant.key(below: key) { try store.remove(key) }
             }
-            queue.remove(key)
         }
+        // Not left to the barrier: this is tried again where the store fails.
+        queue.remove(key)
     }
 
     /// Removes the responses with that tag (``CachePolicy/Members/tags``). Returns how many records that were.
     @discardableResult
     public func remove(tag: String) async throws(CacheStoreError) -> Int {
-        try await queue.perform { (store) throws(CacheStoreError) in try store.remove(tag: tag) }
+        removals.note([tag])
+        return try await queue.perform { (store) throws(CacheStoreError) in try store.remove(tag: tag) }
     }
 
     /// Removes the responses that were stored longer ago. Returns how many records that were.
@@ -108,7 +112,8 @@ public final class ResponseCache: Sendable {
     /// Removes all responses, of all namespaces. Returns how many records that were.
     @discardableResult
     public func removeAll() async throws(CacheStoreError) -> Int {
-        try await queue.perform { (store) throws(CacheStoreError) in try store.removeAll() }
+        removals.noteAll()
+        return try await queue.perform { (store) throws(CacheStoreError) in try store.removeAll() }
     }
 
     /// What the store holds and did.
@@ -157,6 +162,7 @@ public final class ResponseCache: Sendable {
     func invalidate(_ urls: [String]) {
         let tags = urls.compactMap(Self.tag)
         guard !tags.isEmpty else { return }
+        removals.note(tags)
         queue.barrier { (store) throws(CacheStoreError) in
             for tag in tags { try store.remove(tag: tag) }
         }

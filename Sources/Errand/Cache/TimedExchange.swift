@@ -6,6 +6,8 @@ struct TimedExchange: Sendable {
     /// Whose response is stored: that of the run's first transfer, whose last hop's response it will be.
     let key: CacheKey
     let description: RequestDescription
+    /// When it began, by ``CacheRemovals``.
+    let moment: UInt64
     /// What was found.
     var record: CacheRecord?
     var verdict = TimedCacheRule.Verdict.miss(.notStored)
@@ -39,7 +41,7 @@ struct TimedExchange: Sendable {
             }
             let entry = TimedEntry(
                 key: key, box: plan.box, description: description, response: response,
-                requestedAt: requestedAt, respondedAt: now)
+                requestedAt: requestedAt, respondedAt: now, moment: moment)
             let status = CacheStatus(cache: plan.cache.name, forward: wasRead ? verdict.forward : .bypass)
             return .deliver(
                 .response(response.marked(CacheInfo(isServed: false, status))), .network, timed: entry)

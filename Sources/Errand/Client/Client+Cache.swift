@@ -52,13 +52,14 @@ extension Client {
         if box.members.isTimed {
             let entry = TimedEntry(
                 key: key, box: box, description: description, response: response, requestedAt: now,
-                respondedAt: now)
+                respondedAt: now, moment: cache.removals.moment)
             guard let record = entry.record(for: cache) else { throw .cacheMiss(.notCached) }
             cache.store(record, for: key)
         } else {
             cache.willHoldHTTP()
             let exchange = HTTPExchange(
-                plan, description, HTTPStoredSet(primary: key), hasHiddenCookies: caching.hasHiddenCookies(description))
+                plan, description, HTTPStoredSet(primary: key, moment: cache.removals.moment),
+                hasHiddenCookies: caching.hasHiddenCookies(description))
             let reply = exchange.ended(.response(response), requestedAt: now, now: now)
             guard case .deliver(.response(let kept), _, _) = reply, kept.storage.cacheInfo?.status.isStored == true
             else { throw .cacheMiss(.notCached) }

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 extension Client {
@@ -12,7 +13,8 @@ extension Client {
 
     /// Shuts the client down: starts from now on fail with ``ErrandError/shutDown``, what runs is treated as `mode`
     /// says. During a drain those starts may still be made that a refresh needs (``Authenticator/refresh(_:after:)``), for
-    /// which requests that run may wait. Returns when every request has told its end and the engine's threads are gone.
+    /// which requests that run may wait. Returns when every request has told its end, the engine's threads are gone, and the
+    /// cache has stored what it was given (``ResponseCache/flush()``), for which two seconds are waited at most.
     /// May be called again, to turn a drain into a cancel, or just to wait.
     public func shutdown(_ mode: ShutdownMode = .drain(within: .seconds(30))) async {
         await withUnsafeContinuation { continuation in
@@ -99,12 +101,15 @@ extension Client {
                 perform(life.withLock { $0.machine.transportStopped() })
             }
         case .finish:
-            let waiters = life.withLock { life in
-                let waiters = life.waiters
-                life.waiters = []
-                return waiters
+            // Programs end after this; a store that is stuck is not waited for long.
+            cache.queue.flush(atMost: .seconds(2)) { [self] in
+                let waiters = life.withLock { life in
+                    let waiters = life.waiters
+                    life.waiters = []
+                    return waiters
+                }
+                for waiter in waiters { waiter() }
             }
-            for waiter in waiters { waiter() }
         }
     }
 }

@@ -60,7 +60,7 @@ public final class Client: Sendable {
         coalescing = CoalescingTransport(transport)
         caching = CacheCarrier(
             configuration.cache ?? ResponseCache(), over: transport, coalescing: coalescing,
-            identity: configuration.settings.connection.tls.identity, hasJar: configuration.cookies != .off)
+            identity: CacheIdentity(configuration))
         cachesByDefault = Atomic(!configuration.settings.cache.isOff)
         building = Mutex(RequestBuilder(configuration))
         callbacks = configuration.callbackQueue ?? .serial()

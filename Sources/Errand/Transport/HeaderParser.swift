@@ -60,6 +60,16 @@ enum HeaderParser {
         return found
     }
 
+    /// `name` is in lower case.
+    static func values(of name: String, in block: UnsafeRawBufferPointer) -> [String] {
+        var found: [String] = []
+        forEachField(block) { rawName, rawValue in
+            if equalsLowercased(rawName, name) { found.append(text(rawValue)) }
+            return true
+        }
+        return found
+    }
+
     /// UTF-8 where it is valid, ISO 8859-1 otherwise, as RFC 9110 5.5 leaves it open.
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))

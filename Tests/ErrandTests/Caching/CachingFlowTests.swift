@@ -256,6 +256,25 @@ import Testing
         }
     }
 
+    /// What was to be stored is, when the shutdown has returned: the program may end then.
+    @Test func aShutdownWaitsForWhatIsToBeStored() async throws {
+        let store = HeldStore()
+        try await CachingBench(store: store).run { bench async throws in
+            // Where the lookup's read is not what is held.
+            _ = try await bench.client.run(GetCached(path: "other", cache: minute.with(reading: .networkOnly)))
+            await bench.client.cache.flush()
+            store.hold()
+            _ = try await bench.client.run(GetCached(cache: minute.with(reading: .networkOnly)))
+            #expect(try await store.entered())
+            Task {
+                try await Task.sleep(for: .milliseconds(200))
+                store.release()
+            }
+            await bench.client.shutdown(.cancel)
+            #expect(store.records.statistics().entries == 2)
+        }
+    }
+
     @Test func theTotalTimeCountsTheLookup() async throws {
         try await held(true) { bench, store, _ async throws in
             let short = Timeouts(total: .milliseconds(20))

@@ -194,6 +194,33 @@ import Testing
         }
     }
 
+    @Test func aClockThatWasSetBackKeepsNothingForever() async throws {
+        try await CachingBench(answer: {
+            .response(status: 200, headers: ["Cache-Control": "max-age=60"], body: "\($1)")
+        }).run { bench async throws in
+            _ = try await bench.client.run(get())
+            bench.clock.advance(-30)
+            #expect(try await bench.client.run(get()) == "1")
+            bench.clock.advance(-86_400)
+            #expect(try await bench.client.run(get()) == "2")
+        }
+    }
+
+    /// RFC 9110 15.5.5, 15.5.11: what is gone is not served once the server has said so.
+    @Test(arguments: [404, 410]) func whatIsFoundGoneIsNotStoredAnyMore(_ status: Int) async throws {
+        try await CachingBench(answer: {
+            .response(
+                status: $1 == 1 ? 200 : status, headers: ["Cache-Control": $1 == 1 ? "max-age=60" : "no-store"],
+                body: "\($1)")
+        }).run { bench async throws in
+            _ = try await bench.client.run(get())
+            _ = await bench.finished(GetCached(cache: .http(reading: .networkOnly)))
+            let next = await bench.finished(get())
+            #expect(!next.isFromCache)
+            #expect(next.response == nil || next.response?.statusCode == status)
+        }
+    }
+
     @Test func staleWhileRevalidateServesAtOnceAndAsksOnce() async throws {
         try await CachingBench(answer: { _, number in
             number == 1

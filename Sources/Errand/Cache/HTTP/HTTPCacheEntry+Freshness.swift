@@ -28,12 +28,13 @@ extension HTTPCacheEntry {
         return Lifetime(span: min((date - lastModified) / 100 * percent, limit), source: .heuristic)
     }
 
-    /// RFC 9111 4.2.3, in milliseconds. A clock that was set back makes nothing younger than it came.
+    /// RFC 9111 4.2.3, in milliseconds. What came later than now, as the clock was set back, is as old as if it had come so
+    /// long ago: it would else be used until the clock is there again, which may be years.
     func age(at now: CacheTime) -> Int64 {
         let apparentAge = max(0, responseTime - date)
         let responseDelay = max(0, responseTime - requestTime)
         let correctedAge = ageField * 1000 + responseDelay
-        return max(apparentAge, correctedAge) + max(0, now - responseTime)
+        return max(apparentAge, correctedAge) + abs(now - responseTime)
     }
 
     /// RFC 9111 4.2.4: whether the server forbids that it is used without asking, once it is stale.

@@ -54,7 +54,7 @@ enum HTTPCacheReply: Sendable {
     }
 
     /// A part, an error or what the request did not want kept says nothing about what is stored.
-    private static func replacesStored(_ verdict: HTTPCacheAdmission.Verdict, _ statusCode: Int) -> Bool {
+    static func replacesStored(_ verdict: HTTPCacheAdmission.Verdict, _ statusCode: Int) -> Bool {
         switch verdict {
         case .store: true
         case .refuse(.requestNoStore), .refuse(.method), .refuse(.status): false

@@ -125,6 +125,11 @@ struct CacheStoreBacklog: Sendable {
         }
     }
 
+    /// Whether the store has not heard of all that is to change; reads do not count.
+    var hasChanges: Bool {
+        running != nil || isBarrierRunning || stretches.count > 1 || !stretches[0].changes.isEmpty
+    }
+
     // MARK: - What goes out
 
     /// What is to be done next; `nil` where nothing waits, and the drain ends.

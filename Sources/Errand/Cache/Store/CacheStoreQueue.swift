@@ -106,6 +106,25 @@ final class CacheStoreQueue: Sendable {
         _ = try? await perform { _ in }
     }
 
+    /// As ``flush()``, for who waits no longer than that: `then` runs once, inline where no change waits.
+    func flush(atMost time: DispatchTimeInterval, _ then: @escaping @Sendable () -> Void) {
+        guard let waiting, waiting.backlog.withLock({ $0.hasChanges }) else { return then() }
+        let tell = OnceTold(then)
+        enqueue(on: waiting) { $0.barrier(.body { { tell.tell() } }) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + time) { tell.tell() }
+    }
+
+    private final class OnceTold: Sendable {
+        private let isTold = Atomic<Bool>(false)
+        private let then: @Sendable () -> Void
+
+        init(_ then: @escaping @Sendable () -> Void) { self.then = then }
+
+        func tell() {
+            if !isTold.exchange(true, ordering: .acquiringAndReleasing) { then() }
+        }
+    }
+
     // MARK: - On the queue, or on the caller's thread for a store that answers at once
 
     private typealias Outcome<Value> = Result<Value, CacheStoreError>
