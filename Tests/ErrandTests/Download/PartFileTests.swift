@@ -19,7 +19,7 @@ import Testing
         try part.write(DownloadContent.bytes(0..<250), at: 0)
         // Nothing more than the interval is unsafe, and what is safe is in the journal on disk.
         #expect(part.journal.safe.ranges == [0..<200])
-        let journal = try #require(folder.bytes("file.bin.part.journal").flatMap { DownloadJournal(decoding: $0) })
+        let journal = try #require(folder.journal())
         #expect(journal == part.journal && journal.length == 250 && journal.validators.entityTag == "\"a\"")
         #expect(folder.bytes("file.bin") == [9])
         #expect(try part.read(1000, at: 240) == DownloadContent.bytes(240..<250))
@@ -55,7 +55,7 @@ import Testing
         let part = try PartFile.open(folder.paths(), url: "u")
         #expect(part.journal.safe.ranges == [0..<700])
         // On disk, too, and before anything is written.
-        #expect(folder.bytes("file.bin.part.journal").flatMap { DownloadJournal(decoding: $0) } == part.journal)
+        #expect(folder.journal() == part.journal)
     }
 
     @Test func nothingIsKeptOfWhatCannotBeTrusted() throws {
