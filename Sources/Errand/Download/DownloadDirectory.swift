@@ -36,6 +36,13 @@ struct DownloadDirectory: ~Copyable {
         }
     }
 
+    /// Whether the name stands for that file, and not for another one by now.
+    func isNamed(_ file: borrowing FileDescriptor, _ name: String) throws(FileDescriptor.Failure) -> Bool {
+        let mine = try file.status()
+        guard let there = try status(name) else { return false }
+        return there.st_dev == mine.st_dev && there.st_ino == mine.st_ino
+    }
+
     /// Whether there was something to remove.
     @discardableResult
     func remove(_ name: String) throws(FileDescriptor.Failure) -> Bool {

@@ -101,6 +101,16 @@ struct PartFile: ~Copyable {
         }
     }
 
+    /// Whoever lists downloads has the lock for a moment, to see whether it is free.
+    private static func lock(_ file: borrowing FileDescriptor) throws(FileDescriptor.Failure) {
+        for _ in 0..<10 {
+            if SystemCalls.flock(file.number, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw FileDescriptor.Failure(errno: errno) }
+            usleep(5000)
+        }
+        throw FileDescriptor.Failure(errno: EWOULDBLOCK)
+    }
+
     private static func openPart(
         _ paths: DownloadPaths, _ directory: borrowing DownloadDirectory
     ) throws(ErrandError) -> FileDescriptor {
@@ -111,9 +121,8 @@ struct PartFile: ~Copyable {
             for _ in 0..<16 {
                 let file = try directory.open(paths.part, O_RDWR | O_CREAT, mode: 0o666)
                 guard try file.status().st_mode & S_IFMT == S_IFREG else { throw FileDescriptor.Failure(errno: EINVAL) }
-                _ = try FileDescriptor.checked { Int(SystemCalls.flock(file.number, LOCK_EX | LOCK_NB)) }
-                let (mine, there) = (try file.status(), try directory.status(paths.part))
-                if let there, there.st_dev == mine.st_dev, there.st_ino == mine.st_ino { return file }
+                try lock(file)
+                if try directory.isNamed(file, paths.part) { return file }
             }
             throw FileDescriptor.Failure(errno: EWOULDBLOCK)
         } catch {
@@ -186,6 +195,7 @@ struct PartFile: ~Copyable {
         } catch {
             throw .file(paths.path(paths.journal), "cannot be written", errno: error.errno)
         }
+        if isDurable { unsyncedWords = 0 }
     }
 
     /// The last sync of a run that does not come to its end, as far as the disk lets it. On a full one the journal may be
@@ -202,7 +212,6 @@ struct PartFile: ~Copyable {
                 if (try? journalFile.write(journal, isDurable: true, to: paths, in: directory)) != nil { return }
             }
         }
-        if isDurable { unsyncedWords = 0 }
     }
 
     /// Which content it is that will be written; the next sync says so on disk.
@@ -267,7 +276,10 @@ struct PartFile: ~Copyable {
             throw .file(paths.destination, "cannot be put in place", errno: error.errno)
         }
         // It is in place: no failure from here on makes it undone. A journal without a part counts for nothing.
-        for name in [paths.journal, paths.newJournal] { _ = try? directory.remove(name) }
+        // Where there is a part again, another download has begun since, and has seen to its journal itself.
+        if (try? directory.status(paths.part)) == nil {
+            for name in [paths.journal, paths.newJournal] { _ = try? directory.remove(name) }
+        }
         _ = try? directory.sync()
         return installed.destination
     }
