@@ -36,6 +36,13 @@ struct DownloadDirectory: ~Copyable {
         }
     }
 
+    /// Whether the name stands for that file, and not for another one by now.
+    func isNamed(_ file: borrowing FileDescriptor, _ name: String) throws(FileDescriptor.Failure) -> Bool {
+        let mine = try file.status()
+        guard let there = try status(name) else { return false }
+        return there.st_dev == mine.st_dev && there.st_ino == mine.st_ino
+    }
+
     /// Whether there was something to remove.
     @discardableResult
     func remove(_ name: String) throws(FileDescriptor.Failure) -> Bool {
@@ -76,34 +83,9 @@ struct DownloadDirectory: ~Copyable {
         }
     }
 
-    /// The old journal or the new one, never a torn one.
-    func write(_ journal: DownloadJournal) throws(FileDescriptor.Failure) {
-        try remove(paths.newJournal)
-        // URLs have secrets in them.
-        let file = try open(paths.newJournal, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-        do throws(FileDescriptor.Failure) {
-            let bytes = journal.encoded
-            // A closure of `withUnsafeBytes` cannot throw a type here.
-            let written = bytes.withUnsafeBytes { buffer in
-                Result { () throws(FileDescriptor.Failure) in try file.write(buffer, at: 0) }
-            }
-            try written.get()
-            try file.sync()
-            try rename(paths.newJournal, to: paths.journal)
-        } catch {
-            _ = try? remove(paths.newJournal)
-            throw error
-        }
-        try sync()
-    }
-
     /// `nil` where there is none, or none that can be trusted.
     func readJournal() -> DownloadJournal? {
-        guard let file = try? open(paths.journal, O_RDONLY), let status = try? file.status(),
-            status.st_mode & S_IFMT == S_IFREG, status.st_size <= DownloadJournal.maximumBytes,
-            let bytes = try? file.read(Int(status.st_size), at: 0)
-        else { return nil }
-        return DownloadJournal(decoding: bytes)
+        DownloadJournalFile.read(paths, in: self)
     }
 
     func removeJournal() throws(FileDescriptor.Failure) {

@@ -33,7 +33,16 @@ struct DownloadHead: Sendable, Hashable {
         }
         isEncoded = fields[.contentEncoding].map { !["", "identity"].contains($0.lowercased()) } ?? false
         isMultipart = fields[.contentType]?.lowercased().hasPrefix("multipart/byteranges") ?? false
-        retryAfter = fields[.retryAfter].flatMap { ContentRange.number($0) }.map { .seconds(min($0, 1 << 31)) }
+        retryAfter = fields[.retryAfter].flatMap { Self.wait($0, from: fields[.date]) }
+    }
+
+    /// RFC 9110 10.2.3: seconds, or a date, which is read by the server's own clock.
+    private static func wait(_ value: String, from date: String?) -> Duration? {
+        if let seconds = ContentRange.number(value) { return .seconds(min(seconds, 1 << 31)) }
+        guard let until = DownloadValidators.time(value), let date, let sent = DownloadValidators.time(date) else {
+            return nil
+        }
+        return .milliseconds(min(max(until - sent, 0), 1000 << 31))
     }
 
     /// The whole content's length, as far as this head tells it.

@@ -85,6 +85,8 @@ final class DownloadRun: @unchecked Sendable {
     // MARK: Orders
 
     func begin() {
+        // The client may have stopped between the submission and this: then nothing may be opened any more.
+        guard case .running = phase else { return }
         startTotalTimer()
         do throws(ErrandError) {
             part = try place.open()
@@ -107,9 +109,16 @@ final class DownloadRun: @unchecked Sendable {
         perform(machine.gaveUp(error))
     }
 
-    /// Not of a response that is being handed up: it is short.
-    func pause() { perform(machine.pauseRequested()) }
-    func resume() { perform(machine.resumeRequested()) }
+    /// The machine is over when a response is being handed up: its transfer is held, or let go on, without it.
+    func pause() {
+        if case .handingUp(let transfer, _, _) = phase { transfer.id.map(client.transport.pause) }
+        perform(machine.pauseRequested())
+    }
+
+    func resume() {
+        if case .handingUp(let transfer, _, _) = phase { transfer.id.map(client.transport.resume) }
+        perform(machine.resumeRequested())
+    }
 
     private func startTotalTimer() {
         guard let total else { return }

@@ -30,7 +30,7 @@ struct DownloadValidators: Sendable, Hashable {
     }
 
     /// Both dates are read from one point of time, so that the century of an old format's year does not matter.
-    private static func time(_ text: String) -> CacheTime? {
+    static func time(_ text: String) -> CacheTime? {
         HTTPDate.time(text, now: CacheTime(seconds: 784_111_777))
     }
 

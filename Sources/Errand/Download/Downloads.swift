@@ -35,7 +35,7 @@ public enum Downloads {
         var removed: [UnfinishedDownload] = []
         for name in try DownloadDirectory.names(in: directory) {
             guard let paths = DownloadPaths(journal: name, in: directory), let left = try LeftPart(paths),
-                !left.download.isRunning
+                left.isRemovable
             else { continue }
             if let age, now.timeIntervalSince(left.download.lastWritten) < age / .seconds(1) { continue }
             try left.remove()
@@ -52,6 +52,8 @@ private struct LeftPart: ~Copyable {
     private let directory: DownloadDirectory
     /// With the lock; `nil`: another has it, or it may not be opened.
     private let part: FileDescriptor?
+    /// Nobody writes it: it is locked here, or there is a journal alone.
+    let isRemovable: Bool
 
     /// `nil` where there is no journal that can be read.
     init?(_ paths: DownloadPaths) throws(ErrandError) {
@@ -62,12 +64,19 @@ private struct LeftPart: ~Copyable {
         }
         var size: Int64 = 0
         var isRunning = false
-        var part = try? directory.open(paths.part, O_RDWR)
+        var isAlone = false
+        var part: FileDescriptor?
+        do throws(FileDescriptor.Failure) {
+            part = try directory.open(paths.part, O_RDWR)
+        } catch {
+            isAlone = error.errno == ENOENT
+        }
         if let status = try? part?.status() { size = Int64(status.st_size) }
         if let descriptor = part?.number, SystemCalls.flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             isRunning = true
             part = nil
         }
+        isRemovable = isAlone || part != nil
         self.part = part
         let time = written.st_mtim
         download = UnfinishedDownload(

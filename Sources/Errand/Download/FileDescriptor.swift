@@ -46,6 +46,14 @@ struct FileDescriptor: ~Copyable {
         }
     }
 
+    func write(_ bytes: [UInt8], at offset: Int64) throws(Failure) {
+        // A closure of `withUnsafeBytes` cannot throw a type here.
+        let result = bytes.withUnsafeBytes { buffer in
+            Result { () throws(Failure) in try write(buffer, at: offset) }
+        }
+        try result.get()
+    }
+
     /// What is there from `offset` on, less than `count` bytes only at the end.
     func read(_ count: Int, at offset: Int64) throws(Failure) -> [UInt8] {
         var failure: Failure?

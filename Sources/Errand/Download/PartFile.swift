@@ -13,6 +13,11 @@ struct PartFile: ~Copyable {
     private let syncInterval: Int64
     /// What is on disk, or will be with the next sync.
     private(set) var journal: DownloadJournal
+    private var journalFile = DownloadJournalFile()
+    /// The last word of ``journal`` did not make it to the disk.
+    private var isJournalBehind = false
+    /// Made safe since the journal was last synced.
+    private var unsyncedWords: Int64 = 0
     /// Written since the last sync.
     private var unsynced = ByteRangeSet()
     /// Of the first sync that failed. The kernel has then dropped pages that it could not write and marked them clean, so
@@ -21,6 +26,9 @@ struct PartFile: ~Copyable {
 
     /// A little less than 1 MB, and whole pages.
     static let syncInterval: Int64 = 15 << 16
+    /// The journal itself is synced each so many bytes: what it says is true whether it is on the disk or not, and only a
+    /// loss of power can tell.
+    private static let journalInterval: Int64 = 16 << 20
 
     /// Opens or creates the part and takes the lock. What an earlier run left is kept as far as its journal calls it
     /// safe and is of `url`; all else is cut off. The answer is in ``journal``.
@@ -71,7 +79,7 @@ struct PartFile: ~Copyable {
         journal.safe = found.safe.clipped(to: size)
         try file.truncate(to: journal.safe.end)
         // Before anything is written where the old one says that it is there.
-        if journal != found { try directory.write(journal) }
+        if journal != found { try journalFile.write(journal, isDurable: true, to: paths, in: directory) }
     }
 
     private static func checkDestination(
@@ -93,6 +101,16 @@ struct PartFile: ~Copyable {
         }
     }
 
+    /// Whoever lists downloads has the lock for a moment, to see whether it is free.
+    private static func lock(_ file: borrowing FileDescriptor) throws(FileDescriptor.Failure) {
+        for _ in 0..<10 {
+            if SystemCalls.flock(file.number, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw FileDescriptor.Failure(errno: errno) }
+            usleep(5000)
+        }
+        throw FileDescriptor.Failure(errno: EWOULDBLOCK)
+    }
+
     private static func openPart(
         _ paths: DownloadPaths, _ directory: borrowing DownloadDirectory
     ) throws(ErrandError) -> FileDescriptor {
@@ -103,9 +121,8 @@ struct PartFile: ~Copyable {
             for _ in 0..<16 {
                 let file = try directory.open(paths.part, O_RDWR | O_CREAT, mode: 0o666)
                 guard try file.status().st_mode & S_IFMT == S_IFREG else { throw FileDescriptor.Failure(errno: EINVAL) }
-                _ = try FileDescriptor.checked { Int(SystemCalls.flock(file.number, LOCK_EX | LOCK_NB)) }
-                let (mine, there) = (try file.status(), try directory.status(paths.part))
-                if let there, there.st_dev == mine.st_dev, there.st_ino == mine.st_ino { return file }
+                try lock(file)
+                if try directory.isNamed(file, paths.part) { return file }
             }
             throw FileDescriptor.Failure(errno: EWOULDBLOCK)
         } catch {
@@ -131,7 +148,7 @@ struct PartFile: ~Copyable {
             }
             unsynced.insert(start..<start + Int64(count))
             written += count
-            if unsynced.count >= syncInterval { try sync() }
+            if unsynced.count >= syncInterval { try sync(isDurable: false) }
         }
     }
 
@@ -143,23 +160,42 @@ struct PartFile: ~Copyable {
     }
 
     /// Makes everything that was written safe, then says so in the journal.
-    mutating func sync() throws(ErrandError) {
+    mutating func sync() throws(ErrandError) { try sync(isDurable: true) }
+
+    /// - Parameter isDurable: Whether the journal's word must outlive a loss of power, too, and not only the process.
+    private mutating func sync(isDurable: Bool) throws(ErrandError) {
         if let failure { throw failure }
-        guard !unsynced.isEmpty else { return }
-        do {
-            try file.syncData()
-        } catch {
-            let failure = ErrandError.file(paths.path(paths.part), "cannot be written to the disk", errno: error.errno)
-            self.failure = failure
-            throw failure
+        if !unsynced.isEmpty {
+            let links: nlink_t
+            do {
+                links = try file.status().st_nlink
+                try file.syncData()
+            } catch {
+                let failure = ErrandError.file(
+                    paths.path(paths.part), "cannot be written to the disk", errno: error.errno)
+                self.failure = failure
+                throw failure
+            }
+            guard links > 0 else {
+                throw .file(.fileUnwritable, paths.path(paths.part), "was removed while it was written")
+            }
+            journal.safe.formUnion(unsynced)
+            unsyncedWords += unsynced.count
+            unsynced = ByteRangeSet()
+            isJournalBehind = true
         }
-        journal.safe.formUnion(unsynced)
-        unsynced = ByteRangeSet()
+        let isDurable = isDurable || unsyncedWords >= Self.journalInterval
         do {
-            try directory.write(journal)
+            if isJournalBehind {
+                try journalFile.write(journal, isDurable: isDurable, to: paths, in: directory)
+                isJournalBehind = false
+            } else if isDurable {
+                try journalFile.sync()
+            }
         } catch {
             throw .file(paths.path(paths.journal), "cannot be written", errno: error.errno)
         }
+        if isDurable { unsyncedWords = 0 }
     }
 
     /// The last sync of a run that does not come to its end, as far as the disk lets it. On a full one the journal may be
@@ -172,7 +208,8 @@ struct PartFile: ~Copyable {
             for room in [0, 1 << 16] as [Int64] {
                 let end = max(0, journal.safe.end - room)
                 journal.safe = journal.safe.clipped(to: end)
-                if (try? file.truncate(to: end)) != nil, (try? directory.write(journal)) != nil { return }
+                guard (try? file.truncate(to: end)) != nil else { continue }
+                if (try? journalFile.write(journal, isDurable: true, to: paths, in: directory)) != nil { return }
             }
         }
     }
@@ -195,10 +232,12 @@ struct PartFile: ~Copyable {
 
     /// The journal first, and for good: it must never be found beside bytes of another content.
     private mutating func startOver() throws(FileDescriptor.Failure) {
-        try directory.removeJournal()
+        try journalFile.remove(paths, in: directory)
         try file.truncate(to: 0)
         journal = DownloadJournal(url: journal.url)
         unsynced = ByteRangeSet()
+        isJournalBehind = false
+        unsyncedWords = 0
     }
 
     /// Asks the file system for room for so many bytes, where it knows how. Throws ``ErrandError/diskFull`` where there is
@@ -237,7 +276,10 @@ struct PartFile: ~Copyable {
             throw .file(paths.destination, "cannot be put in place", errno: error.errno)
         }
         // It is in place: no failure from here on makes it undone. A journal without a part counts for nothing.
-        for name in [paths.journal, paths.newJournal] { _ = try? directory.remove(name) }
+        // Where there is a part again, another download has begun since, and has seen to its journal itself.
+        if (try? directory.status(paths.part)) == nil {
+            for name in [paths.journal, paths.newJournal] { _ = try? directory.remove(name) }
+        }
         _ = try? directory.sync()
         return installed.destination
     }

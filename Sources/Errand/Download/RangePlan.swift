@@ -42,14 +42,15 @@ struct RangePlan {
     init(missing: ByteRangeSet, width: Int, smallest: Int64 = 1 << 20) {
         self.smallest = max(1, smallest)
         let pieces = Int64(max(1, width))
-        let share = max((missing.count + pieces - 1) / pieces, self.smallest)
+        // Rounded up without adding first: a length is the server's to say, up to the largest number there is.
+        let share = max(missing.count / pieces + (missing.count % pieces).signum(), self.smallest)
         waiting = missing.ranges.flatMap { Self.split($0, by: share) }.reversed()
     }
 
     private static func split(_ range: Range<Int64>, by share: Int64) -> [Range<Int64>] {
         var (pieces, rest): ([Range<Int64>], Range<Int64>) = ([], range)
         // A rest that is almost a share is none of its own.
-        while rest.count > share + share / 2 {
+        while Int64(rest.count) - share / 2 > share {
             pieces.append(rest.lowerBound..<rest.lowerBound + share)
             rest = rest.lowerBound + share..<rest.upperBound
         }

@@ -25,6 +25,10 @@ final class DownloadFolder: Sendable {
         FileManager.default.contents(atPath: path + "/" + name).map(Array.init)
     }
 
+    func journal(_ name: String = "file.bin") -> DownloadJournal? {
+        bytes(name + ".part.journal").flatMap { DownloadJournalFile.decode($0) }
+    }
+
     func write(_ bytes: [UInt8], _ name: String) {
         _ = FileManager.default.createFile(atPath: path + "/" + name, contents: Data(bytes))
     }

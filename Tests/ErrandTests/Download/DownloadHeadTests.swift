@@ -73,4 +73,16 @@ import Testing
         #expect(DownloadHead(statusCode: 200, [.retryAfter: "9223372036854775807"]).retryAfter == .seconds(1 << 31))
         #expect(DownloadHead(statusCode: 200, [:]).acceptsRanges == nil)
     }
+
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:51:37 GMT", modified, .seconds(120)), (modified, later, .zero),
+            ("Sun, 06 Nov 1994 08:51:37 GMT", nil, nil), (later, "now", nil), ("-1", modified, nil),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", modified, .seconds(1 << 31)),
+        ] as [(String, String?, Duration?)])
+    func rfc9110_10_2_3_retryAfter(value: String, date: String?, expected: Duration?) {
+        var fields: HTTPFields = [.retryAfter: value]
+        fields[.date] = date
+        #expect(DownloadHead(statusCode: 503, fields).retryAfter == expected)
+    }
 }

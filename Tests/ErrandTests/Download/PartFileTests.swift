@@ -1,5 +1,6 @@
 import ErrandTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Errand
@@ -19,7 +20,7 @@ import Testing
         try part.write(DownloadContent.bytes(0..<250), at: 0)
         // Nothing more than the interval is unsafe, and what is safe is in the journal on disk.
         #expect(part.journal.safe.ranges == [0..<200])
-        let journal = try #require(folder.bytes("file.bin.part.journal").flatMap { DownloadJournal(decoding: $0) })
+        let journal = try #require(folder.journal())
         #expect(journal == part.journal && journal.length == 250 && journal.validators.entityTag == "\"a\"")
         #expect(folder.bytes("file.bin") == [9])
         #expect(try part.read(1000, at: 240) == DownloadContent.bytes(240..<250))
@@ -55,7 +56,7 @@ import Testing
         let part = try PartFile.open(folder.paths(), url: "u")
         #expect(part.journal.safe.ranges == [0..<700])
         // On disk, too, and before anything is written.
-        #expect(folder.bytes("file.bin.part.journal").flatMap { DownloadJournal(decoding: $0) } == part.journal)
+        #expect(folder.journal() == part.journal)
     }
 
     @Test func nothingIsKeptOfWhatCannotBeTrusted() throws {
@@ -132,6 +133,55 @@ import Testing
         // The lock went with the file to its place; the next part is another file.
         let next = try PartFile.open(folder.paths(), url: "u")
         #expect(next.journal.safe.isEmpty)
+    }
+
+    private final class Flag: Sendable {
+        let value = Atomic(false)
+    }
+
+    /// Whoever lists what is there takes no part from a download that begins.
+    @Test func aListIsNoOwner() async throws {
+        try leave(1500)
+        let folder = folder
+        let isOver = Flag()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while !isOver.value.load(ordering: .relaxed) { _ = try Downloads.unfinished(in: folder.path) }
+            }
+            defer { isOver.value.store(true, ordering: .relaxed) }
+            for _ in 0..<300 {
+                let part = try PartFile.open(folder.paths(), url: "u")
+                #expect(part.journal.safe.prefixEnd == 1500)
+            }
+        }
+    }
+
+    /// The bytes were safe and the journal could not say so: the next sync does, though no byte came since.
+    @Test func aJournalThatIsBehind() throws {
+        let obstacle = folder.path + "/file.bin.part.journal.new"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+        var part = try PartFile.open(folder.paths(), url: "u", syncInterval: 100)
+        #expect(throws: ErrandError.self) { try part.write(DownloadContent.bytes(0..<100), at: 0) }
+        #expect(folder.journal() == nil)
+        try FileManager.default.removeItem(atPath: obstacle)
+        part.keep()
+        #expect(folder.journal()?.safe.ranges == [0..<100])
+    }
+
+    /// A download that writes to files which nobody would find says so.
+    @Test func removedMeanwhile() throws {
+        var part = try PartFile.open(folder.paths(), url: "u", syncInterval: 100)
+        try part.write(DownloadContent.bytes(0..<100), at: 0)
+        try FileManager.default.removeItem(atPath: folder.path + "/file.bin.part.journal")
+        try part.write(DownloadContent.bytes(100..<200), at: 100)
+        #expect(folder.journal()?.safe.ranges == [0..<200])
+        try FileManager.default.removeItem(atPath: folder.path + "/file.bin.part")
+        #expect(throws: ErrandError.fileUnwritable) { try part.write(DownloadContent.bytes(200..<300), at: 200) }
+        let place = folder.path + "/gone"
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        var lost = try PartFile.open(folder.paths("gone/file.bin"), url: "u", syncInterval: 100)
+        try FileManager.default.removeItem(atPath: place)
+        #expect(throws: ErrandError.self) { try lost.write(DownloadContent.bytes(0..<100), at: 0) }
     }
 
     @Test func overwriting() throws {

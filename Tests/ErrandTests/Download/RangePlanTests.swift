@@ -54,6 +54,18 @@ import Testing
         #expect(nothing.isComplete && nothing.assign(now: .zero) == nil)
     }
 
+    /// A server may say that the content has any length.
+    @Test func sharesTheLargestLength() {
+        for length in [Int64.max, Int64.max - 1] {
+            var plan = RangePlan(missing: ByteRangeSet().gaps(below: length), width: 64)
+            for _ in 0..<64 {
+                let piece = plan.assign(now: .zero)
+                #expect(piece != nil)
+            }
+            #expect(plan.missing.ranges == [0..<length])
+        }
+    }
+
     @Test func stealsFromTheSlowest() {
         var plan = RangePlan(missing: ByteRangeSet([0..<2000]), width: 2, smallest: 10)
         #expect(plan.assign(now: .zero) == .init(id: 1, range: 0..<1000))
