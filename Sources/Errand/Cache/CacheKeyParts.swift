@@ -27,7 +27,7 @@ struct CacheKeyParts {
     /// `nil` where libcrypto fails.
     func key(in namespace: String) -> CacheKey? {
         guard let digest = SHA256.digest(of: bytes) else { return nil }
-        return CacheKey(namespace: namespace, digest: SHA256.hex(digest))
+        return CacheKey(namespace: namespace, bytes: digest)
     }
 }
 
@@ -46,30 +46,33 @@ extension CachePlan {
         var parts = CacheKeyParts(members.isTimed ? "timed" : "http")
         // A HEAD is answered by what is stored for GET (RFC 9110 9.3.2).
         let method = description.method
+        let fields = KeyFields(description.headers)
         parts.add(method == .head && !members.isTimed ? "GET" : method.rawValue)
         parts.add(members.keyURL(of: description.url))
         // Another service at the same address.
-        parts.add(description.headers.firstValue(of: "host") ?? "")
+        parts.add(fields.host)
         parts.add(description.settings.connection?.unixSocketPath ?? "")
         switch members.kind {
         case .timed(_, _, let sensitiveDigest, _):
             parts.add(body)
-            if !body.isEmpty { parts.add(description.headers.firstValue(of: "content-type") ?? "") }
+            if !body.isEmpty { parts.add(fields.contentType) }
             parts.add(sensitiveDigest ?? "")
         case .http:
             guard method == .get || method == .head, body.isEmpty else { return nil }
         }
         if !members.ignoresCredentials, members.isTimed || !cache.isShared {
-            parts.addCredentials(of: description, identity: identity)
+            parts.addCredentials(of: description, fields, identity: identity)
         }
         return parts.key(in: members.namespace.isEmpty ? cache.namespace : members.namespace)
     }
 }
 
 extension CacheKeyParts {
-    fileprivate mutating func addCredentials(of description: RequestDescription, identity: String) {
-        add(description.headers.firstValue(of: "authorization") ?? "")
-        add(description.headers.firstValue(of: "cookie") ?? "")
+    fileprivate mutating func addCredentials(
+        of description: RequestDescription, _ fields: KeyFields, identity: String
+    ) {
+        add(fields.authorization)
+        add(fields.cookie)
         if case .digest(let username, let password) = description.authentication {
             add(username)
             add(password)
@@ -86,10 +89,22 @@ extension ConnectionOptions.TLS {
     }
 }
 
-extension HeaderBlock {
-    /// `name` in lower case.
-    func firstValue(of name: String) -> String? {
-        bytes.withUnsafeBytes { HeaderParser.firstValue(of: name, in: $0) }
+/// The first values of the fields that count, empty where they are missing; found in one go.
+private struct KeyFields {
+    private(set) var host = ""
+    private(set) var contentType = ""
+    private(set) var authorization = ""
+    private(set) var cookie = ""
+
+    private static let names = ["host", "content-type", "authorization", "cookie"]
+
+    init(_ headers: HeaderBlock) {
+        let values = headers.bytes.withUnsafeBytes { HeaderParser.firstValues(of: Self.names, in: $0) }
+        guard !values.isEmpty else { return }
+        host = values[0] ?? ""
+        contentType = values[1] ?? ""
+        authorization = values[2] ?? ""
+        cookie = values[3] ?? ""
     }
 }
 

@@ -60,6 +60,31 @@ enum HeaderParser {
         return found
     }
 
+    /// The first value of each of these names, which are in lower case; empty where there is none of any.
+    static func firstValues(of names: [String], in block: UnsafeRawBufferPointer) -> [String?] {
+        var values: [String?] = []
+        forEachField(block) { rawName, rawValue in
+            for (place, name) in names.enumerated() where equalsLowercased(rawName, name) {
+                if values.isEmpty { values = Array(repeating: nil, count: names.count) }
+                if values[place] == nil { values[place] = text(rawValue) }
+            }
+            return true
+        }
+        return values
+    }
+
+    /// Whether there is a field of one of these names, which are in lower case.
+    static func hasField(of names: [String], in block: UnsafeRawBufferPointer) -> Bool {
+        var isFound = false
+        forEachField(block) { rawName, _ in
+            for name in names where rawName.count == name.utf8.count && equalsLowercased(rawName, name) {
+                isFound = true
+            }
+            return !isFound
+        }
+        return isFound
+    }
+
     /// UTF-8 where it is valid, ISO 8859-1 otherwise, as RFC 9110 5.5 leaves it open.
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
