@@ -43,11 +43,26 @@ final class CacheCarrier: Transport {
         let id = TransferID(rawValue: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
         let isCoalesced = description.options.contains(.coalesced)
         let plan = description.cachePlan
+        let key = plan?.key(for: description, identity: identity)
+        // Before anything is read: see `CacheRemovals`.
+        let moment = cache.removals.moment
+        var known: CacheStoreQueue.AtOnce?
+        if let plan, let key, plan.servesHits {
+            let atOnce = cache.queue.readAtOnce(key)
+            if case .known(let record?) = atOnce,
+                let response = CacheHit.response(record, under: key, for: description, plan)
+            {
+                plan.run.ended(.stored)
+                TransferReceiver.deliver(CollectionOfOne(TransferEvent(receiver, .ended(.response(response)))))
+                return id
+            }
+            known = atOnce
+        }
         let transfer = CacheTransfer(
             id, description, plan, for: receiver,
             over: isCoalesced || plan?.members.collapsesMisses == true ? coalescing : base, of: self,
             callbacks: receiver.callbacks)
-        lookUp(transfer)
+        lookUp(transfer, key, known, at: moment)
         let entered = table.withLock { table -> Entered in
             guard !transfer.isOver else { return transfer.refusal.map { .refused($0) } ?? .settled }
             table.transfers[id] = transfer
@@ -73,53 +88,75 @@ final class CacheCarrier: Transport {
 
     // MARK: Before the network
 
-    private func lookUp(_ transfer: CacheTransfer) {
+    /// `known`: what was read under `key` already, after `moment`; `nil`: nothing was.
+    private func lookUp(
+        _ transfer: CacheTransfer, _ key: CacheKey?, _ known: CacheStoreQueue.AtOnce?, at moment: UInt64
+    ) {
         let description = transfer.description
         guard let plan = transfer.plan else { return send(transfer, .none) }
-        guard let key = plan.key(for: description, identity: identity) else {
+        guard let key else {
             guard plan.reading != .cacheOnly else { return end(transfer, with: .cacheMiss(.notCached)) }
             let isCacheable = plan.members.isTimed || description.method == .get || description.method == .head
             return send(transfer, .passed(plan, isCacheable ? .bypass : .method))
         }
-        if plan.members.isTimed { lookUpTimed(transfer, plan, key) } else { lookUpHTTP(transfer, plan, key) }
+        if plan.members.isTimed {
+            lookUpTimed(transfer, plan, key, known, at: moment)
+        } else {
+            lookUpHTTP(transfer, plan, key, known, at: moment)
+        }
     }
 
-    private func lookUpTimed(_ transfer: CacheTransfer, _ plan: CachePlan, _ key: CacheKey) {
+    private func lookUpTimed(
+        _ transfer: CacheTransfer, _ plan: CachePlan, _ key: CacheKey, _ known: CacheStoreQueue.AtOnce?,
+        at moment: UInt64
+    ) {
         // A hop's response is kept as that of the URL which led there.
         let first = plan.run.first(key, transfer.description, isHop: plan.isHop)
         let exchange = TimedExchange(
-            plan: plan, key: first.key, description: first.description, moment: cache.removals.moment)
+            plan: plan, key: first.key, description: first.description, moment: moment)
         guard !plan.isHop, !plan.isSecond, plan.reading != .networkOnly else {
             return send(transfer, .timed(exchange))
         }
-        begin(exchange) { self.act($0, on: transfer) }
+        begin(exchange, known ?? cache.queue.readAtOnce(exchange.key)) { self.act($0, on: transfer) }
     }
 
-    private func begin(_ exchange: TimedExchange, _ then: @escaping @Sendable (CacheAction) -> Void) {
-        cache.queue.read(exchange.key) { [cache] record in
+    /// `known`: what is read under its key.
+    private func begin(
+        _ exchange: TimedExchange, _ known: CacheStoreQueue.AtOnce, _ then: @escaping @Sendable (CacheAction) -> Void
+    ) {
+        let found = { @Sendable [cache] (record: CacheRecord?) in
             var exchange = exchange
             then(exchange.begin(record, now: cache.now))
         }
+        switch known {
+        case .known(let record): found(record)
+        case .later: cache.queue.readLater(exchange.key, found)
+        }
     }
 
-    private func lookUpHTTP(_ transfer: CacheTransfer, _ plan: CachePlan, _ key: CacheKey) {
+    private func lookUpHTTP(
+        _ transfer: CacheTransfer, _ plan: CachePlan, _ key: CacheKey, _ known: CacheStoreQueue.AtOnce?,
+        at moment: UInt64
+    ) {
         cache.willHoldHTTP()
         let isUnread = plan.reading == .networkOnly || (plan.isSecond && plan.reading == .cacheElseNetwork)
         guard !isUnread else {
             let exchange = HTTPExchange(
-                plan, transfer.description, HTTPStoredSet(primary: key, moment: cache.removals.moment),
+                plan, transfer.description, HTTPStoredSet(primary: key, moment: moment),
                 hasHiddenCookies: hasHiddenCookies(transfer.description))
             return send(transfer, .http(exchange, conditions: [:]))
         }
-        beginHTTP(plan, transfer.description, key) { self.act($0, on: transfer) }
+        beginHTTP(plan, transfer.description, key, known ?? cache.queue.readAtOnce(key), at: moment) {
+            self.act($0, on: transfer)
+        }
     }
 
     private func beginHTTP(
-        _ plan: CachePlan, _ description: RequestDescription, _ key: CacheKey,
-        _ then: @escaping @Sendable (CacheAction) -> Void
+        _ plan: CachePlan, _ description: RequestDescription, _ key: CacheKey, _ known: CacheStoreQueue.AtOnce,
+        at moment: UInt64, _ then: @escaping @Sendable (CacheAction) -> Void
     ) {
         let hasHiddenCookies = hasHiddenCookies(description)
-        HTTPStoredSet.read(key, for: description.headers, from: cache) { [cache] set in
+        HTTPStoredSet.read(key, known, at: moment, for: description.headers, from: cache) { [cache] set in
             var exchange = HTTPExchange(plan, description, set, hasHiddenCookies: hasHiddenCookies)
             then(exchange.begin(now: cache.now))
         }
@@ -138,8 +175,10 @@ final class CacheCarrier: Transport {
             case .serve, .ask: then(.failure(.expired))
             }
         }
-        guard plan.members.isTimed else { return beginHTTP(plan, description, key, found) }
-        begin(TimedExchange(plan: plan, key: key, description: description, moment: cache.removals.moment), found)
+        let moment = cache.removals.moment
+        let known = cache.queue.readAtOnce(key)
+        guard plan.members.isTimed else { return beginHTTP(plan, description, key, known, at: moment, found) }
+        begin(TimedExchange(plan: plan, key: key, description: description, moment: moment), known, found)
     }
 
     func hasHiddenCookies(_ description: RequestDescription) -> Bool {

@@ -32,7 +32,7 @@ struct CacheKeyParts {
     /// `nil` where libcrypto fails.
     func key(in namespace: String) -> CacheKey? {
         guard let digest = SHA256.digest(of: bytes) else { return nil }
-        return CacheKey(namespace: namespace, digest: SHA256.hex(digest))
+        return CacheKey(namespace: namespace, bytes: digest)
     }
 }
 
@@ -51,53 +51,62 @@ extension CachePlan {
         var parts = CacheKeyParts(members.isTimed ? "timed" : "http")
         // A HEAD is answered by what is stored for GET (RFC 9110 9.3.2).
         let method = description.method
+        let fields = KeyFields(description.headers)
         parts.add(method == .head && !members.isTimed ? "GET" : method.rawValue)
         parts.add(members.keyURL(of: description.url))
         // Another service at the same address.
-        parts.add(description.headers.firstValue(of: "host") ?? "")
+        parts.add(fields.host)
         parts.add(description.settings.connection?.unixSocketPath ?? "")
         parts.add((description.settings.connection?.tls.isInsecure ?? identity.isInsecure) ? "insecure" : "")
         switch members.kind {
         case .timed(_, _, let sensitiveDigest, _):
             parts.add(body)
-            if !body.isEmpty { parts.add(description.headers.firstValue(of: "content-type") ?? "") }
+            if !body.isEmpty { parts.add(fields.contentType) }
             parts.add(sensitiveDigest ?? "")
         case .http:
             guard method == .get || method == .head, body.isEmpty else { return nil }
         }
         if !members.ignoresCredentials, members.isTimed || !cache.isShared {
-            parts.addCredentials(of: description, identity: identity)
+            parts.addCredentials(of: description, fields, identity: identity)
         }
         return parts.key(in: members.namespace.isEmpty ? cache.namespace : members.namespace)
     }
 }
 
 extension CacheKeyParts {
-    fileprivate mutating func addCredentials(of description: RequestDescription, identity: CacheIdentity) {
+    fileprivate mutating func addCredentials(
+        of description: RequestDescription, _ fields: KeyFields, identity: CacheIdentity
+    ) {
         // Each of them: what the client always sends may come before what tells one user from another.
-        add(description.headers.values(of: "authorization"))
-        let cookies = description.headers.values(of: "cookie")
-        add(cookies)
+        add(fields.authorization)
+        add(fields.cookies)
         if case .digest(let username, let password) = description.authentication {
             add(username)
             add(password)
         }
         add(description.settings.connection?.tls.identity ?? identity.certificate)
         // libcurl leaves a request with cookies of its own alone.
-        let hasJar = cookies.isEmpty && !description.options.contains(.withoutCookies)
+        let hasJar = fields.cookies.isEmpty && !description.options.contains(.withoutCookies)
         add(hasJar ? identity.jar : "")
     }
 }
 
-extension HeaderBlock {
-    /// `name` in lower case.
-    func firstValue(of name: String) -> String? {
-        bytes.withUnsafeBytes { HeaderParser.firstValue(of: name, in: $0) }
-    }
+/// The fields that count, found in one go.
+private struct KeyFields {
+    private(set) var host = ""
+    private(set) var contentType = ""
+    private(set) var authorization: [String] = []
+    private(set) var cookies: [String] = []
 
-    /// `name` in lower case.
-    func values(of name: String) -> [String] {
-        bytes.withUnsafeBytes { HeaderParser.values(of: name, in: $0) }
+    private static let names = ["host", "content-type", "authorization", "cookie"]
+
+    init(_ headers: HeaderBlock) {
+        let values = headers.bytes.withUnsafeBytes { HeaderParser.values(of: Self.names, in: $0) }
+        guard !values.isEmpty else { return }
+        host = values[0].first ?? ""
+        contentType = values[1].first ?? ""
+        authorization = values[2]
+        cookies = values[3]
     }
 }
 

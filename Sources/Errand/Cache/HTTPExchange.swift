@@ -285,5 +285,5 @@ struct HTTPExchange: Sendable {
 
 extension Int64 {
     /// Of milliseconds.
-    fileprivate var flooredSeconds: Int64 { self >= 0 ? self / 1000 : (self - 999) / 1000 }
+    var flooredSeconds: Int64 { self >= 0 ? self / 1000 : (self - 999) / 1000 }
 }

@@ -18,46 +18,48 @@ struct HTTPStoredSet: Sendable {
 
     var entries: [HTTPCacheEntry] { stored.map(\.entry) }
 
-    /// Reads it. `then` runs inline where the store answers at once.
+    /// Reads it; `known`: what was read under `primary` already, after `moment`. `then` runs inline where the store answers at once.
     static func read(
-        _ primary: CacheKey, for headers: HeaderBlock, from cache: ResponseCache,
-        _ then: @escaping @Sendable (HTTPStoredSet) -> Void
+        _ primary: CacheKey, _ known: CacheStoreQueue.AtOnce, at moment: UInt64, for headers: HeaderBlock,
+        from cache: ResponseCache, _ then: @escaping @Sendable (HTTPStoredSet) -> Void
     ) {
-        let empty = HTTPStoredSet(primary: primary, moment: cache.removals.moment)
-        let queue = cache.queue
-        queue.read(primary) { record in
-            var set = empty
+        let found = { @Sendable (record: CacheRecord?) in
+            var set = HTTPStoredSet(primary: primary, moment: moment)
             guard let record else { return then(set) }
             guard let index = HTTPVariantIndex(record) else {
-                set.add(record, under: primary)
+                set.add(record, under: primary, cache.heads)
                 return then(set)
             }
             set.index = index
-            set.readVariants(index.matching(headers.fields)[...], from: queue, then)
+            set.readVariants(index.matching(headers.fields)[...], from: cache, then)
+        }
+        switch known {
+        case .known(let record): found(record)
+        case .later: cache.queue.readLater(primary, found)
         }
     }
 
     private func readVariants(
-        _ variants: ArraySlice<HTTPVariantIndex.Variant>, from queue: CacheStoreQueue,
+        _ variants: ArraySlice<HTTPVariantIndex.Variant>, from cache: ResponseCache,
         _ then: @escaping @Sendable (HTTPStoredSet) -> Void
     ) {
         guard let variant = variants.first, let key = variant.key(below: primary) else { return then(self) }
-        queue.read(key) { record in
+        cache.queue.read(key) { record in
             var set = self
-            if let record { set.add(record, under: key) }
-            set.readVariants(variants.dropFirst(), from: queue, then)
+            if let record { set.add(record, under: key, cache.heads) }
+            set.readVariants(variants.dropFirst(), from: cache, then)
         }
     }
 
-    private mutating func add(_ record: CacheRecord, under key: CacheKey) {
-        guard let entry = HTTPCacheEntry(record) else { return }
-        stored.append(Stored(key: key, record: record, entry: entry))
+    private mutating func add(_ record: CacheRecord, under key: CacheKey, _ heads: HTTPHeadMemo) {
+        guard let head = heads.head(of: record, under: key) else { return }
+        stored.append(Stored(key: key, record: record, entry: head.entry))
     }
 }
 
 extension HTTPCacheEntry {
     /// `nil` for a record of another kind.
-    init?(_ record: CacheRecord) {
+    convenience init?(_ record: CacheRecord) {
         guard record.timeToLive == nil, record.status > 0 else { return nil }
         self.init(
             statusCode: record.status, headers: record.fields,

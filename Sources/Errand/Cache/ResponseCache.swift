@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 public import Logging
 import Synchronization
 
@@ -28,6 +28,7 @@ public final class ResponseCache: Sendable {
     let store: any CacheStore
     let queue: CacheStoreQueue
     let removals = CacheRemovals()
+    let heads = HTTPHeadMemo()
     private let clock: @Sendable () -> Int64
     private let holdsHTTP: Atomic<Bool>
 
@@ -57,10 +58,16 @@ public final class ResponseCache: Sendable {
         self.applicationVersion = applicationVersion
         self.namespace = namespace
         rules = HTTPCacheRules(isShared: isShared, heuristicPercent: heuristicPercent)
-        clock = now ?? { Int64(Date().timeIntervalSince1970 * 1000) }
+        clock = now ?? Self.wallClock
         queue = CacheStoreQueue(store) { health in Self.write(health, to: logger) }
         // What an earlier process has put into a store that lasts is not known.
         holdsHTTP = Atomic(!(store is MemoryCacheStore))
+    }
+
+    private static let wallClock = { @Sendable () -> Int64 in
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     private static func write(_ health: CacheHealth, to logger: Logger) {

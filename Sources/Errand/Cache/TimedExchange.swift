@@ -67,7 +67,11 @@ struct TimedExchange: Sendable {
             status.forwardStatus = failure
             status.detail = "stand-in"
         }
-        return Response(
+        return Self.response(record, status)
+    }
+
+    static func response(_ record: CacheRecord, _ status: CacheStatus) -> Response {
+        Response(
             storage: CachedStorage(
                 statusCode: record.status, head: record.head, body: record.body, CacheInfo(isServed: true, status)))
     }

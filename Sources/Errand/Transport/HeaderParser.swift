@@ -60,14 +60,29 @@ enum HeaderParser {
         return found
     }
 
-    /// `name` is in lower case.
-    static func values(of name: String, in block: UnsafeRawBufferPointer) -> [String] {
-        var found: [String] = []
+    /// All values of each of these names, which are in lower case; empty where there is none of any.
+    static func values(of names: [String], in block: UnsafeRawBufferPointer) -> [[String]] {
+        var values: [[String]] = []
         forEachField(block) { rawName, rawValue in
-            if equalsLowercased(rawName, name) { found.append(text(rawValue)) }
+            for (place, name) in names.enumerated() where equalsLowercased(rawName, name) {
+                if values.isEmpty { values = Array(repeating: [], count: names.count) }
+                values[place].append(text(rawValue))
+            }
             return true
         }
-        return found
+        return values
+    }
+
+    /// Whether there is a field of one of these names, which are in lower case.
+    static func hasField(of names: [String], in block: UnsafeRawBufferPointer) -> Bool {
+        var isFound = false
+        forEachField(block) { rawName, _ in
+            for name in names where rawName.count == name.utf8.count && equalsLowercased(rawName, name) {
+                isFound = true
+            }
+            return !isFound
+        }
+        return isFound
     }
 
     /// UTF-8 where it is valid, ISO 8859-1 otherwise, as RFC 9110 5.5 leaves it open.

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// The head of a stored response to a GET, read once.
-struct HTTPCacheEntry: Sendable {
+/// The head of a stored response to a GET, read once. An object, so that passing it on copies none of its many parts.
+final class HTTPCacheEntry: Sendable {
     let statusCode: Int
     let headers: HTTPFields
     /// When the request was sent that brought it, or validated it last.

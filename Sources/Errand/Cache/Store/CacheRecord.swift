@@ -59,9 +59,12 @@ public struct CacheRecord: Sendable, Hashable {
     /// What it counts for against a store's limit: its bytes, and 512 for what holds them. A sum that cannot overflow, as
     /// all of it is in memory.
     public var byteCount: Int {
-        let texts = [url, method, applicationVersion, sensitiveDigest, varyDigest].reduce(0) {
-            $0 + ($1?.utf8.count ?? 0)
-        }
-        return 512 + head.count + body.count + texts + (varyNames + tags).reduce(0) { $0 + 32 + $1.utf8.count }
+        var count = 512 + head.count + body.count + url.utf8.count + method.utf8.count
+        if let applicationVersion { count += applicationVersion.utf8.count }
+        if let sensitiveDigest { count += sensitiveDigest.utf8.count }
+        if let varyDigest { count += varyDigest.utf8.count }
+        for name in varyNames { count += 32 + name.utf8.count }
+        for tag in tags { count += 32 + tag.utf8.count }
+        return count
     }
 }

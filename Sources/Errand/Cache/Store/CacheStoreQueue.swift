@@ -49,13 +49,32 @@ final class CacheStoreQueue: Sendable {
     /// Calls back with the record of that key: inline where it is known without waiting (a change that waits, a store
     /// that has it in memory), else on the queue's own thread, where nothing may block for long.
     func read(_ key: CacheKey, _ then: @escaping @Sendable (CacheRecord?) -> Void) {
-        guard let waiting else { return then(find(key)) }
-        switch waiting.backlog.withLock({ $0.known(key) }) {
-        case .record(let record): return then(record)
-        case .nothing: return then(nil)
-        case .asStored: if let record = store.readAtOnce(key) { return then(record) }
-        case .later: break
+        switch readAtOnce(key) {
+        case .known(let record): then(record)
+        case .later: readLater(key, then)
         }
+    }
+
+    enum AtOnce: Sendable {
+        case known(CacheRecord?)
+        /// ``readLater(_:_:)`` is to tell.
+        case later
+    }
+
+    /// What is known of that key without waiting.
+    func readAtOnce(_ key: CacheKey) -> AtOnce {
+        guard let waiting else { return .known(find(key)) }
+        switch waiting.backlog.withLock({ $0.known(key) }) {
+        case .record(let record): return .known(record)
+        case .nothing: return .known(nil)
+        case .asStored: return store.readAtOnce(key).map { .known($0) } ?? .later
+        case .later: return .later
+        }
+    }
+
+    /// After ``readAtOnce(_:)`` knew nothing.
+    func readLater(_ key: CacheKey, _ then: @escaping @Sendable (CacheRecord?) -> Void) {
+        guard let waiting else { return then(find(key)) }
         enqueue(on: waiting) { $0.read(CacheStoreBacklog.Read(key: key, then: then)) }
     }
 

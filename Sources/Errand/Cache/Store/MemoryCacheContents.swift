@@ -2,9 +2,13 @@
 /// array, so that a record moves to the front without the heap.
 struct MemoryCacheContents {
     private struct Node {
-        var key: CacheKey
-        var record: CacheRecord
-        var bytes: Int
+        let key: CacheKey
+        let record: CacheRecord
+        let bytes: Int
+    }
+
+    /// Apart from the nodes, so that no record is copied where only its place in the order changes.
+    private struct Links {
         /// Towards the more recently used.
         var newer: Int?
         /// Towards the less recently used.
@@ -12,6 +16,7 @@ struct MemoryCacheContents {
     }
 
     private var nodes: [Node?] = []
+    private var links: [Links] = []
     private var free: [Int] = []
     private var places: [CacheKey: Int] = [:]
     private var tagged: [String: Set<Int>] = [:]
@@ -31,14 +36,18 @@ struct MemoryCacheContents {
     mutating func find(_ key: CacheKey) -> CacheRecord? {
         guard let place = places[key], let record = nodes[place]?.record else { return nil }
         statistics.hits += 1
-        if place != newest {
-            unlink(place)
-            linkAsNewest(place)
-        }
+        use(place)
         return record
     }
 
     mutating func write(_ record: CacheRecord, bytes: Int, for key: CacheKey, limits: MemoryCacheStore.Limits) {
+        if let place = places[key], let old = nodes[place], old.record.tags == record.tags,
+            statistics.bytes - old.bytes + bytes <= limits.bytes
+        {
+            nodes[place] = Node(key: key, record: record, bytes: bytes)
+            statistics.bytes += bytes - old.bytes
+            return use(place)
+        }
         remove(key)
         while let oldest, statistics.bytes + bytes > limits.bytes || statistics.entries >= limits.entries {
             remove(at: oldest)
@@ -52,6 +61,7 @@ struct MemoryCacheContents {
         } else {
             place = nodes.count
             nodes.append(node)
+            links.append(Links())
         }
         places[key] = place
         for tag in record.tags { tagged[tag, default: []].insert(place) }
@@ -109,17 +119,22 @@ struct MemoryCacheContents {
         statistics.bytes -= node.bytes
     }
 
+    private mutating func use(_ place: Int) {
+        guard place != newest else { return }
+        unlink(place)
+        linkAsNewest(place)
+    }
+
     private mutating func linkAsNewest(_ place: Int) {
-        nodes[place]?.newer = nil
-        nodes[place]?.older = newest
-        if let newest { nodes[newest]?.newer = place }
+        links[place] = Links(newer: nil, older: newest)
+        if let newest { links[newest].newer = place }
         newest = place
         if oldest == nil { oldest = place }
     }
 
     private mutating func unlink(_ place: Int) {
-        guard let node = nodes[place] else { return }
-        if let newer = node.newer { nodes[newer]?.older = node.older } else { newest = node.older }
-        if let older = node.older { nodes[older]?.newer = node.newer } else { oldest = node.newer }
+        let link = links[place]
+        if let newer = link.newer { links[newer].older = link.older } else { newest = link.older }
+        if let older = link.older { links[older].newer = link.newer } else { oldest = link.newer }
     }
 }
