@@ -203,6 +203,7 @@ import Testing
         try await held(true) { bench, store, request async throws in
             async let end = bench.finished(request)
             #expect(try await store.entered())
+            try await Self.isInFlight(request)
             request.pause()
             store.release()
             await bench.client.cache.flush()
@@ -218,12 +219,18 @@ import Testing
         try await held(true) { bench, store, request async throws in
             async let end = bench.finished(request)
             #expect(try await store.entered())
+            try await Self.isInFlight(request)
             request.pause()
             store.release()
             await bench.client.cache.flush()
             request.stop()
             #expect(await end.error == .cancelled)
         }
+    }
+
+    /// A pause that comes while the request is still being handed over is passed on after the hit may have ended it.
+    private static func isInFlight(_ request: AnyRequest) async throws {
+        while request.core.withLock({ $0.machine.transferID }) == nil { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test func aPauseDuringTheLookupIsPassedOnToTheTransfer() async throws {
