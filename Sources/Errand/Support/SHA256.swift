@@ -9,8 +9,8 @@ package struct SHA256: ~Copyable {
 
     /// `nil` where libcrypto has no memory, or no such digest (a provider left out by its configuration).
     package init?() {
-        guard let context = EVP_MD_CTX_new() else { return nil }
-        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+        guard let algorithm = Self.algorithm, let context = EVP_MD_CTX_new() else { return nil }
+        guard EVP_DigestInit_ex(context, algorithm, nil) == 1 else {
             EVP_MD_CTX_free(context)
             return nil
         }
@@ -48,30 +48,25 @@ package struct SHA256: ~Copyable {
         guard let copy = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(copy) }
         guard EVP_MD_CTX_copy_ex(copy, context) == 1 else { return nil }
-        var isWhole = false
-        let digest = [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, filled in
-            isWhole = EVP_DigestFinal_ex(copy, buffer.baseAddress, nil) == 1
-            filled = isWhole ? Self.byteCount : 0
-        }
-        return isWhole ? digest : nil
+        return Self.output { EVP_DigestFinal_ex(copy, $0, nil) }
     }
 
     /// The digest of all bytes, 32 bytes, and the end of it: cheaper than ``digest()``. `nil` where libcrypto fails.
     package consuming func finish() -> [UInt8]? {
-        var isWhole = false
-        let digest = [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, filled in
-            isWhole = EVP_DigestFinal_ex(context, buffer.baseAddress, nil) == 1
-            filled = isWhole ? Self.byteCount : 0
-        }
-        return isWhole ? digest : nil
+        Self.output { EVP_DigestFinal_ex(context, $0, nil) }
     }
 
     /// The digest of `bytes`, or `nil` as in ``init()``.
     package static func digest(of bytes: [UInt8]) -> [UInt8]? {
         guard let algorithm else { return nil }
+        return output { EVP_Digest(bytes, bytes.count, $0, nil, algorithm, nil) }
+    }
+
+    /// The 32 bytes that `fill` writes; `nil` where it does not answer 1, as libcrypto's functions do.
+    private static func output(_ fill: (UnsafeMutablePointer<UInt8>?) -> Int32) -> [UInt8]? {
         var isWhole = false
         let digest = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
-            isWhole = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, algorithm, nil) == 1
+            isWhole = fill(buffer.baseAddress) == 1
             filled = isWhole ? byteCount : 0
         }
         return isWhole ? digest : nil
