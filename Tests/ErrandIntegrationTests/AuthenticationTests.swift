@@ -35,9 +35,9 @@ private final class TokenService: Authenticator {
     }
 }
 
-/// Opens a gate after so many responses of status 401.
-private final class RefusalCounter: Interceptor {
-    private let refusals = Atomic<Int>(0)
+/// Opens a gate after so many results: all of them are to be of status 401, and one that is not must not hold it shut.
+private final class ResultCounter: Interceptor {
+    private let results = Atomic<Int>(0)
     private let least: Int
     private let gate: Gate
 
@@ -47,8 +47,7 @@ private final class RefusalCounter: Interceptor {
     }
 
     func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
-        guard case .response(let response) = result, response.statusCode == 401 else { return false }
-        if refusals.add(1, ordering: .relaxed).newValue == least { await gate.open() }
+        if results.add(1, ordering: .relaxed).newValue == least { await gate.open() }
         return false
     }
 }
@@ -95,7 +94,7 @@ private final class RefusalCounter: Interceptor {
         let gate = Gate()
         let service = TokenService(path: path, gate: gate)
         let interceptor = AuthenticationInterceptor(service, credential: "t0", refreshTimeout: .seconds(280))
-        let counter = RefusalCounter(least: Self.many, gate: gate)
+        let counter = ResultCounter(least: Self.many, gate: gate)
         try await Client.with(Nginx.client { $0.interceptors = [interceptor, counter] }) { client in
             service.use(client)
             for result in await storm(client, path: "/auth/bearer/t1") {

@@ -12,6 +12,8 @@ enum Nginx {
         let server = try shared.get()
         var configuration = Client.Configuration(baseURL: server.url("/"))
         configuration.loops = 2
+        // The library's 10 s to connect pass by on a machine that is busy enough: curl looks at its clock first.
+        configuration.timeouts = Timeouts(connect: .seconds(240), idle: .seconds(240))
         change(&configuration)
         return Client(configuration: configuration)
     }
