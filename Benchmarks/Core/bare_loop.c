@@ -4,6 +4,8 @@
  * deadlines, no limits, no hand-over; each response's head and body are kept
  * in buffers of their own until it ends, as a client has to.
  */
+#include "bare_rate.h"
+#include "bare_rich.h"
 #include "bare_sockets.h"
 #include "support/arguments.h"
 #include "support/report.h"
@@ -19,6 +21,7 @@ typedef struct slot {
   CURL *easy;
   struct slot *next; /* ended, to be started again */
   uint64_t started;
+  struct curl_slist *fields; /* of a rich request */
   char *head;
   size_t head_length, head_capacity;
   char *body;
@@ -36,7 +39,9 @@ typedef struct bench {
   bare_sockets sockets;
   struct curl_slist *headers;
   slot *slots;
-  int kick; /* libcurl asked for a timeout of 0 */
+  slot *idle;     /* with a rate: slots that wait for their request's time */
+  bare_rate rate; /* only with one */
+  int kick;       /* libcurl asked for a timeout of 0 */
   uint64_t started, ended, wanted;
   bench_totals totals;
   bench_moment from, to;
@@ -101,10 +106,29 @@ static void start(bench *bench, slot *slot) {
     name = url;
   }
   curl_easy_setopt(slot->easy, CURLOPT_URL, name);
-  slot->started = bench_now();
+  if (bench->arguments.rich && (slot->fields = bare_rich_set(slot->easy)) == 0)
+    fail("out of memory");
+  slot->started = bench->arguments.rate > 0
+                      ? bare_rate_due(&bench->rate, bench->started)
+                      : bench_now();
   bench->started += 1;
   if (curl_multi_add_handle(bench->multi, slot->easy) != CURLM_OK)
     fail("curl_multi_add_handle");
+}
+
+/* Sends what is due; the rest waits for its time, or for a slot. */
+static void send_due(void *context) {
+  bench *bench = context;
+  while (bench->idle != NULL && bench->started < bench->wanted) {
+    slot *slot = bench->idle;
+    uint64_t due = bare_rate_due(&bench->rate, bench->started);
+    if (due > bench_now()) {
+      bare_rate_arm(&bench->rate, due);
+      return;
+    }
+    bench->idle = slot->next;
+    start(bench, slot);
+  }
 }
 
 static void end(bench *bench, slot *slot, CURLcode code) {
@@ -116,6 +140,8 @@ static void end(bench *bench, slot *slot, CURLcode code) {
   if (code != CURLE_OK && bench->totals.errors == 1)
     fprintf(stderr, "bare_loop: first error: %s: %s\n",
             curl_easy_strerror(code), slot->error);
+  curl_slist_free_all(slot->fields);
+  slot->fields = NULL;
   free(slot->head);
   free(slot->body);
   slot->head = slot->body = NULL;
@@ -151,10 +177,18 @@ static int drain(bench *bench) {
     slot->next = again;
     again = slot;
   }
-  for (; again != NULL; again = again->next) {
-    if (bench->started < bench->wanted)
-      start(bench, again);
+  while (again != NULL) {
+    slot *slot = again;
+    again = slot->next;
+    if (bench->arguments.rate > 0) {
+      slot->next = bench->idle;
+      bench->idle = slot;
+    } else if (bench->started < bench->wanted) {
+      start(bench, slot);
+    }
   }
+  if (bench->arguments.rate > 0 && count > 0)
+    send_due(bench);
   return count > 0;
 }
 
@@ -220,6 +254,8 @@ static void prepare(bench *bench, slot *slot) {
   curl_easy_setopt(easy, CURLOPT_PROXY, "");
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+  if (arguments->authority != NULL)
+    curl_easy_setopt(easy, CURLOPT_CAINFO, arguments->authority);
   curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(easy, CURLOPT_SHARE, bench->share);
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, bench->headers);
@@ -279,6 +315,9 @@ static void open_bench(bench *bench) {
     fail("out of memory");
   for (uint32_t i = 0; i < arguments->concurrency; i++)
     prepare(bench, &bench->slots[i]);
+  if (arguments->rate > 0 && bare_rate_init(&bench->rate, &bench->uv,
+                                            arguments->rate, send_due, bench))
+    fail("the timer cannot be made");
 }
 
 static void close_bench(bench *bench) {
@@ -291,6 +330,8 @@ static void close_bench(bench *bench) {
   curl_slist_free_all(bench->headers);
   uv_close((uv_handle_t *) &bench->timer, NULL);
   uv_close((uv_handle_t *) &bench->check, NULL);
+  if (bench->arguments.rate > 0)
+    bare_rate_close(&bench->rate);
   bare_sockets_close(&bench->sockets);
   uv_run(&bench->uv, UV_RUN_DEFAULT);
   uv_loop_close(&bench->uv);
@@ -306,9 +347,16 @@ int main(int argc, char **argv) {
   bench.wanted = bench.arguments.requests + bench.arguments.warmup;
   bench_moment_read(&bench.from);
   for (uint32_t i = 0; i < bench.arguments.concurrency; i++) {
-    if (bench.started < bench.wanted)
-      start(&bench, &bench.slots[i]);
+    slot *slot = &bench.slots[i];
+    if (bench.arguments.rate > 0) {
+      slot->next = bench.idle;
+      bench.idle = slot;
+    } else if (bench.started < bench.wanted) {
+      start(&bench, slot);
+    }
   }
+  if (bench.arguments.rate > 0)
+    send_due(&bench);
   drive(&bench);
   uv_run(&bench.uv, UV_RUN_DEFAULT);
   bench_report_print(&bench.totals, &bench.from, &bench.to, "bare",

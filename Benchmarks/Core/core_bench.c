@@ -221,6 +221,7 @@ static void open_group(bench *bench) {
   errand_status status;
   options.http_policy =
       bench->arguments.http2 ? ERRAND_HTTP_2_TLS : ERRAND_HTTP_1_1;
+  options.ca_file = bench->arguments.authority;
   status = errand_options_create(&options, &init.options);
   if (status != ERRAND_OK)
     fail("errand_options_create", errand_status_text(status));
@@ -258,6 +259,10 @@ int main(int argc, char **argv) {
   bench_arguments_parse(&bench->arguments, argc, argv);
   pthread_mutex_init(&bench->lock, NULL);
   pthread_cond_init(&bench->changed, NULL);
+  if (bench->arguments.rich || bench->arguments.rate > 0) {
+    fprintf(stderr, "core_bench: --rich and --rate are for bare_loop\n");
+    return 64;
+  }
   join_headers(bench);
   tags = calloc(bench->arguments.concurrency, sizeof *tags);
   bench->waiting = calloc(bench->arguments.concurrency, sizeof *tags);

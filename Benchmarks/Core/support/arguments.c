@@ -13,8 +13,9 @@ static void usage(const char *program, const char *problem) {
           "%s: %s\n"
           "usage: %s URL [-c CONCURRENCY] [-n REQUESTS] [-w WARM-UP]\n"
           "  [-H 'Name: value']... [--method M] [--body-file FILE]\n"
-          "  [--http2] [--fresh-urls] [--buffer-size BYTES]\n"
-          "  [--loops N] [--external] [--stats] (core_bench only)\n",
+          "  [--http2] [--cacert FILE] [--fresh-urls] [--buffer-size BYTES]\n"
+          "  [--stats]; bare_loop: [--rich] [--rate REQUESTS_A_SECOND];\n"
+          "  core_bench: [--loops N] [--external]\n",
           program, problem, program);
   exit(EXIT_USAGE);
 }
@@ -28,6 +29,14 @@ static uint64_t number(const char *program, const char *text, uint64_t low,
   if (errno != 0 || end == text || *end != 0 || *text == '-' || value < low ||
       value > high)
     usage(program, "a number is malformed or out of range");
+  return value;
+}
+
+static double rate_of(const char *program, const char *text) {
+  char *end;
+  double value = strtod(text, &end);
+  if (end == text || *end != 0 || !(value >= 0.001 && value <= 1e7))
+    usage(program, "a rate is 0.001 to 10,000,000 requests a second");
   return value;
 }
 
@@ -48,11 +57,26 @@ static char *read_file(const char *program, const char *path, size_t *length) {
 }
 
 void bench_arguments_parse(bench_arguments *arguments, int argc, char **argv) {
-  enum { METHOD = 1000, BODY, HTTP2, FRESH, BUFFER, LOOPS, EXTERNAL, STATS };
+  enum {
+    METHOD = 1000,
+    BODY,
+    HTTP2,
+    AUTHORITY,
+    RICH,
+    RATE,
+    FRESH,
+    BUFFER,
+    LOOPS,
+    EXTERNAL,
+    STATS
+  };
   static const struct option options[] = {
       {"method", required_argument, NULL, METHOD},
       {"body-file", required_argument, NULL, BODY},
       {"http2", no_argument, NULL, HTTP2},
+      {"cacert", required_argument, NULL, AUTHORITY},
+      {"rich", no_argument, NULL, RICH},
+      {"rate", required_argument, NULL, RATE},
       {"fresh-urls", no_argument, NULL, FRESH},
       {"buffer-size", required_argument, NULL, BUFFER},
       {"loops", required_argument, NULL, LOOPS},
@@ -91,6 +115,15 @@ void bench_arguments_parse(bench_arguments *arguments, int argc, char **argv) {
       break;
     case HTTP2:
       arguments->http2 = 1;
+      break;
+    case AUTHORITY:
+      arguments->authority = optarg;
+      break;
+    case RICH:
+      arguments->rich = 1;
+      break;
+    case RATE:
+      arguments->rate = rate_of(argv[0], optarg);
       break;
     case FRESH:
       arguments->fresh_urls = 1;

@@ -17,7 +17,10 @@ typedef struct bench_arguments {
   uint64_t requests;
   uint64_t warmup;
   long buffer_size;
+  double rate;           /* requests a second, whatever is answered; 0: none */
+  const char *authority; /* PEM file, or NULL */
   int http2;
+  int rich;       /* fields and deadlines set for each request anew */
   int fresh_urls; /* "?n=1", "?n=2", ... so that nothing can be reused */
   int external;
   int stats;

@@ -62,6 +62,23 @@ static void print_latency(const bench_histogram *latency) {
          (double) latency->max / 1e3);
 }
 
+/* What a curve of latencies is drawn from: percentile, microseconds. */
+static void print_spectrum(const bench_histogram *latency) {
+  static const double percentiles[] = {
+      0,  10,   20, 30,   40, 50, 60,   70,   75,    80,    85,
+      90, 92.5, 95, 97.5, 98, 99, 99.5, 99.9, 99.95, 99.99, 100};
+  const char *separator = "";
+  printf("  \"latency_spectrum\": [");
+  for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles; i++) {
+    uint64_t value =
+        i == 0 ? (latency->count ? latency->min : 0)
+               : bench_histogram_quantile(latency, percentiles[i] / 100);
+    printf("%s[%g, %.3f]", separator, percentiles[i], (double) value / 1e3);
+    separator = ", ";
+  }
+  printf("],\n");
+}
+
 static void print_status(const uint64_t *status) {
   const char *separator = "";
   printf("  \"status\": {");
@@ -96,6 +113,7 @@ void bench_report_print(const bench_totals *totals, const bench_moment *from,
          (user + system) * 1e6 / requests,
          (unsigned long long) usage.ru_maxrss * 1024);
   print_latency(&totals->latency);
+  print_spectrum(&totals->latency);
   print_status(totals->status);
   printf("  \"mode\": \"%s\",\n  \"connections\": %u,\n  \"loops\": %u\n}\n",
          mode, connections, loops);

@@ -1,0 +1,45 @@
+#include "bare_rate.h"
+#include "support/report.h"
+
+#include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+static void on_readable(uv_poll_t *poll, int status, int events) {
+  bare_rate *rate = poll->data;
+  uint64_t count;
+  (void) status;
+  (void) events;
+  if (read(rate->fd, &count, sizeof count) == (ssize_t) sizeof count)
+    rate->on_due(rate->context);
+}
+
+int bare_rate_init(bare_rate *rate, uv_loop_t *loop, double per_second,
+                   void (*on_due)(void *context), void *context) {
+  rate->rate = per_second;
+  rate->on_due = on_due;
+  rate->context = context;
+  rate->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (rate->fd < 0)
+    return -errno;
+  rate->first = bench_now();
+  uv_poll_init(loop, &rate->poll, rate->fd);
+  rate->poll.data = rate;
+  return uv_poll_start(&rate->poll, UV_READABLE, on_readable);
+}
+
+uint64_t bare_rate_due(const bare_rate *rate, uint64_t number) {
+  return rate->first + (uint64_t) ((double) number * 1e9 / rate->rate);
+}
+
+void bare_rate_arm(bare_rate *rate, uint64_t due) {
+  struct itimerspec time = {
+      .it_value = {(time_t) (due / 1000000000u), (long) (due % 1000000000u)}};
+  timerfd_settime(rate->fd, TFD_TIMER_ABSTIME, &time, NULL);
+}
+
+void bare_rate_close(bare_rate *rate) {
+  uv_poll_stop(&rate->poll);
+  uv_close((uv_handle_t *) &rate->poll, NULL);
+  close(rate->fd);
+}
