@@ -8,7 +8,7 @@ from .programs import look, ordered
 from .summary import MEASURE
 
 CUT = 6  # bars longer than so many times the base are cut, or it could not be seen
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 340, 74, 18, 14, 46
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 340, 84, 18, 14, 46
 NINES = (0, 50, 90, 99, 99.9, 99.99)
 
 
@@ -105,7 +105,7 @@ def _axes(x, y, ticks: list, percentiles: list) -> list:
         at = _length(y(tick))
         parts.append(f'<path class="grid" d="M{LEFT} {at}H{right}"/><text class="tick" '
                      f'x="{LEFT - 8}" y="{at}" dy=".33em" text-anchor="end">'
-                     f"{escape(duration(tick))}</text>")
+                     f"{escape(duration(tick, exact=False))}</text>")
     for percentile in percentiles:
         at = _length(x(percentile))
         name, kind = percentile_name(percentile), "tick least" if percentile == 0 else "tick"
@@ -126,7 +126,8 @@ def _line(program: str, curve: list, x, y) -> str:
     path = "M" + "L".join(f"{left} {top}" for left, top, _, _ in points)
     dots = "".join(
         f'<circle cx="{left}" cy="{top}" r="7"><title>{escape(shape.title)}, '
-        f"{percentile_name(at)}: {escape(duration(value))}</title></circle>" for left, top, at, value in points)
+        f"{percentile_name(at)}: {escape(duration(value))}</title></circle>"
+        for left, top, at, value in points)
     return (f'<g class="line s-{shape.colour}" tabindex="0" role="img" '
             f'aria-label="{attribute(f"{shape.title}: {told}")}"><title>{escape(shape.title)}: '
             f'{escape(told)}</title><path d="{path}"{dash}/>{dots}</g>')

@@ -17,12 +17,15 @@ def microseconds(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
-def duration(value: float, micro: str = "µs") -> str:
-    """For an axis or a line of text: a short number and its unit."""
-    for size, unit in ((1e6, "s"), (1e3, "ms"), (1, micro)):
-        if value >= size or size == 1:
-            return f"{value / size:.3g} {unit}"
-    return ""
+def duration(value: float, micro: str = "µs", exact: bool = True) -> str:
+    """Three figures and the unit; an axis is without zeros that say nothing."""
+    value = float(f"{value:.3g}")  # 999.7 us are 1.00 ms
+    size, unit = next(((size, unit) for size, unit in ((1e6, "s"), (1e3, "ms")) if value >= size),
+                      (1, micro))
+    value /= size
+    if value >= 100:
+        return f"{value:,.0f} {unit}"
+    return f"{value:#.3g} {unit}" if exact else f"{value:.3g} {unit}"
 
 
 def bytes_text(value: float) -> str:

@@ -135,8 +135,8 @@ def summary_table(cell: dict, entries: dict) -> str:
             title += f'<small class="errors">{entry["errors"]:,} errors</small>'
         rows.append([title] + [figure(entry, measure.key, program == cell["base"])
                                for measure in shown])
-    return table(f"{cell['title']}: medians; below them the ratio to {look(cell['base']).title}, "
-                 "and half the spread",
+    return table(f"{cell['title']}: medians; below them the ratio to the base "
+                 f"({look(cell['base']).title}), and half the spread",
                  ["program"] + [HEADS[measure.key] for measure in shown], rows)
 
 

@@ -7,7 +7,7 @@ from .programs import look, ordered, repeated
 from .summary import MEASURE, MEASURES
 
 WORDS = {True: "met", False: "**missed**", None: "not measured"}
-UNITS = {"us": " us", "bytes": " B", "/s": "", "count": ""}
+UNITS = {"us": " us", "/s": "", "count": ""}
 
 
 def _cell(text) -> str:
@@ -27,19 +27,26 @@ def _table(head: list, rows: list) -> list:
 
 
 def _column(measure) -> str:
-    known = {"cpu": "CPU us/request", "memory": "peak memory MB"}
+    known = {"cpu": "CPU us/request", "memory": "peak memory MB",
+             "waiting": "bytes/request in flight"}
     title = measure.title.replace(" per request", "/request")
     return known.get(measure.key) or title + UNITS[measure.unit]
 
 
-def _value(entry: dict, key: str) -> str:
-    """Median, ratio, spread: what there is of it."""
-    found = entry.get(key)
+def _short(entry: dict, key: str, base: bool) -> str:
+    """Median and, but of the base itself, ratio: what there is of it."""
+    found = (entry or {}).get(key)
     if not found:
-        return NOTHING
+        return ""
     text = of_measure(key, found["median"])
-    if "ratio" in found:
-        text += f" ({ratio(found['ratio'], 'x')})"
+    return text if base or "ratio" not in found else f"{text} ({ratio(found['ratio'], 'x')})"
+
+
+def _value(entry: dict, key: str, base: bool) -> str:
+    """The spread too."""
+    found, text = entry.get(key), _short(entry, key, base)
+    if not text:
+        return NOTHING
     return f"{text} ±{percent(found['spread'] / 2)}" if entry["runs"] > 1 else text
 
 
@@ -54,7 +61,8 @@ def _section(name: str, report: dict) -> list:
         title = _cell(look(program).title)
         if entry["errors"]:
             title += f", **{entry['errors']:,} errors**"
-        rows.append([title, *(_value(entry, measure.key) for measure in shown)])
+        rows.append([title, *(_value(entry, measure.key, program == cell["base"])
+                             for measure in shown)])
     return [f"### {_cell(cell['title'])}", "", *_table(head, rows)]
 
 
@@ -88,14 +96,6 @@ def full(report: dict) -> str:
     return "\n".join(lines)
 
 
-def _short(entry: dict, key: str) -> str:
-    found = (entry or {}).get(key)
-    if not found:
-        return ""
-    text = of_measure(key, found["median"])
-    return f"{text} ({ratio(found['ratio'], 'x')})" if "ratio" in found else text
-
-
 def _rows(report: dict) -> list:
     """CPU of each cell, and what else of it a target is about: (cell, measure)."""
     aimed = {(verdict["cell"], verdict["measure"].partition("/")[0])
@@ -116,14 +116,15 @@ def compact(report: dict) -> str:
             title += ": " + _column(MEASURE[key])
         if cell["base"] != "bare":
             title += f"; to {_cell(look(cell['base']).short)}"
-        figures = [_short(programs.get(program), key) for program in columns]
+        told = {program: _short(entry, key, program == cell["base"])
+                for program, entry in programs.items()}
+        figures = [told.get(program, "") for program in columns]
         if any(figures):
             rows.append([title, *figures])
-        alone = [f"{_cell(look(program).title)} {_short(programs[program], key)}"
-                 for program in ordered(programs)
-                 if program not in columns and _short(programs[program], key)]
+        alone = [f"{_cell(look(program).title)}: {told[program]}" for program in ordered(programs)
+                 if program not in columns and told[program]]
         if alone:
-            notes.append(f"{title}: " + ", ".join(alone) + ".")
+            notes.append(f"{title}: " + "; ".join(alone) + ".")
     lines = _table(head, rows)
     for note in notes:
         lines += [note, ""]

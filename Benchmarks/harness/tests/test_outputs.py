@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from samples import report_of, run, runs
 from harness import render
 from harness.charts import log_bounds, log_ticks, nines
+from harness.formats import NOTHING, duration, of_measure, ratio
 from harness.html import page
 from harness.markdown import compact, full
 from harness.report import MARKS, command_text, load, write_json, write_readme
@@ -78,7 +79,8 @@ class Pages(unittest.TestCase):
 
     def test_figures_are_there(self):
         text = page(report_of(FULL))
-        for figure in ("10.50", "1.19×", "17,500", "32.9×", "scripts/bench --rounds 3", "cut go on"):
+        for figure in ("10.50", "1.19×", "17,500", "32.9×", "scripts/bench --rounds 3",
+                       "cut go on"):
             self.assertIn(figure, text)
 
     def test_names_are_text(self):
@@ -116,10 +118,11 @@ class Tables(unittest.TestCase):
     def test_the_compact_one(self):
         text = compact(report_of(FULL))
         self.assertEqual(self.rows(text, "| 12 B, 64 in flight | 10"),
-                         ["12 B, 64 in flight", "10.50 (1.00x)", "12.50 (1.19x)"])
-        self.assertIn("in flight B | 14,600 (1.00x) | 17,500 (1.20x) |", text)
-        self.assertIn("to closures: memory cache 5.00 (0.25x).", text)
-        self.assertIn("2026-01-02; a machine; medians of 3 rounds: `scripts/bench --rounds 3`.", text)
+                         ["12 B, 64 in flight", "10.50", "12.50 (1.19x)"])
+        self.assertIn("bytes/request in flight | 14,600 | 17,500 (1.20x) |", text)
+        self.assertIn("to closures: memory cache: 5.00 (0.25x).", text)
+        self.assertIn("2026-01-02; a machine; medians of 3 rounds: `scripts/bench --rounds 3`.",
+                      text)
 
     def test_errors_are_shown(self):
         report = report_of({"small_c64": {"bare": [run(errors=4)]}})
@@ -137,6 +140,21 @@ class Axes(unittest.TestCase):
         self.assertEqual(log_ticks(10, 200), [10, 20, 50, 100, 200])
         self.assertEqual(log_ticks(10, 100_000), [10, 100, 1000, 10_000, 100_000])
         self.assertEqual(log_bounds(0.03, 0.2), (0.02, 0.2))
+
+
+class Numbers(unittest.TestCase):
+    def test_durations(self):
+        told = {0.5: "0.500 us", 7: "7.00 us", 99.96: "100 us", 999.7: "1.00 ms", 2_700: "2.70 ms",
+                1_250_000: "1.25 s", 2_000_000_000: "2,000 s"}
+        self.assertEqual({value: duration(value, "us") for value in told}, told)
+        self.assertEqual(duration(20_000, "us", exact=False), "20 ms")
+
+    def test_by_measure(self):
+        self.assertEqual([of_measure("cpu", value) for value in (9.876, 123.45, 1234.5, None)],
+                         ["9.88", "123.5", "1,234", NOTHING])
+        self.assertEqual(of_measure("memory", 20_400_000), "20.4")
+        self.assertEqual([ratio(value) for value in (0.954, 9.99, 21.46)],
+                         ["0.95×", "9.99×", "21.5×"])
 
 
 class Files(unittest.TestCase):
@@ -172,8 +190,9 @@ class Files(unittest.TestCase):
             self.assertEqual(self.text("README.md"), text)
 
     def test_what_is_no_document_is_an_error(self):
-        for text in ("", "[]", "{}", '{"runs": 3}', '{"runs": {"a": 1}}', '{"runs": {"a": {"b": 1}}}',
-                     '{"runs": {"a": {"b": [1]}}}', '{"runs": {}, "matrix": 7}'):
+        for text in ("", "[]", "{}", '{"runs": 3}', '{"runs": {"a": 1}}',
+                     '{"runs": {"a": {"b": 1}}}', '{"runs": {"a": {"b": [1]}}}',
+                     '{"runs": {}, "matrix": 7}'):
             with open(self.path("bad.json"), "w", encoding="utf-8") as file:
                 file.write(text)
             with self.assertRaises(ValueError, msg=text):

@@ -10,7 +10,8 @@ class Summaries(unittest.TestCase):
     def test_median_and_spread(self):
         found = entry(runs(10, 30, 20))
         self.assertEqual(found["cpu"], {"median": 20, "low": 10, "high": 30, "spread": 1.0})
-        self.assertEqual((found["runs"], found["requests"], found["p999"]["median"]), (3, 1000, 900))
+        self.assertEqual((found["runs"], found["requests"]), (3, 1000))
+        self.assertEqual(found["p999"]["median"], 900)
 
     def test_a_ratio_is_the_median_of_each_rounds_ratio(self):
         # Round 2 is slow for both; a ratio of medians would be 20 / 10.
