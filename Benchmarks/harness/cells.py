@@ -1,4 +1,4 @@
-"""What is measured: programs, cells of the matrix, and the targets."""
+"""What is measured: programs and cells of the matrix. Targets are in targets.py."""
 
 from dataclasses import dataclass
 
@@ -43,33 +43,3 @@ CELLS = (
 
 # The same program with a single request: what there is before any is in flight.
 BASELINE = Cell("slow_c1", "1 in flight to the slow server", "slow:/", 1, 1, 0)
-
-
-@dataclass(frozen=True)
-class Target:
-    text: str
-    cell: str
-    program: str
-    measure: str  # cpu_ratio, rate_ratio, memory, growth
-    limit: float
-    at_least: bool = False
-
-    def met(self, value):
-        return value >= self.limit if self.at_least else value <= self.limit
-
-
-TARGETS = (
-    Target("C core: CPU per request <= 1.08x the bare loop", "small_c64", "core", "cpu_ratio", 1.08),
-    Target("closures: CPU per request <= 1.20x the bare loop", "small_c64", "closures", "cpu_ratio", 1.20),
-    Target("async: CPU per request <= 1.30x the bare loop", "small_c64", "async", "cpu_ratio", 1.30),
-    Target("C core, 1 MB: requests/s >= 0.95x the bare loop", "1mb_c16", "core", "rate_ratio", 0.95, True),
-    Target("closures, 1 MB: requests/s >= 0.95x the bare loop", "1mb_c16", "closures", "rate_ratio", 0.95, True),
-    Target("async, 1 MB: requests/s >= 0.95x the bare loop", "1mb_c16", "async", "rate_ratio", 0.95, True),
-    Target("C core: resident memory per waiting request <= 20 KB", "slow_c10000", "core", "memory", 20_000),
-    Target("closures: resident memory per waiting request <= 20 KB", "slow_c10000", "closures", "memory", 20_000),
-    Target("async: resident memory per waiting request <= 20 KB", "slow_c10000", "async", "memory", 20_000),
-    Target("a hit in memory: CPU <= 0.25x a request", "1kb_cached", "memory", "cpu_ratio", 0.25),
-    Target("a hit in memory by RFC 9111: CPU <= 0.25x a request", "1kb_cached", "http", "cpu_ratio", 0.25),
-    Target("a hit in SQLite: CPU <= 1x a request", "1kb_cached", "sqlite", "cpu_ratio", 1.0),
-    Target("C core: CPU per request at 1,000 <= 1.5x that at 64", "small_c1000", "core", "growth", 1.5),
-)

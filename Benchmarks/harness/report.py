@@ -1,146 +1,120 @@
-"""Medians, spreads, ratios to the cell's base, and the targets beside them."""
+"""The document that --json writes, and everything that is made of it."""
 
-from statistics import median
+import json
+import os
+import shlex
 
-from .cells import CELLS, LAYERS, PROGRAMS, TARGETS
+from .cells import CELLS
+from .html import page
+from .markdown import compact, full
+from .summary import base_of, table
+from .targets import TARGETS, verdicts
+
+MARKS = ("<!-- scripts/bench --readme -->\n", "<!-- end -->")
+# Where output goes says nothing about how to come to the figures again.
+_NOT_THE_MEASUREMENT = {"--json": 1, "--markdown": 1, "--html": 1, "--readme": 0, "--no-build": 0,
+                        "--strict": 0}
 
 
-def summary(runs):
-    """Of one program in one cell: runs are the JSON objects it printed."""
-    cpu = [run["cpu_microseconds_per_request"] for run in runs]
-    rate = [run["requests_per_second"] for run in runs]
-    result = {
-        "runs": len(runs),
-        "errors": sum(run["errors"] for run in runs),
-        "cpu_microseconds_per_request": median(cpu),
-        "cpu_spread": (max(cpu) - min(cpu)) / median(cpu),
-        "requests_per_second": median(rate),
-        "rate_spread": (max(rate) - min(rate)) / median(rate),
-        "latency_p50_microseconds": median(run["latency_microseconds"]["p50"] for run in runs),
-        "latency_p99_microseconds": median(run["latency_microseconds"]["p99"] for run in runs),
-        "peak_resident_bytes": median(run["peak_resident_bytes"] for run in runs),
+def command_text(arguments: list) -> str:
+    kept, skip = ["scripts/bench"], 0
+    for argument in arguments:
+        name, equals, _ = argument.partition("=")
+        if skip:
+            skip -= 1
+        elif name in _NOT_THE_MEASUREMENT:
+            skip = 0 if equals else _NOT_THE_MEASUREMENT[name]
+        else:
+            kept.append(argument)
+    return shlex.join(kept)
+
+
+def matrix_of(cells) -> dict:
+    """What a reader must know of cells; a document keeps it, as cells change."""
+    return {cell.name: {"title": cell.title, "base": getattr(cell, "base", "bare"),
+                        "in_flight": cell.concurrency, "requests": cell.requests}
+            for cell in cells}
+
+
+def document(results: dict, *, date: str, machine: str, command: str, rounds: int,
+             cells=CELLS) -> dict:
+    """Of {cell: {program: [run, ...]}}."""
+    return complete({"date": date, "machine": machine, "command": command, "rounds": rounds,
+                     "matrix": matrix_of(cells), "runs": results})
+
+
+def complete(saved: dict) -> dict:
+    """Fills in what follows from the runs, and what an older document does not have."""
+    results = {cell: {program: runs for program, runs in programs.items() if runs}
+               for cell, programs in saved["runs"].items()}
+    results = {cell: programs for cell, programs in results.items() if programs}
+    known = matrix_of(CELLS)
+    told = saved.get("matrix") or {}
+    matrix = {}
+    for name in [*(name for name in told if name in results),
+                 *(name for name in known if name in results and name not in told),
+                 *(name for name in results if name not in told and name not in known)]:
+        cell = dict(told.get(name) or known.get(name) or {"title": name})
+        cell["base"] = base_of(name, results[name], {name: cell})
+        matrix[name] = cell
+    summaries = table({name: results[name] for name in matrix}, matrix)
+    rounds = max((len(runs) for cell in results.values() for runs in cell.values()), default=0)
+    return {
+        "date": saved.get("date", ""), "machine": saved.get("machine", ""),
+        "command": saved.get("command", "scripts/bench"), "rounds": saved.get("rounds", rounds),
+        "matrix": matrix, "cells": summaries, "targets": verdicts(results, TARGETS),
+        "runs": results,
     }
-    extra = [run["resident_bytes_per_request"] for run in runs if "resident_bytes_per_request" in run]
-    if extra:
-        result["resident_bytes_per_request"] = median(extra)
-    return result
 
 
-def ratios(results):
-    """Ratios are medians of each round's ratio: a slow moment of the machine
-    hits the programs of a round alike."""
-    out = {}
-    bases = {cell.name: cell.base for cell in CELLS}
-    for cell, programs in results.items():
-        bare = programs.get(bases[cell])
-        for program, runs in programs.items():
-            entry = summary(runs)
-            if bare and len(bare) == len(runs):
-                pairs = list(zip(runs, bare))
-                entry["cpu_ratio"] = median(
-                    a["cpu_microseconds_per_request"] / b["cpu_microseconds_per_request"] for a, b in pairs
-                )
-                entry["rate_ratio"] = median(a["requests_per_second"] / b["requests_per_second"] for a, b in pairs)
-            out.setdefault(cell, {})[program] = entry
-    return out
+def load(path: str) -> dict:
+    with open(path, encoding="utf-8") as file:
+        saved = json.load(file)
+    if not _is_document(saved):
+        raise ValueError(f"{path} is not what scripts/bench --json writes")
+    return complete(saved)
 
 
-def reached(target, table):
-    entry = table.get(target.cell, {}).get(target.program)
-    if entry is None:
-        return None
-    if target.measure == "memory":
-        return entry.get("resident_bytes_per_request")
-    if target.measure == "growth":
-        small = table.get("small_c64", {}).get(target.program)
-        return small and entry["cpu_microseconds_per_request"] / small["cpu_microseconds_per_request"]
-    return entry.get(target.measure)
+def _is_document(saved) -> bool:
+    """So far as reports depend on it."""
+    def mapping(value):
+        return isinstance(value, dict)
+    if not mapping(saved) or not mapping(saved.get("runs")):
+        return False
+    matrix, cells = saved.get("matrix") or {}, saved["runs"].values()
+    return (mapping(matrix) and all(map(mapping, matrix.values())) and all(map(mapping, cells))
+            and all(isinstance(runs, list) and all(map(mapping, runs))
+                    for programs in cells for runs in programs.values()))
 
 
-def targets(table):
-    out = []
-    for target in TARGETS:
-        value = reached(target, table)
-        out.append(
-            {
-                "target": target.text,
-                "limit": target.limit,
-                "reached": value,
-                "met": None if value is None else target.met(value),
-            }
-        )
-    return out
+def write_text(path: str, text: str):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
-def format_value(value):
-    if value is None:
-        return "not measured"
-    return f"{value:,.0f}" if value > 1000 else f"{value:.2f}"
+def write_json(path: str, report: dict):
+    write_text(path, json.dumps(report, indent=1) + "\n")
 
 
-def markdown(machine, rounds, table):
-    lines = [f"{machine}; {rounds} rounds, medians, spread = (max - min) / median", ""]
-    for cell in CELLS:
-        programs = table.get(cell.name)
-        if not programs:
-            continue
-        memory = any("resident_bytes_per_request" in entry for entry in programs.values())
-        lines += [f"### {cell.title}", ""]
-        lines.append(
-            f"| program | CPU us/request | spread | to {cell.base} | requests/s | spread | to {cell.base} "
-            "| p50 us | p99 us |"
-            + (" bytes/request |" if memory else "")
-        )
-        lines.append("|---|---|---|---|---|---|---|---|---|" + ("---|" if memory else ""))
-        for program in PROGRAMS:
-            entry = programs.get(program)
-            if entry is None:
-                continue
-            line = (
-                f"| {program} | {entry['cpu_microseconds_per_request']:.2f} | {entry['cpu_spread']:.0%} "
-                f"| {format_value(entry.get('cpu_ratio'))}x | {entry['requests_per_second']:,.0f} "
-                f"| {entry['rate_spread']:.0%} | {format_value(entry.get('rate_ratio'))}x "
-                f"| {entry['latency_p50_microseconds']:,.0f} | {entry['latency_p99_microseconds']:,.0f} |"
-            )
-            if memory:
-                line += f" {entry.get('resident_bytes_per_request', 0):,.0f} |"
-            if entry["errors"]:
-                line += f" {entry['errors']} errors"
-            lines.append(line)
-        lines.append("")
-    lines += ["### Targets", "", "| target | reached | |", "|---|---|---|"]
-    words = {True: "met", False: "MISSED", None: ""}
-    for entry in targets(table):
-        lines.append(f"| {entry['target']} | {format_value(entry['reached'])} | {words[entry['met']]} |")
-    return "\n".join(lines) + "\n"
+def write_html(path: str, report: dict):
+    write_text(path, page(report))
 
 
-def compact(machine, rounds, table):
-    """What README.md shows: a line a program, then the targets."""
-    lines = [
-        "| program | CPU us/request, 64 in flight | to bare | 1 MB: requests/s to bare | CPU us/request, 1,000 in flight "
-        "| bytes per waiting request |",
-        "|---|---|---|---|---|---|",
-    ]
-    for program in LAYERS:
-        cells = {name: programs.get(program, {}) for name, programs in table.items()}
-        small, large = cells.get("small_c64", {}), cells.get("1mb_c16", {})
-        many, slow = cells.get("small_c1000", {}), cells.get("slow_c10000", {})
-        lines.append(
-            f"| {program} | {format_value(small.get('cpu_microseconds_per_request'))} "
-            f"| {format_value(small.get('cpu_ratio'))}x | {format_value(large.get('rate_ratio'))}x "
-            f"| {format_value(many.get('cpu_microseconds_per_request'))} "
-            f"| {format_value(slow.get('resident_bytes_per_request'))} |"
-        )
-    lines += ["", f"{machine}; medians of {rounds} rounds. The targets, and what was reached:", ""]
-    full = markdown(machine, rounds, table)
-    return "\n".join(lines) + "\n\n" + full.split("### Targets\n\n")[1]
+def write_markdown(path: str, report: dict):
+    write_text(path, full(report))
 
 
-def write_readme(path, text):
+def write_readme(path: str, report: dict):
     """Replaces what is between the two marks."""
-    with open(path) as file:
-        before, rest = file.read().split("<!-- scripts/bench --readme -->\n", 1)
-        after = rest.split("<!-- end -->", 1)[1]
-    with open(path, "w") as file:
-        file.write(f"{before}<!-- scripts/bench --readme -->\n{text}<!-- end -->{after}")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    begin, end = MARKS
+    if begin not in text or end not in text.split(begin, 1)[1]:
+        raise ValueError(f"{os.path.basename(path)} has no marks {begin.strip()} and {end}")
+    before, rest = text.split(begin, 1)
+    after = rest.split(end, 1)[1]
+    write_text(path, f"{before}{begin}{compact(report)}{end}{after}")
+
+
+def any_missed(report: dict) -> bool:
+    return any(verdict["met"] is False for verdict in report["targets"])

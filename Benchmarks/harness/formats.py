@@ -1,0 +1,82 @@
+"""Numbers as text, the same in Markdown and HTML."""
+
+from .summary import MEASURE
+
+NOTHING = "–"
+
+
+def plain(value: float) -> str:
+    """About four figures."""
+    size = abs(value)
+    digits = 0 if size >= 1000 else 1 if size >= 100 else 2
+    return f"{value:,.{digits}f}"
+
+
+def microseconds(value: float) -> str:
+    """For a table: whole ones above 100, so that columns can be read down."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def duration(value: float, micro: str = "µs", exact: bool = True) -> str:
+    """Three figures and the unit; an axis is without zeros that say nothing."""
+    value = float(f"{value:.3g}")  # 999.7 us are 1.00 ms
+    size, unit = next(((size, unit) for size, unit in ((1e6, "s"), (1e3, "ms")) if value >= size),
+                      (1, micro))
+    value /= size
+    if value >= 100:
+        return f"{value:,.0f} {unit}"
+    return f"{value:#.3g} {unit}" if exact else f"{value:.3g} {unit}"
+
+
+def bytes_text(value: float) -> str:
+    return f"{value / 1e6:,.1f} MB" if value >= 1e6 else f"{value:,.0f} B"
+
+
+def of_measure(key: str, value) -> str:
+    """Without the unit, which a column's head has."""
+    if value is None:
+        return NOTHING
+    if key == "cpu":
+        return plain(value)
+    if key == "memory":
+        return f"{value / 1e6:,.1f}"
+    unit = MEASURE[key].unit
+    if unit == "us":
+        return microseconds(value)
+    return f"{value:,.1f}" if unit == "count" else f"{value:,.0f}"
+
+
+def with_unit(key: str, value, micro: str = "µs") -> str:
+    if value is None:
+        return NOTHING
+    if key == "cpu":
+        return f"{plain(value)} {micro}"
+    unit = MEASURE[key].unit
+    if unit == "us":
+        return duration(value, micro)
+    if unit == "bytes":
+        return bytes_text(value)
+    return of_measure(key, value) + ("/s" if unit == "/s" else "")
+
+
+def ratio(value, times: str = "×") -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:.2f}{times}" if value < 10 else f"{value:.1f}{times}"
+
+
+def percent(value) -> str:
+    return NOTHING if value is None else f"{value:.0%}"
+
+
+def of_target(verdict: dict, which: str = "reached", times: str = "×") -> str:
+    """A target's figure: a ratio where its measure is divided by something."""
+    value = verdict.get(which)
+    key, _, divisor = (verdict.get("measure") or "").partition("/")
+    if value is None:
+        return NOTHING
+    if divisor:
+        return ratio(value, times)
+    if key in MEASURE and MEASURE[key].unit == "bytes":
+        return f"{value:,.0f} B"
+    return with_unit(key, value) if key in MEASURE else plain(value)

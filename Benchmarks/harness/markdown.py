@@ -1,0 +1,135 @@
+"""The report as Markdown: in full, and the compact one of the README."""
+
+import re
+
+from .formats import NOTHING, of_measure, of_target, percent, ratio
+from .programs import look, ordered, repeated
+from .summary import MEASURE, MEASURES
+
+WORDS = {True: "met", False: "**missed**", None: "not measured"}
+UNITS = {"us": " us", "/s": "", "count": ""}
+
+
+def _cell(text) -> str:
+    """As it is to stand in a table: no end of a column or a line, no tag."""
+    line = " ".join(str(text).split()).replace("\\", "\\\\").replace("|", "\\|")
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line)
+
+
+def _code(text: str) -> str:
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{' '.join(text.split())}{fence}"
+
+
+def _table(head: list, rows: list) -> list:
+    lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines] + [""]
+
+
+def _column(measure) -> str:
+    known = {"cpu": "CPU us/request", "memory": "peak memory MB",
+             "waiting": "bytes/request in flight"}
+    title = measure.title.replace(" per request", "/request")
+    return known.get(measure.key) or title + UNITS[measure.unit]
+
+
+def _short(entry: dict, key: str, base: bool) -> str:
+    """Median and, but of the base itself, ratio: what there is of it."""
+    found = (entry or {}).get(key)
+    if not found:
+        return ""
+    text = of_measure(key, found["median"])
+    return text if base or "ratio" not in found else f"{text} ({ratio(found['ratio'], 'x')})"
+
+
+def _value(entry: dict, key: str, base: bool) -> str:
+    """The spread too."""
+    found, text = entry.get(key), _short(entry, key, base)
+    if not text:
+        return NOTHING
+    return f"{text} ±{percent(found['spread'] / 2)}" if entry["runs"] > 1 else text
+
+
+def _section(name: str, report: dict) -> list:
+    cell, programs = report["matrix"][name], report["cells"][name]
+    shown = [measure for measure in MEASURES
+             if any(measure.key in entry for entry in programs.values())]
+    head = [f"to {_cell(look(cell['base']).short)}", *(_column(measure) for measure in shown)]
+    rows = []
+    for program in ordered(programs):
+        entry = programs[program]
+        title = _cell(look(program).title)
+        if entry["errors"]:
+            title += f", **{entry['errors']:,} errors**"
+        rows.append([title, *(_value(entry, measure.key, program == cell["base"])
+                             for measure in shown)])
+    return [f"### {_cell(cell['title'])}", "", *_table(head, rows)]
+
+
+def _verdicts(report: dict) -> list:
+    rows = []
+    for verdict in report["targets"]:
+        cell = report["matrix"].get(verdict["cell"], {}).get("title", verdict["cell"])
+        figure = of_target(verdict, times="x")
+        if verdict["met"] is not None and verdict["low"] != verdict["high"]:
+            figure += f" ({of_target(verdict, 'low', 'x')} to {of_target(verdict, 'high', 'x')})"
+        rows.append([_cell(cell), _cell(verdict["target"]), figure, WORDS[verdict["met"]]])
+    lines = _table(["cell", "target", "reached", ""], rows)
+    lines[1] = "|---|---|--:|---|"
+    return lines
+
+
+def _origin(report: dict) -> str:
+    parts = [report["date"], report["machine"], f"medians of {report['rounds']} rounds"]
+    return "; ".join(_cell(part) for part in parts if part) + ": " + _code(report["command"])
+
+
+def full(report: dict) -> str:
+    lines = [
+        "# What a request costs", "", _origin(report), "",
+        "A ratio is the median of each round's ratio to the program named in the table's corner;",
+        "± is half of (max - min) / median over the rounds.", "", "## Targets", "",
+        *_verdicts(report), "## Cells", "",
+    ]
+    for name in report["matrix"]:
+        lines += _section(name, report)
+    return "\n".join(lines)
+
+
+def _rows(report: dict) -> list:
+    """CPU of each cell, and what else of it a target is about: (cell, measure)."""
+    aimed = {(verdict["cell"], verdict["measure"].partition("/")[0])
+             for verdict in report["targets"]}
+    return [(name, measure.key) for name in report["matrix"] for measure in MEASURES
+            if measure.key == "cpu" or (name, measure.key) in aimed]
+
+
+def compact(report: dict) -> str:
+    """What README.md shows between its marks."""
+    columns = repeated(report["cells"])
+    head = ["CPU us/request, unless said; to bare", *(_cell(look(name).short) for name in columns)]
+    rows, notes = [], []
+    for name, key in _rows(report):
+        cell, programs = report["matrix"][name], report["cells"][name]
+        title = _cell(cell["title"])
+        if key != "cpu":
+            title += ": " + _column(MEASURE[key])
+        if cell["base"] != "bare":
+            title += f"; to {_cell(look(cell['base']).short)}"
+        told = {program: _short(entry, key, program == cell["base"])
+                for program, entry in programs.items()}
+        figures = [told.get(program, "") for program in columns]
+        if any(figures):
+            rows.append([title, *figures])
+        alone = [f"{_cell(look(program).title)}: {told[program]}" for program in ordered(programs)
+                 if program not in columns and told[program]]
+        if alone:
+            notes.append(f"{title}: " + "; ".join(alone) + ".")
+    lines = _table(head, rows)
+    for note in notes:
+        lines += [note, ""]
+    met = [verdict["met"] for verdict in report["targets"]]
+    lines += [_origin(report) + ".", "",
+              f"Targets: {met.count(True)} met, {met.count(False)} missed, "
+              f"{met.count(None)} not measured.", "", *_verdicts(report)]
+    return "\n".join(lines).rstrip("\n") + "\n"

@@ -1,0 +1,54 @@
+"""How programs are shown: titles, order, colours. Not what is run: see cells.py."""
+
+from dataclasses import dataclass
+
+SOLID, DASHED, DOTTED, MIXED = "", "7 4", "2 4", "10 3 2 3"
+
+
+@dataclass(frozen=True)
+class Look:
+    title: str  # in charts and long tables
+    short: str  # in the head of a column
+    colour: str  # --c-NAME of assets/report.css
+    dash: str = SOLID  # lines must be told apart without colours too
+
+
+# The order is that of tables and bars. Names that are not here come after, by name.
+LOOKS = {
+    "bare": Look("bare loop", "bare", "grey"),
+    "decoder": Look("decoder alone", "decoder", "grey", DASHED),
+    "core": Look("C core", "core", "blue"),
+    "closures": Look("closures", "closures", "green"),
+    "async": Look("async", "async", "purple"),
+    "typed": Look("typed, closures", "typed", "blue", MIXED),
+    "typed-async": Look("typed, async", "typed async", "purple", MIXED),
+    "batch": Look("batch", "batch", "blue", MIXED),
+    "memory": Look("memory cache", "memory", "blue", MIXED),
+    "http": Look("memory cache, RFC 9111", "http", "purple", MIXED),
+    "sqlite": Look("SQLite cache", "sqlite", "orange", MIXED),
+    "async-http-client": Look("AsyncHTTPClient", "AHC", "red", DASHED),
+    "async-http-client-future": Look("AsyncHTTPClient, futures", "AHC futures", "orange", DASHED),
+    "urlsession": Look("URLSession", "URLSession", "olive", DASHED),
+    "wrk": Look("wrk", "wrk", "ink", DOTTED),
+    "h2load": Look("h2load", "h2load", "ink", DOTTED),
+}
+ORDER = {name: index for index, name in enumerate(LOOKS)}
+COLOURS = ("blue", "green", "purple", "orange", "red", "olive", "grey", "ink")
+
+
+def look(name: str) -> Look:
+    known = LOOKS.get(name)
+    if known:
+        return known
+    return Look(name, name, COLOURS[sum(name.encode()) % len(COLOURS)], MIXED)
+
+
+def ordered(names) -> list:
+    return sorted(set(names), key=lambda name: (ORDER.get(name, len(ORDER)), name))
+
+
+def repeated(cells: dict) -> list:
+    """The columns of a table over all cells: one program of one cell would leave a column empty
+    but for a line. All of them where there are few cells."""
+    seen = [program for programs in cells.values() for program in programs]
+    return [program for program in ordered(seen) if seen.count(program) > 1 or len(cells) < 3]

@@ -1,0 +1,140 @@
+"""Medians, spreads and ratios to a cell's base, out of the runs of each program.
+
+Runs are the JSON objects that programs print: {cell: {program: [run, ...]}}, one run a round.
+What a run does not have is left out: no CPU of a load generator, no allocations of a rival."""
+
+import math
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Measure:
+    key: str
+    title: str
+    unit: str  # us, /s, bytes, count
+    path: tuple  # where a run has it
+    more_is_better: bool = False
+
+
+def _latency(key: str, title: str) -> Measure:
+    return Measure(key, title, "us", ("latency_microseconds", key))
+
+
+MEASURES = (
+    Measure("cpu", "CPU per request", "us", ("cpu_microseconds_per_request",)),
+    Measure("rate", "requests/s", "/s", ("requests_per_second",), True),
+    _latency("p50", "p50"),
+    _latency("p90", "p90"),
+    _latency("p99", "p99"),
+    _latency("p999", "p99.9"),
+    Measure("memory", "peak memory", "bytes", ("peak_resident_bytes",)),
+    Measure("waiting", "memory per request in flight", "bytes", ("resident_bytes_per_request",)),
+    Measure("allocations", "allocations per request", "count", ("allocations_per_request",)),
+)
+MEASURE = {measure.key: measure for measure in MEASURES}
+
+
+def number(value):
+    """None for what is no finite number; JSON may hold anything."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def read(run: dict, measure: Measure):
+    value = run
+    for key in measure.path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return number(value)
+
+
+def by_round(runs: list, measure: Measure) -> dict:
+    """A run may say its round, as one that failed leaves a hole; else they are in order."""
+    values = {}
+    for index, run in enumerate(runs, 1):
+        value = read(run, measure)
+        if value is not None:
+            values[run.get("round", index)] = value
+    return values
+
+
+def ratios(runs: list, others: list, measure: Measure) -> list:
+    """Of each round: a slow moment of the machine hits the programs of a round alike.
+    others are the runs of one program or more, whose values are added up."""
+    values = by_round(runs, measure)
+    below = [by_round(other, measure) for other in others]
+    if not values or not below or not all(below):
+        return []
+    told = all("round" in run for run in sum(others, runs))
+    if told or all(len(other) == len(runs) for other in others):
+        pairs = [(value, sum(other[name] for other in below)) for name, value in values.items()
+                 if all(name in other for other in below)]
+    else:  # nothing says which belong together
+        pairs = [(median(values.values()), sum(median(other.values()) for other in below))]
+    return [value / base for value, base in pairs if base > 0]
+
+
+def middle(values: list) -> dict:
+    centre = median(values)
+    low, high = min(values), max(values)
+    return {"median": centre, "low": low, "high": high,
+            "spread": (high - low) / abs(centre) if centre else 0.0}
+
+
+def curve(runs: list) -> list:
+    """[[percentile, us], ...], medians over the rounds. Percentiles that a run has too few
+    requests for, so that they only repeat its longest one, are left out."""
+    points = {}
+    for run in runs:
+        requests = number(run.get("requests"))
+        for percentile, value in _points(run):
+            beyond = requests is None or requests * (100 - percentile) / 100 >= 0.999
+            if beyond and 0 <= percentile < 100 and value > 0:
+                points.setdefault(percentile, []).append(value)
+    return [[percentile, median(points[percentile])] for percentile in sorted(points)]
+
+
+def _points(run: dict):
+    spectrum = run.get("latency_spectrum") or []
+    if not spectrum:  # at least what each program prints: p50 is 50, p999 is 99.9
+        latency = run.get("latency_microseconds") or {}
+        names = [key for key in latency if key[:1] == "p" and key[1:].isdigit()]
+        spectrum = [[float(key[1:3] + "." + (key[3:] or "0")), latency[key]] for key in names]
+        spectrum.append([0.0, latency.get("min")])
+    for point in spectrum:
+        if len(point) == 2 and None not in (number(point[0]), number(point[1])):
+            yield float(point[0]), point[1]
+
+
+def entry(runs: list, base: list = ()) -> dict:
+    """Of one program in one cell; base are the runs of what ratios are to."""
+    result = {"runs": len(runs), "errors": sum(number(run.get("errors")) or 0 for run in runs)}
+    requests = [run["requests"] for run in runs if number(run.get("requests")) is not None]
+    if requests:
+        result["requests"] = median(requests)
+    for measure in MEASURES:
+        values = list(by_round(runs, measure).values())
+        if not values:
+            continue
+        result[measure.key] = middle(values)
+        to_base = ratios(runs, [base], measure) if base else []
+        if to_base:
+            result[measure.key].update(
+                ratio=median(to_base), ratio_low=min(to_base), ratio_high=max(to_base))
+    result["curve"] = curve(runs)
+    return result
+
+
+def base_of(name: str, programs, matrix: dict) -> str:
+    told = matrix.get(name, {}).get("base")
+    return told or ("bare" if "bare" in programs else next(iter(programs), ""))
+
+
+def table(results: dict, matrix: dict) -> dict:
+    """{cell: {program: entry}}; matrix says each cell's base."""
+    out = {}
+    for cell, programs in results.items():
+        base = programs.get(base_of(cell, programs, matrix), [])
+        out[cell] = {program: entry(runs, base) for program, runs in programs.items() if runs}
+    return out

@@ -1,0 +1,88 @@
+"""What is aimed at, and what was reached.
+
+A measure is a key of summary.MEASURES, alone or by what it is divided:
+  cpu/bare              by that of a program in the same cell
+  cpu/closures+decoder  by the sum of two
+  cpu/@small_c64        by that of the same program in another cell
+  cpu/bare@small_c64    by that of another program there"""
+
+from dataclasses import dataclass
+from statistics import median
+
+from .programs import look
+from .summary import MEASURE, by_round, ratios
+
+
+@dataclass(frozen=True)
+class Target:
+    text: str
+    cell: str
+    program: str
+    measure: str
+    limit: float
+    at_least: bool = False
+
+    def met(self, value: float) -> bool:
+        return value >= self.limit if self.at_least else value <= self.limit
+
+
+def _each(programs: tuple, text: str, cell: str, measure: str, limit: float,
+          at_least: bool = False) -> tuple:
+    return tuple(Target(f"{look(program).title}: {text}", cell, program, measure, limit, at_least)
+                 for program in programs)
+
+
+SWIFT = ("closures", "async")
+OURS = ("core",) + SWIFT
+TARGETS = (
+    *_each(("core",), "CPU <= 1.08x the bare loop", "small_c64", "cpu/bare", 1.08),
+    *_each(("closures",), "CPU <= 1.15x the bare loop", "small_c64", "cpu/bare", 1.15),
+    *_each(("async",), "CPU <= 1.25x the bare loop", "small_c64", "cpu/bare", 1.25),
+    *_each(SWIFT, "requests/s >= 0.9x the bare loop", "small_c64", "rate/bare", 0.9, True),
+    *_each(("async-http-client",), "CPU >= 2.5x our async", "small_c64", "cpu/async", 2.5, True),
+    *_each(("urlsession",), "CPU >= 15x our async", "small_c64", "cpu/async", 15, True),
+    *_each(OURS, "CPU at 1,000 <= 1.3x that at 64", "small_c1000", "cpu/@small_c64", 1.3),
+    *_each(OURS, "CPU at 4,000 <= 1.5x that at 64", "small_c4000", "cpu/@small_c64", 1.5),
+    *(target for cell in ("64kb_c64", "1mb_c16") for target in (
+        *_each(OURS, "requests/s >= 0.95x the bare loop", cell, "rate/bare", 0.95, True),
+        *_each(SWIFT, "requests/s >= 2x AsyncHTTPClient", cell, "rate/async-http-client", 2,
+               True))),
+    *_each(("typed",), "CPU <= 1.3x closures without decoding and the decoder alone",
+           "post_typed", "cpu/closures+decoder", 1.3),
+    *_each(SWIFT, "CPU <= 1.15x the bare loop", "tls_c64", "cpu/bare", 1.15),
+    *_each(SWIFT, "CPU <= 1.15x the bare loop", "h2_c64", "cpu/bare", 1.15),
+    *_each(SWIFT, "CPU <= 1.25x a bare loop that sets the same", "rich_c64", "cpu/bare", 1.25),
+    *_each(("memory", "http"), "CPU of a hit <= 0.25x a request", "1kb_cached", "cpu/closures",
+           0.25),
+    *_each(("sqlite",), "CPU of a hit <= 1x a request", "1kb_cached", "cpu/closures", 1.0),
+    *_each(OURS, "<= 18 KB resident for each waiting request", "slow_c10000", "waiting", 18_000),
+    *_each(SWIFT, "p99 <= 1.3x the bare loop", "open_loop", "p99/bare", 1.3),
+)
+
+
+def values(target: Target, results: dict) -> list:
+    """Of each round; empty when something that it takes was not run."""
+    key, _, divisor = target.measure.partition("/")
+    measure = MEASURE[key]
+    runs = results.get(target.cell, {}).get(target.program, [])
+    if not divisor:
+        return list(by_round(runs, measure).values())
+    programs, _, cell = divisor.partition("@")
+    there = results.get(cell or target.cell, {})
+    others = [there.get(name, []) for name in (programs or target.program).split("+")]
+    return ratios(runs, others, measure)
+
+
+def verdicts(results: dict, wanted: tuple = TARGETS) -> list:
+    out = []
+    for target in wanted:
+        found = values(target, results)
+        reached = median(found) if found else None
+        out.append({
+            "target": target.text, "cell": target.cell, "program": target.program,
+            "measure": target.measure, "limit": target.limit, "at_least": target.at_least,
+            "reached": reached,
+            "low": min(found) if found else None, "high": max(found) if found else None,
+            "met": None if reached is None else target.met(reached),
+        })
+    return out
