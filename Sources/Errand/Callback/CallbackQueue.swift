@@ -10,11 +10,18 @@ public final class CallbackQueue: Sendable {
     enum Job: Sendable {
         case event(TransferEvent)
         case block(@Sendable () -> Void)
+        /// Has run.
+        case done
 
-        func run() {
-            switch self {
+        /// Runs it, and lets go of it: what a request leaves is used again by the next one while it is still in the
+        /// processor's caches, and not put aside until all others of the drain have run.
+        mutating func run() {
+            var job = Job.done
+            swap(&job, &self)
+            switch job {
             case .event(let event): event.receiver.receive(event.kind)
             case .block(let block): block()
+            case .done: break
             }
         }
     }
@@ -53,15 +60,27 @@ public final class CallbackQueue: Sendable {
 
     /// Runs `block` after everything enqueued before. Any thread.
     public func async(_ block: @escaping @Sendable () -> Void) {
-        enqueue(CollectionOfOne(.block(block)))
-    }
-
-    func enqueue(_ jobs: some Collection<Job>) {
-        guard !jobs.isEmpty else { return }
         let action = pending.withLock { pending in
-            pending.jobs.append(contentsOf: jobs)
+            pending.jobs.append(.block(block))
             return pending.machine.jobsAdded()
         }
+        guard action == .scheduleDrain else { return }
+        scheduleDrain()
+    }
+
+    /// Takes all of them, and leaves an empty list with room for as many.
+    func enqueue(_ jobs: inout [Job]) {
+        guard !jobs.isEmpty else { return }
+        let action = pending.withLock { pending in
+            if pending.jobs.isEmpty {
+                // As a rule: nothing is copied then.
+                swap(&pending.jobs, &jobs)
+            } else {
+                pending.jobs.append(contentsOf: jobs)
+            }
+            return pending.machine.jobsAdded()
+        }
+        jobs.removeAll(keepingCapacity: true)
         guard action == .scheduleDrain else { return }
         scheduleDrain()
     }
@@ -83,10 +102,10 @@ public final class CallbackQueue: Sendable {
             }
             switch action {
             case .run:
-                for job in jobs { job.run() }
+                for index in jobs.indices { jobs[index].run() }
                 done += jobs.count
             case .runThenReschedule:
-                for job in jobs { job.run() }
+                for index in jobs.indices { jobs[index].run() }
                 return scheduleDrain()
             case .finish:
                 return

@@ -44,7 +44,20 @@ struct BaseURL: Sendable {
         guard Self.needsNoResolving(path) else {
             return URLReference(folder).resolving(URLReference(path)).text
         }
-        return path.utf8.first == 0x2F ? origin + path : folder + path
+        return Self.concatenation(path.utf8.first == 0x2F ? origin : folder, path)
+    }
+
+    /// `head + tail`, made in one go: `+` copies the head and then makes room for the rest.
+    private static func concatenation(_ head: String, _ tail: String) -> String {
+        var (head, tail) = (head, tail)
+        return head.withUTF8 { head in
+            tail.withUTF8 { tail in
+                String(unsafeUninitializedCapacity: head.count + tail.count) { buffer in
+                    let end = buffer.initialize(fromContentsOf: head)
+                    return buffer[end...].initialize(fromContentsOf: tail)
+                }
+            }
+        }
     }
 
     private func appending(_ path: String) throws(ErrandError) -> String {
@@ -89,16 +102,21 @@ struct BaseURL: Sendable {
     }
 
     /// True where RFC 3986 5.2 comes down to a concatenation: no dot segment, no `//` or `?` in front, not empty.
+    /// By the bytes as they lie there, as each request asks.
     private static func needsNoResolving(_ path: String) -> Bool {
+        path.utf8.withContiguousStorageIfAvailable(needsNoResolving)
+            ?? Array(path.utf8).withUnsafeBufferPointer(needsNoResolving)
+    }
+
+    private static func needsNoResolving(_ path: UnsafeBufferPointer<UInt8>) -> Bool {
         var previous: UInt8 = 0x2F
-        var index = 0
-        for byte in path.utf8 {
+        for index in path.indices {
+            let byte = path[index]
             if previous == 0x2F, byte == 0x2E { return false }
             if index == 1, previous == 0x2F, byte == 0x2F { return false }
             if byte == 0x3F || byte == 0x23 { return index > 0 }
             previous = byte
-            index += 1
         }
-        return index > 0
+        return !path.isEmpty
     }
 }

@@ -3,6 +3,21 @@ extension RequestBuilder {
     func transferSettings(
         of command: some Command, _ overrides: RequestOverrides?, url: String
     ) throws(ErrandError) -> TransferSettings {
+        // Most say nothing, and are not to copy what they do not say.
+        if overrides == nil, !hasPolicies, command.timeouts == nil, command.limits == nil,
+            command.priority == .normal, command.connection == nil
+        {
+            let settings = try plain.get()
+            if settings.requiresTLS { try Self.requireTLS(url) }
+            return settings
+        }
+        return try ownSettings(of: command, overrides, url: url)
+    }
+
+    @inline(never)
+    private func ownSettings(
+        of command: some Command, _ overrides: RequestOverrides?, url: String
+    ) throws(ErrandError) -> TransferSettings {
         var timeouts = command.timeouts
         var limits = command.limits
         var priority = command.priority

@@ -77,6 +77,8 @@ extension RequestBuilder {
 
     /// `path` if it is an absolute URL, without dot segments; `nil` if it is relative.
     static func absolute(_ path: String, hasBase: Bool) throws(ErrandError) -> String? {
+        // A path of the base's host, as most are; RFC 3986 3.1: no scheme begins with a slash.
+        if path.utf8.first == UInt8(ascii: "/") { return nil }
         if URLReference.isPlainAbsolute(path) { return path }
         guard path.utf8.contains(0x3A) else { return nil }
         let reference = URLReference(path)

@@ -15,6 +15,7 @@ final class RequestBuilder: Sendable {
     let plain: Result<TransferSettings, ErrandError>
     /// `nil`: one TLS for all hosts.
     let policies: Result<TLSPolicyTable, ErrandError>?
+    let hasPolicies: Bool
 
     init(_ settings: Client.Settings, engine: ConnectionOptions) {
         let engine = engine.resolved
@@ -37,7 +38,8 @@ final class RequestBuilder: Sendable {
                 connection: connection == engine ? nil : connection, requiresTLS: settings.connection.tls.demandsTLS)
         }
         self.plain = plain
-        if settings.tlsPolicies == TLSPolicies() {
+        hasPolicies = settings.tlsPolicies != TLSPolicies()
+        if !hasPolicies {
             policies = nil
         } else {
             policies = Result { () throws(ErrandError) in

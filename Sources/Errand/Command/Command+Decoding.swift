@@ -23,7 +23,7 @@ extension Command where Response: Decodable {
 extension Command {
     /// `nil`: the response's.
     fileprivate func decoder(for response: Errand.Response) -> JSONDecoder? {
-        if case .override? = response.decoder { return nil }
+        if response.decoder?.isOverride == true { return nil }
         return jsonDecoder
     }
 }

@@ -1,17 +1,10 @@
 import FoundationEssentials
 
-/// What reads the responses of a request as JSON.
-enum ResponseDecoder: Sendable {
-    /// The command's or the client's: a command that has another of its own takes that.
-    case inherited(JSONDecoder)
-    /// The request's own.
-    case override(JSONDecoder)
-
-    var decoder: JSONDecoder {
-        switch self {
-        case .inherited(let decoder), .override(let decoder): decoder
-        }
-    }
+/// What reads the responses of a request as JSON. One reference and a flag, as every copy of a response has it.
+struct ResponseDecoder: Sendable {
+    let decoder: JSONDecoder
+    /// The request's own. If not, the command's or the client's: a command that has another of its own takes that.
+    let isOverride: Bool
 }
 
 extension Response {

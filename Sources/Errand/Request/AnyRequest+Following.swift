@@ -5,7 +5,17 @@ extension AnyRequest {
     final func advance(_ result: TransferResult, inPlace: Bool) -> Step {
         let (action, known, isPlain) = core.withLock { ($0.machine.transferEnded(), $0.builder, $0.hooks == nil) }
         let builder = known ?? client.builder
-        let result = result.read(by: responseDecoder(by: builder))
+        // Not as one value for both: every copy of a response counts its references.
+        guard let decoder = responseDecoder(by: builder) else {
+            return take(action, result, by: builder, inPlace: inPlace, isPlain: isPlain)
+        }
+        return take(action, result.read(by: decoder), by: builder, inPlace: inPlace, isPlain: isPlain)
+    }
+
+    private func take(
+        _ action: RequestStateMachine.EndAction, _ result: TransferResult, by builder: RequestBuilder, inPlace: Bool,
+        isPlain: Bool
+    ) -> Step {
         switch action {
         case .ignore:
             return .ignored
@@ -13,21 +23,28 @@ extension AnyRequest {
             _ = completed(result)
             conclude(.cancelled)
         case .evaluate:
-            let result = isPlain ? result : completed(result)
-            cached(result)
-            switch result {
-            case .response(let response) where RedirectRules.isRedirect(response.statusCode):
-                return follow(response, by: builder, inPlace: inPlace)
-            case .failure(.cancelled):
-                // Not by the request's own stop: the transport was shut down beneath it.
-                conclude(.shutDown)
-            case .failure(.uploadNotReplayable):
-                return sendAgain(result, by: builder, inPlace: inPlace)
-            case .response, .failure:
-                return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
-            }
+            if isPlain { return evaluate(result, by: builder, inPlace: inPlace, isPlain: true) }
+            return evaluate(completed(result), by: builder, inPlace: inPlace, isPlain: false)
         }
         return .finished
+    }
+
+    private func evaluate(
+        _ result: TransferResult, by builder: RequestBuilder, inPlace: Bool, isPlain: Bool
+    ) -> Step {
+        cached(result)
+        switch result {
+        case .response(let response) where RedirectRules.isRedirect(response.statusCode):
+            return follow(response, by: builder, inPlace: inPlace)
+        case .failure(.cancelled):
+            // Not by the request's own stop: the transport was shut down beneath it.
+            conclude(.shutDown)
+            return .finished
+        case .failure(.uploadNotReplayable):
+            return sendAgain(result, by: builder, inPlace: inPlace)
+        case .response, .failure:
+            return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
+        }
     }
 
     private func follow(_ response: Response, by builder: RequestBuilder, inPlace: Bool) -> Step {

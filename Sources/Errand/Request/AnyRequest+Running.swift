@@ -50,14 +50,25 @@ extension AnyRequest {
     /// What a run has left. It is taken under the lock and let go after it: with the last reference to a value or an
     /// error of the user's their `deinit` runs, which may well ask this request something.
     ///
+    /// A class, as a first run has none of it and is not to carry its room about.
+    ///
     /// `@unchecked Sendable`: it is only carried out of a lock and dropped; the hooks in it are never used again.
-    private struct Remains: @unchecked Sendable {
+    private final class Remains: @unchecked Sendable {
         let outcome: RequestStateMachine.Outcome
         let response: Response?
         let description: RequestDescription?
         let earlier: [Attempt]
         let value: (any Sendable)?
         let hooks: RunHooks?
+
+        init(_ outcome: RequestStateMachine.Outcome, _ core: inout Core, value: (any Sendable)?, hooks: RunHooks?) {
+            self.outcome = outcome
+            response = core.response.take()
+            description = core.description.take()
+            earlier = core.earlier
+            self.value = value
+            self.hooks = hooks
+        }
     }
 
     private struct Begun: Sendable {
@@ -112,12 +123,9 @@ extension AnyRequest {
         } else if !client.observers.isEmpty {
             core.madeHooks().run.observers = client.observers
         }
-        let remains = outcome.map { outcome in
-            Remains(
-                outcome: outcome, response: core.response.take(), description: core.description.take(),
-                earlier: core.earlier, value: takeValue(), hooks: left)
-        }
-        if remains != nil {
+        var remains: Remains?
+        if let outcome {
+            remains = Remains(outcome, &core, value: takeValue(), hooks: left)
             core.earlier = []
             core.isReplayUnsent = false
             core.deadline = nil

@@ -22,7 +22,7 @@ extension Request {
     /// As ``result``, with fewer copies of a value whose type is known at run time alone.
     private func takenOutcome() throws -> C.Response {
         var failure: ErrandError?
-        let value = core.withLock { core -> C.Response? in
+        let stored = core.withLock { core -> (any Sendable)? in
             switch core.machine.outcome {
             case .succeeded: return storedValue
             case .failed(let error): failure = error
@@ -31,7 +31,7 @@ extension Request {
             }
             return nil
         }
-        if let value { return value }
+        if let stored, let value = typed(stored) { return value }
         guard failure != .cancelled else { throw CancellationError() }
         throw failure ?? .internalFailure
     }

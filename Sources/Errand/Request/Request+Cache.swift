@@ -19,7 +19,13 @@ extension Request {
 
     /// Tells what was stored where it is of use, and then answers what is sent; `nil` where the run is to end.
     func goingPastCache(_ verdict: Verdict) -> Step? {
-        guard goesPastCache(verdict), var next = transferDescription else { return nil }
+        goesPastCache(verdict) ? pastCache(verdict) : nil
+    }
+
+    // Apart: the type of its value is looked up where it begins.
+    @inline(never)
+    private func pastCache(_ verdict: Verdict) -> Step? {
+        guard var next = transferDescription else { return nil }
         let isTold = next.cachePlan?.reading == .cacheThenNetwork
         // Taken in any case: what comes next leaves another one.
         let value = takeUntoldValue()
@@ -39,10 +45,11 @@ extension Request {
     }
 
     private func takeUntoldValue() -> C.Response? {
-        core.withLock { _ in
+        let taken = core.withLock { _ in
             hasUntoldValue = false
             return storedValue.take()
         }
+        return taken.flatMap { typed($0) }
     }
 
     private func tell(_ value: C.Response, _ response: Response) {

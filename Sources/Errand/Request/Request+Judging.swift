@@ -169,6 +169,6 @@ extension Request {
 
     /// `nil` where nobody waits for it any more.
     private func untoldValue(in step: WorkStep) -> C.Response? {
-        core.withLock { $0.machine.isWorking(step.number) ? storedValue : nil }
+        core.withLock { $0.machine.isWorking(step.number) ? storedValue : nil }.flatMap { typed($0) }
     }
 }

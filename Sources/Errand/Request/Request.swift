@@ -3,29 +3,31 @@ import Synchronization
 /// One command on its way through a client. Made by ``Client/start(_:overrides:success:failure:)`` or
 /// ``Client/request(_:overrides:)``.
 ///
-/// The price of a request shapes this class: a type that depends on the command's is looked up at run time wherever a local
-/// variable or an enum of it is used, some 300 instructions each time. So a verdict holds no value, and closures are kept
-/// one by one.
+/// The price of a request shapes this class: a type that depends on the command's is looked up at run time wherever a
+/// variable or an enum of it is used, some 300 instructions each time. So a verdict holds no value, the value is kept
+/// without its type, and closures are kept one by one.
 ///
 /// `@unchecked Sendable`: what it adds is read and written only inside `core.withLock`.
 public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     /// What it asks for.
     public let command: C
-    /// What was made of the response; users see it once the run has succeeded (``value``).
-    // Read and written only inside `core.withLock`.
-    nonisolated(unsafe) var storedValue: C.Response?
+    /// What was made of the response, a `C.Response`; users see it once the run has succeeded (``value``).
+    // Read and written only inside `core.withLock`, which makes a second look at each access needless.
+    @exclusivity(unchecked) nonisolated(unsafe) var storedValue: (any Sendable)?
     /// Whether `storedValue` has one that was not told yet.
     // As `storedValue`.
-    nonisolated(unsafe) var hasUntoldValue = false
+    @exclusivity(unchecked) nonisolated(unsafe) var hasUntoldValue = false
     // Who is told in the end, besides accessories and delegate. Taken out before it is called, so that a request may be
     // started again from its own callback. As `storedValue`.
-    private nonisolated(unsafe) var success: (@Sendable (Request<C>) -> Void)?
+    @exclusivity(unchecked) private nonisolated(unsafe) var success: (@Sendable (Request<C>) -> Void)?
     // As `success`.
-    private nonisolated(unsafe) var failure: (@Sendable (Request<C>) -> Void)?
+    @exclusivity(unchecked) private nonisolated(unsafe) var failure: (@Sendable (Request<C>) -> Void)?
     /// Whether they are told of a stop too, whatever the configuration says.
     // As `storedValue`.
-    private nonisolated(unsafe) var isToldEvenStopped = false
+    @exclusivity(unchecked) private nonisolated(unsafe) var isToldEvenStopped = false
     /// Tells the group that this request is a child of.
+    // As `storedValue`.
+    @exclusivity(unchecked)
     private nonisolated(unsafe) var parent: (@Sendable (Result<C.Response, ErrandError>) -> Void)?
 
     init(client: Client, command: C, callbacks: CallbackQueue, overrides: RequestOverrides? = nil) {
@@ -37,18 +39,24 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     /// What the command made of the response; `nil` until it succeeded.
     public var value: C.Response? {
-        core.withLock { $0.machine.hasSucceeded ? storedValue : nil }
+        core.withLock { $0.machine.hasSucceeded ? storedValue : nil }.flatMap { typed($0) }
+    }
+
+    /// What was stored as a value of this request, as what it is.
+    func typed(_ stored: some Sendable) -> C.Response? {
+        // A dynamic cast would take some hundred instructions to find this out. With the same type it is the same bits.
+        if type(of: stored) == C.Response.self { return unsafeBitCast(stored, to: C.Response.self) }
+        return stored as? C.Response
     }
 
     /// Value or error; `nil` until it is over.
     public var result: Result<C.Response, ErrandError>? {
-        core.withLock { core in
-            guard let outcome = core.machine.outcome else { return nil }
-            switch outcome {
-            case .succeeded: return storedValue.map { .success($0) }
-            case .failed(let error): return .failure(error)
-            case .cancelled: return .failure(.cancelled)
-            }
+        let (ended, stored) = core.withLock { ($0.machine.outcome, storedValue) }
+        switch ended {
+        case .succeeded: return stored.flatMap { typed($0) }.map { .success($0) }
+        case .failed(let error): return .failure(error)
+        case .cancelled: return .failure(.cancelled)
+        case nil: return nil
         }
     }
 
@@ -118,10 +126,10 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override func responseDecoder(by builder: RequestBuilder) -> ResponseDecoder? {
-        if let decoder = overrides?.jsonDecoder { return .override(decoder) }
+        if let decoder = overrides?.jsonDecoder { return ResponseDecoder(decoder: decoder, isOverride: true) }
         let own = command.jsonDecoder
-        if own !== SharedCoders.jsonDecoder { return .inherited(own) }
-        return builder.settings.jsonDecoder.map { .inherited($0) }
+        if own !== SharedCoders.jsonDecoder { return ResponseDecoder(decoder: own, isOverride: false) }
+        return builder.settings.jsonDecoder.map { ResponseDecoder(decoder: $0, isOverride: false) }
     }
 
     override var isChild: Bool { core.withLock { _ in parent != nil } }
@@ -226,7 +234,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
         if end.isValueLeft { dropValue() }
         if cachePolicy != nil { keepOrDrop(end.isSuccess) }
-        end.run?.stream?.end(verdict.result(end.outcome), of: self)
+        end.run?.hooks.stream?.end(verdict.result(end.outcome), of: self)
         tell(end, success, failure)
         tell(told) { $0.requestDidStop($1) }
         let tellParent = if let parent { report(to: parent) } else { nil as (() -> Void)? }
@@ -240,7 +248,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     @inline(never)
     private func dropValue() {
         // Dies here, not under the lock.
-        var dropped: C.Response?
+        var dropped: (any Sendable)?
         core.withLock { _ in swap(&dropped, &storedValue) }
     }
 

@@ -18,13 +18,21 @@ extension AnyRequest {
     struct RunEnd {
         var outcome = RequestStateMachine.Outcome.cancelled
         var delegate: (any RequestDelegate)?
-        var run: RunHooks?
+        var run: Run?
         /// Only to be let go.
         var builder: RequestBuilder?
         /// Closures are told of a stop too.
         var evenStopped = false
         /// A value that is not to be told.
         var isValueLeft = false
+
+        /// What a run with hooks had; apart, as most have none.
+        ///
+        /// `@unchecked Sendable`: it is carried out of a lock, read by the one thread that ended the run, and dropped.
+        final class Run: @unchecked Sendable {
+            let hooks: RunHooks
+            init(_ hooks: RunHooks) { self.hooks = hooks }
+        }
 
         var isSuccess: Bool {
             if case .succeeded = outcome { true } else { false }
@@ -48,7 +56,7 @@ extension AnyRequest {
             if !core.told.isEmpty { core.told = [] }
             if let hooks = core.hooks {
                 delegate = hooks.delegate
-                run = hooks.run
+                run = Run(hooks.run)
                 hooks.run = RunHooks()
             }
         }

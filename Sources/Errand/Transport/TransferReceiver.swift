@@ -22,13 +22,12 @@ public class TransferReceiver: @unchecked Sendable {
         for event in events {
             let callbacks = event.receiver.callbacks
             if let target, target !== callbacks {
-                target.enqueue(pending)
-                pending.removeAll(keepingCapacity: true)
+                target.enqueue(&pending)
             }
             target = callbacks
             pending.append(.event(event))
         }
-        target?.enqueue(pending)
+        target?.enqueue(&pending)
     }
 }
 
