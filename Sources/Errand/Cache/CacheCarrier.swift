@@ -12,6 +12,8 @@ final class CacheCarrier: Transport {
     private let base: any Transport
     private let coalescing: CoalescingTransport
     let identity: CacheIdentity
+    /// Counts `Timeouts.total` before anything is sent.
+    private let stopwatch: Stopwatch
     private let lastID = Atomic<UInt64>(0)
     private let table = Mutex(Table())
     /// Where revalidations in the background are looked at.
@@ -26,12 +28,14 @@ final class CacheCarrier: Transport {
     }
 
     init(
-        _ cache: ResponseCache, over base: any Transport, coalescing: CoalescingTransport, identity: CacheIdentity
+        _ cache: ResponseCache, over base: any Transport, coalescing: CoalescingTransport, identity: CacheIdentity,
+        stopwatch: Stopwatch
     ) {
         self.cache = cache
         self.base = base
         self.coalescing = coalescing
         self.identity = identity
+        self.stopwatch = stopwatch
     }
 
     /// How many transfers are known.
@@ -199,10 +203,9 @@ final class CacheCarrier: Transport {
     private func wait(_ transfer: CacheTransfer, isStopping: Bool) {
         if isStopping { return end(transfer, with: .cancelled) }
         guard let total = transfer.description.settings.timeouts.total else { return }
-        let now = ContinuousClock.now
+        let now = stopwatch.now()
         let timer = Task { [self] in
-            try? await Task.sleep(for: total, clock: .continuous)
-            guard !Task.isCancelled else { return }
+            guard (try? await stopwatch.sleep(for: total)) != nil else { return }
             end(transfer, with: .timeoutTotal)
         }
         let isWaiting = table.withLock { _ in
@@ -254,11 +257,11 @@ final class CacheCarrier: Transport {
     }
 
     /// `since`: the time from then on counts as used up.
-    private func open(_ transfer: CacheTransfer, _ description: RequestDescription, since: ContinuousClock.Instant?) {
+    private func open(_ transfer: CacheTransfer, _ description: RequestDescription, since: Duration?) {
         do throws(ErrandError) {
             var description = description
             if let since, let total = description.settings.timeouts.total {
-                let left = total - (ContinuousClock.now - since)
+                let left = total - (stopwatch.now() - since)
                 guard left > .zero else { throw .timeoutTotal }
                 description.settings = try description.settings.with(total: left)
             }

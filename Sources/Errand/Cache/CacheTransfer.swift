@@ -38,7 +38,7 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     nonisolated(unsafe) var refusal: ErrandError?
     /// Of a lookup that takes its time: since when.
     // As `phase`.
-    nonisolated(unsafe) var waitsSince: ContinuousClock.Instant?
+    nonisolated(unsafe) var waitsSince: Duration?
     /// Ends it when `Timeouts.total` is up before anything was sent.
     // As `phase`.
     nonisolated(unsafe) var timer: Task<Void, Never>?

@@ -163,7 +163,7 @@ import Testing
             }
         }
         try await serve(stubbed, 2)
-        try await Task.sleep(for: .milliseconds(20))
+        try await stubbed.settled(request)
         // Its connection is free, but nothing is asked for.
         #expect(stubbed.stub.submitted.count == 4)
         request.resume()

@@ -186,7 +186,7 @@ import Testing
         while try stubbed.journal()?.safe != ByteRangeSet([0..<40]) { try await Task.sleep(for: .milliseconds(1)) }
         // It breaks meanwhile: nobody asks for the rest before it is resumed.
         stubbed.fail(first)
-        try await Task.sleep(for: .milliseconds(20))
+        try await stubbed.settled(request)
         #expect(stubbed.stub.submitted.count == 1 && request.state == .paused)
         request.resume()
         try await stubbed.serve(2, 40..<100, total: 100)
@@ -224,7 +224,13 @@ import Testing
         stubbed.send(stubbed.head(200, total: 100), to: id)
         stubbed.send(0..<40, to: id)
         stubbed.fail(id)
-        // The clock of the retries stands still.
+        // It, and the pause before the next try.
+        await stubbed.clock.sleepers(2)
+        stubbed.clock.advance(by: .milliseconds(199))
+        try await stubbed.settled(request)
+        await stubbed.client.callbacksDrained()
+        #expect(request.result == nil)
+        stubbed.clock.advance(by: .milliseconds(1))
         #expect(await request.failure() == .timeoutTotal)
         #expect(try stubbed.journal()?.safe == ByteRangeSet([0..<40]))
         await stubbed.client.shutdown(.cancel)

@@ -126,11 +126,22 @@ final class CacheStoreQueue: Sendable {
     }
 
     /// As ``flush()``, for who waits no longer than that: `then` runs once, inline where no change waits.
-    func flush(atMost time: DispatchTimeInterval, _ then: @escaping @Sendable () -> Void) {
+    func flush(atMost time: Duration, by stopwatch: Stopwatch, _ then: @escaping @Sendable () -> Void) {
         guard let waiting, waiting.backlog.withLock({ $0.hasChanges }) else { return then() }
         let tell = OnceTold(then)
-        enqueue(on: waiting) { $0.barrier(.body { { tell.tell() } }) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + time) { tell.tell() }
+        let timer = Task {
+            guard (try? await stopwatch.sleep(for: time)) != nil else { return }
+            tell.tell()
+        }
+        enqueue(on: waiting) { backlog in
+            backlog.barrier(
+                .body {
+                    {
+                        timer.cancel()
+                        tell.tell()
+                    }
+                })
+        }
     }
 
     private final class OnceTold: Sendable {
