@@ -48,8 +48,8 @@ final class CacheCarrier: Transport {
         let isCoalesced = description.options.contains(.coalesced)
         let plan = description.cachePlan
         let key = plan?.key(for: description, identity: identity)
-        // Before anything is read: see `CacheRemovals`.
-        let moment = cache.removals.moment
+        // Before anything is read: see `CacheChanges`.
+        let moment = cache.changes.moment
         var known: CacheStoreQueue.AtOnce?
         if let plan, let key, plan.servesHits {
             let atOnce = cache.queue.readAtOnce(key)
@@ -179,7 +179,7 @@ final class CacheCarrier: Transport {
             case .serve, .ask: then(.failure(.expired))
             }
         }
-        let moment = cache.removals.moment
+        let moment = cache.changes.moment
         let known = cache.queue.readAtOnce(key)
         guard plan.members.isTimed else { return beginHTTP(plan, description, key, known, at: moment, found) }
         begin(TimedExchange(plan: plan, key: key, description: description, moment: moment), known, found)
@@ -265,6 +265,7 @@ final class CacheCarrier: Transport {
                 guard left > .zero else { throw .timeoutTotal }
                 description.settings = try description.settings.with(total: left)
             }
+            transfer.sendsItself()
             let id = try transfer.base.submit(description, for: transfer)
             perform(table.withLock { _ in transfer.opened(id) }, on: transfer)
         } catch {
@@ -286,12 +287,16 @@ final class CacheCarrier: Transport {
     /// On the queue of whom the transfer is for.
     func ended(_ transfer: CacheTransfer, with result: TransferResult) {
         let (question, requestedAt) = table.withLock { _ in (transfer.question, transfer.requestedAt) }
+        let isCollapsed = transfer.isCollapsed
         let reply: CacheReply =
             switch question {
             case .none: .deliver(result, .network)
-            case .passed(let plan, let forward): .deliver(plan.marked(result, forward), .network)
-            case .timed(let exchange): exchange.ended(result, requestedAt: requestedAt, now: cache.now)
-            case .http(let exchange, _): exchange.ended(result, requestedAt: requestedAt, now: cache.now)
+            case .passed(let plan, let forward):
+                .deliver(plan.marked(result, forward, isCollapsed: isCollapsed), .network)
+            case .timed(let exchange):
+                exchange.waiting(isCollapsed).ended(result, requestedAt: requestedAt, now: cache.now)
+            case .http(let exchange, _):
+                exchange.waiting(isCollapsed).ended(result, requestedAt: requestedAt, now: cache.now)
             }
         switch reply {
         case .askAgain:

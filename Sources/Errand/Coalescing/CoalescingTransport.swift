@@ -44,6 +44,7 @@ final class CoalescingTransport: Transport {
             let id = TransferID(rawValue: table.lastID)
             let present = key.flatMap { table.shared[$0] }
             let transfer = present ?? SharedTransfer(key, of: self, events: events)
+            if present != nil { receiver.joined() }
             transfer.join(receiver, as: id)
             table.transfers[id] = transfer
             if let key, present == nil { table.shared[key] = transfer }
