@@ -295,6 +295,27 @@ import Testing
         await stubbed.client.shutdown(.cancel)
     }
 
+    @Test func somebodyElsesPartIsNoneOfIts() async throws {
+        let stubbed = try StubbedDownload()
+        stubbed.folder.write([1], "file.bin.part")
+        #expect(await stubbed.start().failure() == .fileExists)
+        #expect(stubbed.stub.submitted.isEmpty)
+        // By number there is another name.
+        let numbered = stubbed.start { $0.overwrite = .number }
+        try await stubbed.serve(1, total: 10)
+        #expect(try await numbered.ended().get().path == stubbed.folder.path + "/file (1).bin")
+        let named = stubbed.start {
+            $0.destination = .directory(stubbed.folder.path)
+            $0.overwrite = .number
+        }
+        stubbed.folder.write([1], "content.part")
+        try await stubbed.serve(2, total: 10)
+        #expect(try await named.ended().get().path == stubbed.folder.path + "/content (1)")
+        #expect(stubbed.folder.names == ["content (1)", "content.part", "file (1).bin", "file.bin.part"])
+        #expect(stubbed.folder.bytes("file.bin.part") == [1] && stubbed.folder.bytes("content.part") == [1])
+        await stubbed.client.shutdown(.cancel)
+    }
+
     @Test func lengthsThatAreExpected() async throws {
         let stubbed = try StubbedDownload()
         let request = stubbed.start { $0.expectedSize = 10 }
