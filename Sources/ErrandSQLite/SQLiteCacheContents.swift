@@ -22,7 +22,7 @@ final class SQLiteCacheContents {
 
     /// Opens the file, which exists, and makes its tables where there are none. Under the file's lock.
     init(_ file: SQLiteCacheFile, until deadline: ContinuousClock.Instant) throws(SQLiteFailure) {
-        connection = try SQLiteConnection(path: file.path)
+        connection = try SQLiteConnection(path: file.path, waiting: file.waiting)
         try connection.harden()
         waitForLocks(until: deadline)
         // Only an empty file takes it, and one that cannot be written calls it an error.
@@ -41,10 +41,9 @@ final class SQLiteCacheContents {
     /// What the file was found to be; only ours may be used.
     private(set) var finding = SQLiteSchema.Finding.empty
 
-    /// Has the calls that follow wait for other processes no longer than that.
-    func waitForLocks(until deadline: ContinuousClock.Instant) {
-        let left = ContinuousClock.now.duration(to: deadline).components
-        connection.setPatience(milliseconds: left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000)
+    /// Has the calls that follow wait for other processes no longer than that; `nil`: not at all.
+    func waitForLocks(until deadline: ContinuousClock.Instant?) {
+        connection.waitForLocks(until: deadline)
     }
 
     /// Whether this is the process that opened it.
@@ -156,21 +155,33 @@ final class SQLiteCacheContents {
         return total
     }
 
-    /// Removes records by one of the statements that do. Returns how many.
-    func remove(_ statement: SQLiteStatement, _ values: [SQLiteValue]) throws(SQLiteFailure) -> Int {
+    /// Makes removals, all or none. Returns how many records are gone.
+    @discardableResult
+    func remove(_ removals: [SQLiteRemoval]) throws(SQLiteFailure) -> Int {
         let count = try connection.transaction { () throws(SQLiteFailure) -> Int in
-            try connection.run(statement, values)
-            return connection.changes
+            var count = 0
+            for removal in removals {
+                try connection.run(removal.statement, removal.values)
+                count += connection.changes
+            }
+            return count
         }
-        if statement == .removeAll || statement == .removeNamespace { try? giveBack() }
+        if removals.contains(where: \.isLarge) { try? giveBack() }
         return count
+    }
+
+    /// Whether there is anything under that key, whole or not.
+    func has(_ key: CacheKey) throws(SQLiteFailure) -> Bool {
+        var isThere = false
+        try connection.run(.has, [.text(key.namespace), .text(key.digest)]) { _ in isThere = true }
+        return isThere
     }
 
     /// Notes in the file which records were used: a matter of order only, so a failure costs no more than that, and
     /// nobody waits for it.
     func writeUses() {
         guard !used.isEmpty else { return }
-        connection.setPatience(milliseconds: 0)
+        connection.waitForLocks(until: nil)
         do {
             try connection.transaction { () throws(SQLiteFailure) in
                 for (id, time) in used { try connection.run(.touch, [.integer(id), .integer(time)]) }
@@ -189,7 +200,7 @@ final class SQLiteCacheContents {
 
     /// Has the log's content moved to the file where nobody else is at it; waits for nobody.
     func checkpoint() {
-        connection.setPatience(milliseconds: 0)
+        connection.waitForLocks(until: nil)
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 

@@ -6,6 +6,7 @@ import Glibc
 /// it (POSIX locks belong to the process).
 struct SQLiteCacheFile {
     let path: String
+    var waiting = SQLiteWaiting()
 
     /// Which file has the name.
     struct Identity: Hashable, Sendable {
@@ -80,10 +81,10 @@ struct SQLiteCacheFile {
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { return try body() }
-            guard ContinuousClock.now < deadline else {
+            guard waiting.now() < deadline else {
                 throw CacheStoreError.locked.with(message: "\(path).lock is held by another process")
             }
-            usleep(2_000)
+            waiting.sleep(.milliseconds(2))
         }
         return try body()
     }

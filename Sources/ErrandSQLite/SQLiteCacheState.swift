@@ -34,6 +34,7 @@ struct SQLiteCacheState {
     private var lookedAt: ContinuousClock.Instant?
     private var repairs = 0
     private var lastReason: CacheStoreError?
+    private var owed = SQLiteOwedRemovals()
     /// What happened since it was made; what is held is in the file.
     var statistics = CacheStatistics()
 
@@ -61,13 +62,95 @@ struct SQLiteCacheState {
         }
     }
 
+    /// What is found under a key, stored no longer ago than `oldest`; `nil` where reading is switched off.
+    mutating func find(
+        _ key: CacheKey, at now: Int64, oldest: Int64
+    ) throws(CacheStoreError) -> SQLiteCacheContents.Found? {
+        let found = try attempt(.read, at: now) { (contents) throws(SQLiteFailure) in
+            try contents.read(key, at: now, oldest: oldest)
+        }
+        guard !owed.isEmpty, case .record(let record)? = found, owed.contain(record, under: key) else { return found }
+        return SQLiteCacheContents.Found.none
+    }
+
+    /// Runs `body` on the open file to look at it; `nil` where reading is switched off.
+    mutating func look<Result>(
+        at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
+    ) throws(CacheStoreError) -> Result? {
+        try attempt(.read, at: now, body)
+    }
+
+    /// Runs `body` on the open file to write what replaces what is there under that key: where it is not written, for
+    /// whatever reason, the old record is not found any more either. `nil` where writing is switched off.
+    mutating func replace<Result>(
+        _ key: CacheKey, at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
+    ) throws(CacheStoreError) -> Result? {
+        do throws(CacheStoreError) {
+            let result = try attempt(.write, at: now, body)
+            if result == nil { owe(.key(key)) }
+            return result
+        } catch {
+            owe(.key(key))
+            throw error
+        }
+    }
+
+    /// Removes from the file, now or, where that throws, as soon as it can be done. Returns how many records are gone.
+    mutating func remove(_ removal: SQLiteRemoval, at now: Int64) throws(CacheStoreError) -> Int {
+        do throws(CacheStoreError) {
+            return try attempt(.removal, at: now) { (contents) throws(SQLiteFailure) in
+                try contents.remove([removal])
+            } ?? 0
+        } catch {
+            owe(removal)
+            throw error
+        }
+    }
+
+    private mutating func owe(_ removal: SQLiteRemoval) {
+        switch phase {
+        case .open(let contents), .readingOnly(let contents, _, _):
+            // A file that is never written would come to owe all that is asked for, though it has none of it.
+            if case .key(let key) = removal, contents.isOurs, (try? contents.has(key)) == false { return }
+        // Nothing is read any more.
+        case .off(until: .max, _), .shut: return
+        case .closed, .off: break
+        }
+        owed.add(removal)
+    }
+
+    /// Makes the removals that are owed. A reader does so in passing: it waits for nobody, and finds nothing of them anyway.
+    private mutating func settle(
+        _ contents: SQLiteCacheContents, for access: Access, at now: Int64
+    ) throws(SQLiteFailure) {
+        guard !owed.isEmpty else { return }
+        guard access == .read else {
+            try contents.remove(owed.all)
+            return owed.clear()
+        }
+        guard case .open = phase else { return }
+        contents.waitForLocks(until: nil)
+        do {
+            try contents.remove(owed.all)
+            owed.clear()
+        } catch {
+            switch error.remedy {
+            case .tell: break
+            case .pauseWrites(let reason):
+                lastReason = reason
+                phase = .readingOnly(contents, until: later(than: now), reason)
+            case .reopen, .replace, .switchOff: throw error
+            }
+        }
+    }
+
     /// Runs `body` on the open file, which is opened, reopened or replaced where needed. `nil` where reading or writing is
     /// switched off; a removal throws then. Waits for no longer than `patience` in all.
-    mutating func perform<Result>(
+    private mutating func attempt<Result>(
         _ access: Access, at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
     ) throws(CacheStoreError) -> Result? {
         // A reader waits for nobody, but for one that has the file for itself; writers get their turn.
-        let start = ContinuousClock.now
+        let start = file?.waiting.now() ?? ContinuousClock.now
         let deadline = start + (isLocked ? access == .read ? .zero : min(patience, Self.turn) : patience)
         var attempt = 0
         while true {
@@ -78,6 +161,8 @@ struct SQLiteCacheState {
                 if !isKnown { lookedAt = nil }
                 guard let contents = try usable(for: access, at: now, until: deadline) else { return nil }
                 if !isKnown { lookedAt = start }
+                if access != .read { contents.waitForLocks(until: deadline) }
+                try settle(contents, for: access, at: now)
                 contents.waitForLocks(until: deadline)
                 let result = try body(contents)
                 isLocked = false
@@ -248,12 +333,25 @@ struct SQLiteCacheState {
     }
 
     /// Writes what is written lazily.
-    func flush() {
+    mutating func flush() {
         if case .open(let contents) = phase, contents.isOurs { contents.writeUses() }
+        settleAtLast()
+    }
+
+    /// Others that use the file know nothing of what is owed, nor does the next process.
+    private mutating func settleAtLast() {
+        guard !owed.isEmpty else { return }
+        switch phase {
+        case .open(let contents) where contents.isOurs, .readingOnly(let contents, _, _) where contents.isOurs:
+            contents.waitForLocks(until: nil)
+            if (try? contents.remove(owed.all)) != nil { owed.clear() }
+        case .closed, .open, .readingOnly, .off, .shut: break
+        }
     }
 
     /// Writes what is written lazily, and closes the file for good.
     mutating func shut() {
+        settleAtLast()
         switch phase {
         case .open(let contents) where contents.isOurs:
             contents.writeUses()

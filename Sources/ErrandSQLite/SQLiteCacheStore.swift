@@ -17,6 +17,10 @@ import Synchronization
 /// - A full disk or a read-only file ends writing, and whatever else fails ends reading too, until ``retryInterval`` has
 ///   gone by; ``health`` says so. The call that met the failure throws it; those after it find nothing and write nothing.
 /// - A disk that is still full after that time gets the cache's space back: all records go.
+/// - What could not be removed, or replaced, is not found by this store any more all the same, and is removed before
+///   anything else as soon as the file can be written; beyond 10,000 such removals that is all there is. Only this store
+///   knows of them: other processes on the file find those records until then, and so does the next one where this one
+///   ended before.
 /// - Another program's database, or that of a later version of this library, is left alone.
 ///
 /// Any thread, one call at a time. No call waits for other processes' locks beyond ``busyTimeout``, and where one did so in
@@ -98,15 +102,25 @@ public final class SQLiteCacheStore: CacheStore {
         path: String, limits: Limits = Limits(), busyTimeout: Duration = .milliseconds(500),
         retryInterval: Duration = .seconds(60), now: @escaping @Sendable () -> Int64
     ) {
-        self.init(limits: limits, busyTimeout: busyTimeout, retryInterval: retryInterval, now: now) {
+        self.init(
+            path: path, limits: limits, busyTimeout: busyTimeout, retryInterval: retryInterval,
+            waiting: SQLiteWaiting(), now: now)
+    }
+
+    /// `waiting` counts and spends the time for locks.
+    convenience init(
+        path: String, limits: Limits = Limits(), busyTimeout: Duration = .milliseconds(500),
+        retryInterval: Duration = .seconds(60), waiting: SQLiteWaiting, now: @escaping @Sendable () -> Int64
+    ) {
+        self.init(limits: limits, busyTimeout: busyTimeout, retryInterval: retryInterval, waiting: waiting, now: now) {
             () throws(CacheStoreError) in
             try SQLiteCacheDirectory.checked(path)
         }
     }
 
     private init(
-        limits: Limits, busyTimeout: Duration, retryInterval: Duration, now: @escaping @Sendable () -> Int64,
-        place: () throws(CacheStoreError) -> String
+        limits: Limits, busyTimeout: Duration, retryInterval: Duration, waiting: SQLiteWaiting = SQLiteWaiting(),
+        now: @escaping @Sendable () -> Int64, place: () throws(CacheStoreError) -> String
     ) {
         var found: String?
         var refusal: CacheStoreError?
@@ -119,7 +133,8 @@ public final class SQLiteCacheStore: CacheStore {
         let interval = max(0, min(retryInterval.components.seconds, 1 << 40)) * 1000
         state = Mutex(
             SQLiteCacheState(
-                file: found.map { SQLiteCacheFile(path: $0) }, refusal: refusal, patience: busyTimeout,
+                file: found.map { SQLiteCacheFile(path: $0, waiting: waiting) }, refusal: refusal,
+                patience: busyTimeout,
                 retryInterval: interval))
     }
 
@@ -152,21 +167,10 @@ public final class SQLiteCacheStore: CacheStore {
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Runs `body` on the open file, as ``SQLiteCacheState/perform(_:at:_:)`` says; then `after` on the counts.
-    private func perform<Result: Sendable>(
-        _ access: SQLiteCacheState.Access,
-        _ body: @Sendable (SQLiteCacheContents, Int64, Int64) throws(SQLiteFailure) -> Result,
-        after: @Sendable (inout CacheStatistics, Result?) -> Void = { _, _ in }
-    ) throws(CacheStoreError) -> Result? {
-        let now = now()
+    /// Before which nothing may be found.
+    private func oldest(at now: Int64) -> Int64 {
         let oldest = now.subtractingReportingOverflow(limits.ageInMilliseconds)
-        return try state.withLock { (state) throws(CacheStoreError) -> Result? in
-            let result = try state.perform(access, at: now) { (contents) throws(SQLiteFailure) -> Result in
-                try body(contents, now, oldest.overflow ? .min : oldest.partialValue)
-            }
-            after(&state.statistics, result)
-            return result
-        }
+        return oldest.overflow ? .min : oldest.partialValue
     }
 }
 
@@ -177,17 +181,17 @@ extension SQLiteCacheStore {
     ///
     /// Throws what the file failed with: once, then it finds nothing until ``retryInterval`` has gone by.
     public func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord? {
-        let found = try perform(
-            .read,
-            { (contents, now, oldest) throws(SQLiteFailure) in try contents.read(key, at: now, oldest: oldest) }
-        ) { statistics, found in
+        let now = now()
+        let found = try state.withLock { (state) throws(CacheStoreError) -> SQLiteCacheContents.Found? in
+            let found = try state.find(key, at: now, oldest: oldest(at: now))
             switch found {
-            case .record: statistics.hits += 1
+            case .record: state.statistics.hits += 1
             case .torn:
-                statistics.misses += 1
-                statistics.discarded += 1
-            case .none?, nil: statistics.misses += 1
+                state.statistics.misses += 1
+                state.statistics.discarded += 1
+            case .none?, nil: state.statistics.misses += 1
             }
+            return found
         }
         if case .record(let record) = found { return record }
         return nil
@@ -199,74 +203,82 @@ extension SQLiteCacheStore {
     /// writes nothing until ``retryInterval`` has gone by.
     public func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
         let bytes = record.byteCount
-        guard bytes <= limits.bytesPerEntry, bytes <= limits.bytes else {
+        guard accepts(byteCount: bytes) else {
             // The old one is not what the key stands for any more.
             try remove(key)
             throw CacheStoreError.recordTooLarge.with(
                 message: "the record counts for \(bytes) bytes, the limit is \(min(limits.bytesPerEntry, limits.bytes))"
             )
         }
-        let encoded = try record.encoded(for: key)
-        let limit = limits.bytes
-        _ = try perform(
-            .write,
-            { (contents, now, oldest) throws(SQLiteFailure) in
-                try contents.write(record, encoded: encoded, for: key, at: now, limit: limit, oldest: oldest)
+        let encoded: [UInt8]
+        do throws(CacheStoreError) {
+            encoded = try record.encoded(for: key)
+        } catch {
+            try remove(key)
+            throw error
+        }
+        let (now, limit) = (now(), limits.bytes)
+        try state.withLock { (state) throws(CacheStoreError) in
+            let evictions = try state.replace(key, at: now) { (contents) throws(SQLiteFailure) in
+                try contents.write(record, encoded: encoded, for: key, at: now, limit: limit, oldest: oldest(at: now))
             }
-        ) { $0.evictions += $1 ?? 0 }
+            state.statistics.evictions += evictions ?? 0
+        }
+    }
+
+    /// Whether that is within ``Limits/bytesPerEntry`` and ``Limits/bytes``.
+    public func accepts(byteCount: Int) -> Bool {
+        byteCount <= limits.bytesPerEntry && byteCount <= limits.bytes
     }
 
     /// Removes that key's record. Returns whether there was one. Throws where it cannot be removed.
     @discardableResult
     public func remove(_ key: CacheKey) throws(CacheStoreError) -> Bool {
-        try remove(.removeKey, [.text(key.namespace), .text(key.digest)]) > 0
+        try remove(.key(key)) > 0
     }
 
     /// Removes the records with that tag. Returns how many. Throws where they cannot be removed.
     @discardableResult
     public func remove(tag: String) throws(CacheStoreError) -> Int {
-        try remove(.removeTag, [.text(tag)])
+        try remove(.tag(tag))
     }
 
     /// Removes the records stored before that instant, in milliseconds since 1970. Returns how many. Throws where they
     /// cannot be removed.
     @discardableResult
     public func remove(olderThan instant: Int64) throws(CacheStoreError) -> Int {
-        try remove(.removeOld, [.integer(instant)])
+        try remove(.older(than: instant))
     }
 
     /// Removes all records and gives their space back. Returns how many. Throws where they cannot be removed.
     @discardableResult
     public func removeAll() throws(CacheStoreError) -> Int {
-        try remove(.removeAll, [])
+        try remove(.all)
     }
 
     /// Removes all records of that namespace and gives their space back. Returns how many. Throws where they cannot be
     /// removed.
     @discardableResult
     public func removeAll(namespace: String) throws(CacheStoreError) -> Int {
-        try remove(.removeNamespace, [.text(namespace)])
+        try remove(.namespace(namespace))
     }
 
-    private func remove(_ statement: SQLiteStatement, _ values: [SQLiteValue]) throws(CacheStoreError) -> Int {
-        try perform(
-            .removal,
-            { (contents, _, _) throws(SQLiteFailure) in
-                try contents.remove(statement, values)
-            }) ?? 0
+    private func remove(_ removal: SQLiteRemoval) throws(CacheStoreError) -> Int {
+        let now = now()
+        return try state.withLock { (state) throws(CacheStoreError) in try state.remove(removal, at: now) }
     }
 
     /// What the file holds, other processes' records included, and what this store did. Nothing held while switched off.
     public func statistics() throws(CacheStoreError) -> CacheStatistics {
-        let total = try perform(
-            .read,
-            { (contents, _, _) throws(SQLiteFailure) -> [Int64] in
-                let total = try contents.total()
-                return [total.entries, total.bytes]
-            })
-        var statistics = state.withLock { $0.statistics }
-        statistics.entries = Int(clamping: total?.first ?? 0)
-        statistics.bytes = Int(clamping: total?.last ?? 0)
+        let now = now()
+        let (total, counts) = try state.withLock {
+            (state) throws(CacheStoreError) -> ((entries: Int64, bytes: Int64)?, CacheStatistics) in
+            let total = try state.look(at: now) { (contents) throws(SQLiteFailure) in try contents.total() }
+            return (total, state.statistics)
+        }
+        var statistics = counts
+        statistics.entries = Int(clamping: total?.entries ?? 0)
+        statistics.bytes = Int(clamping: total?.bytes ?? 0)
         return statistics
     }
 }

@@ -8,10 +8,11 @@ final class SQLiteConnection {
     /// Which file was opened.
     let file: SQLiteCacheFile.Identity
     private let database: OpaquePointer
+    private let busy: SQLiteBusyHandler
     private var statements = [OpaquePointer?](repeating: nil, count: SQLiteStatement.allCases.count)
 
     /// Opens a file that exists.
-    init(path: String) throws(SQLiteFailure) {
+    init(path: String, waiting: SQLiteWaiting = SQLiteWaiting()) throws(SQLiteFailure) {
         guard let file = SQLiteCacheFile.Identity(path: path) else {
             throw SQLiteFailure(code: SQLITE_CANTOPEN, message: "\(path) is not there")
         }
@@ -35,6 +36,14 @@ final class SQLiteConnection {
         }
         self.file = file
         database = opened
+        busy = SQLiteBusyHandler(waiting)
+        // Not `sqlite3_busy_timeout`, whose time would be the wall's in tests. It lives as long as the connection.
+        sqlite3_busy_handler(
+            database,
+            { handler, count in
+                guard let handler else { return 0 }
+                return Unmanaged<SQLiteBusyHandler>.fromOpaque(handler).takeUnretainedValue().wait(Int(count)) ? 1 : 0
+            }, Unmanaged.passUnretained(busy).toOpaque())
         sqlite3_extended_result_codes(database, 1)
     }
 
@@ -69,9 +78,9 @@ final class SQLiteConnection {
         try check(csqlite_keep_wal(database))
     }
 
-    /// How long the next calls wait for a lock. 0 or less: not at all.
-    func setPatience(milliseconds: Int64) {
-        sqlite3_busy_timeout(database, Int32(clamping: max(0, milliseconds)))
+    /// Until when the next calls wait for a lock; `nil`: not at all.
+    func waitForLocks(until deadline: ContinuousClock.Instant?) {
+        busy.deadline = deadline
     }
 
     /// Runs statements that return nothing of use.

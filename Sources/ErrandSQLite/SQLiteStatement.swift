@@ -5,6 +5,7 @@ enum SQLiteStatement: Int, CaseIterable {
     case commit
     case rollback
     case find
+    case has
     case upsert
     case upsertContent
     case removeTags
@@ -32,6 +33,8 @@ enum SQLiteStatement: Int, CaseIterable {
             SELECT record.id, record.stored_at, record.used_at, content.data FROM record JOIN content USING (id)
             WHERE namespace = ?1 AND digest = ?2
             """
+        case .has:
+            "SELECT 1 FROM record WHERE namespace = ?1 AND digest = ?2"
         case .upsert:
             """
             INSERT INTO record (namespace, digest, stored_at, used_at, size) VALUES (?1, ?2, ?3, ?4, ?5)

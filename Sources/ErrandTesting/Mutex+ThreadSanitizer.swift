@@ -1,1 +1,1 @@
-../../Sources/Errand/Support/Mutex+ThreadSanitizer.swift
+../Errand/Support/Mutex+ThreadSanitizer.swift

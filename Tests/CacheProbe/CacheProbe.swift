@@ -8,6 +8,7 @@ import Glibc
 ///     errand-cache-probe write PATH SEED   writes, reads and removes for ever; ends with 3 where a record is not whole
 ///     errand-cache-probe read PATH         reads for ever; ends with 3 where a record is not whole
 ///     errand-cache-probe verify PATH       reads all; prints how many there are; ends with 3 where one is not whole
+///     errand-cache-probe some PATH         writes eight records
 ///     errand-cache-probe full PATH         as write, with files of 300 KiB at most; prints what it met, and its health
 ///     errand-cache-probe nobody PATH       reads and writes as the user nobody; prints what it met, and its health
 ///     errand-cache-probe fork PATH         forks while the file is open; prints what child and parent met
@@ -24,6 +25,7 @@ enum CacheProbe {
         case "write": write(to: store, seed: seed)
         case "read": read(store)
         case "verify": verify(store)
+        case "some": writeSome(to: store)
         case "full": fill(store)
         case "nobody": beNobody(store)
         case "fork": fork(with: store, path: arguments[2])
@@ -95,6 +97,16 @@ enum CacheProbe {
         exit(3)
     }
 
+    private static func writeSome(to store: SQLiteCacheStore) {
+        for place in 0..<8 {
+            do throws(CacheStoreError) {
+                try store.write(ProbeRecord.record(place, version: 1), for: ProbeRecord.key(place))
+            } catch {
+                exit(4)
+            }
+        }
+    }
+
     private static func fill(_ store: SQLiteCacheStore) {
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit(rlim_cur: 300 << 10, rlim_max: 300 << 10)
@@ -115,28 +127,46 @@ enum CacheProbe {
         if getuid() == 0 {
             guard setgid(65534) == 0, setuid(65534) == 0 else { exit(2) }
         }
-        find(in: store)
-        do throws(CacheStoreError) {
-            try store.write(ProbeRecord.record(1, version: 1), for: ProbeRecord.key(1))
-            print("written")
-        } catch {
-            print("write \(error.shortDescription)")
+        let places = find(in: store)
+        for place in places.prefix(2) {
+            tell("write", store, place) { () throws(CacheStoreError) in
+                try store.write(ProbeRecord.record(place, version: 2), for: ProbeRecord.key(place))
+            }
+        }
+        for place in places.dropFirst(2).prefix(1) {
+            tell("remove", store, place) { () throws(CacheStoreError) in try store.remove(ProbeRecord.key(place)) }
+        }
+        if let place = places.dropFirst(3).first {
+            let isThere = (try? store.read(ProbeRecord.key(place))) != nil
+            print("another is \(isThere ? "found" : "gone")")
         }
         tell(store)
     }
 
-    private static func find(in store: SQLiteCacheStore) {
-        var found = 0
+    /// What came of it, and of a read after it.
+    private static func tell(
+        _ what: String, _ store: SQLiteCacheStore, _ place: Int, _ body: () throws(CacheStoreError) -> Void
+    ) {
+        var outcome = "done"
+        do throws(CacheStoreError) { try body() } catch { outcome = error.shortDescription }
+        let isThere = (try? store.read(ProbeRecord.key(place))) != nil
+        print("\(what) \(outcome), then \(isThere ? "something" : "nothing")")
+    }
+
+    @discardableResult
+    private static func find(in store: SQLiteCacheStore) -> [Int] {
+        var found: [Int] = []
         for place in 0..<ProbeRecord.count {
             do throws(CacheStoreError) {
                 guard let record = try store.read(ProbeRecord.key(place)) else { continue }
                 check(record, place)
-                found += 1
+                found.append(place)
             } catch {
                 print("read \(error.shortDescription)")
             }
         }
-        print("found \(found > 0 ? "some" : "none")")
+        print("found \(found.isEmpty ? "none" : "some")")
+        return found
     }
 
     static func tell(_ store: SQLiteCacheStore) {

@@ -30,9 +30,12 @@ final class CacheFolder: Sendable {
     }
 
     func store(
-        limits: SQLiteCacheStore.Limits = .init(), busyTimeout: Duration = .milliseconds(500)
+        limits: SQLiteCacheStore.Limits = .init(), busyTimeout: Duration = .milliseconds(500),
+        waiting: SQLiteWaiting = SQLiteWaiting()
     ) -> SQLiteCacheStore {
-        SQLiteCacheStore(path: path, limits: limits, busyTimeout: busyTimeout) { [self] in time.withLock { $0 } }
+        SQLiteCacheStore(path: path, limits: limits, busyTimeout: busyTimeout, waiting: waiting) { [self] in
+            time.withLock { $0 }
+        }
     }
 
     /// Any bytes in the place of a file.
@@ -59,6 +62,19 @@ final class CacheFolder: Sendable {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("errand-cache-probe").path
     }()
+}
+
+/// Time that goes by only where a store waits for a lock.
+final class WaitedTime: Sendable {
+    private let start = ContinuousClock.now
+    private let gone = Mutex(Duration.zero)
+
+    var total: Duration { gone.withLock { $0 } }
+
+    var waiting: SQLiteWaiting {
+        SQLiteWaiting(
+            now: { [self] in start + total }, sleep: { [self] time in gone.withLock { $0 += time } })
+    }
 }
 
 /// A key and a record by number.

@@ -33,9 +33,10 @@ extension Client {
     }
 
     private func with(
-        _ stub: StubTransport = StubTransport(), _ body: (Client, StubTransport) async throws -> Void
+        _ stub: StubTransport = StubTransport(), clock: ManualClock = ManualClock(),
+        _ body: (Client, StubTransport) async throws -> Void
     ) async throws {
-        let client = Client.stubbed(stub)
+        let client = Client.stubbed(stub) { $0.clock = clock }
         try await body(client, stub)
         await client.shutdown(.cancel)
         #expect(client.coalescing.count == 0)
@@ -140,10 +141,14 @@ extension Client {
     }
 
     @Test func eachCountsItsOwnTotalTimeout() async throws {
-        try await with { client, stub in
+        let time = ManualClock()
+        try await with(clock: time) { client, stub in
             let patient = client.start(GetShared())
-            let hasty = GetShared(timeouts: Timeouts(total: .milliseconds(20)))
-            await #expect(throws: ErrandError.timeoutTotal) { try await client.run(hasty) }
+            let hasty = client.start(GetShared(timeouts: Timeouts(total: .milliseconds(20))))
+            await time.sleepers(1)
+            time.advance(by: .milliseconds(20))
+            while hasty.result == nil { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(hasty.error == .timeoutTotal)
             #expect(stub.submitted.count == 1)
             #expect(stub.submitted[0].settings.timeouts.total == nil)
             stub.complete(stub.open[0], with: response("late"))

@@ -73,6 +73,8 @@ struct DownloadLog {
         var left = [0]
         let arguments = ["download", nginx.url("/files/killed"), "-q", "--limit-rate", "40m", "-o", file]
         for (index, target) in targets.enumerated() {
+            // So near to its end that another might be killed before it has asked for anything.
+            if let last = left.last, last >= total - 1_000_000 { break }
             let run = try ProgramRun(ToolRun.executable.path, arguments + ["-H", "X-Round: \(index + 1)"])
             let deadline = Date() + 60
             // Not before it has come further than the last one.
@@ -84,12 +86,13 @@ struct DownloadLog {
             left.append(Self.size(file + ".part"))
             #expect(!FileManager.default.fileExists(atPath: file))
         }
-        let last = try ToolRun(arguments + ["-H", "X-Round: \(kills + 1)"], seconds: 120)
+        let runs = left.count
+        let last = try ToolRun(arguments + ["-H", "X-Round: \(runs)"], seconds: 120)
         #expect(last.status == 0, "\(last.errors)")
         #expect(FileManager.default.contentsEqual(atPath: file, andPath: source))
         #expect(folder.names == ["killed"])
 
-        let entries = try DownloadLog(nginx, round: kills + 1).entries
+        let entries = try DownloadLog(nginx, round: runs).entries
         var twice = 0
         for entry in entries {
             let before = left[entry.round - 1]
@@ -98,11 +101,11 @@ struct DownloadLog {
             twice = max(twice, before - entry.start)
         }
         // All were killed while bytes came, but the last one.
-        #expect(entries.map(\.round) == Array(1...kills + 1))
+        #expect(entries.map(\.round) == Array(1...runs))
         if kills > 20 {
             let resumed = entries.filter { $0.start > 0 }.count
             print(
-                "\(kills) kills of \(total) bytes: \(entries.count) requests, \(resumed) of them for a rest, at most "
+                "\(runs - 1) kills of \(total) bytes: \(entries.count) requests, \(resumed) of them for a rest, at most "
                     + "\(twice) bytes of the part fetched again by one")
         }
     }

@@ -12,6 +12,8 @@ final class CacheCarrier: Transport {
     private let base: any Transport
     private let coalescing: CoalescingTransport
     let identity: CacheIdentity
+    /// Counts `Timeouts.total` before anything is sent.
+    private let stopwatch: Stopwatch
     private let lastID = Atomic<UInt64>(0)
     private let table = Mutex(Table())
     /// Where revalidations in the background are looked at.
@@ -26,12 +28,14 @@ final class CacheCarrier: Transport {
     }
 
     init(
-        _ cache: ResponseCache, over base: any Transport, coalescing: CoalescingTransport, identity: CacheIdentity
+        _ cache: ResponseCache, over base: any Transport, coalescing: CoalescingTransport, identity: CacheIdentity,
+        stopwatch: Stopwatch
     ) {
         self.cache = cache
         self.base = base
         self.coalescing = coalescing
         self.identity = identity
+        self.stopwatch = stopwatch
     }
 
     /// How many transfers are known.
@@ -44,8 +48,8 @@ final class CacheCarrier: Transport {
         let isCoalesced = description.options.contains(.coalesced)
         let plan = description.cachePlan
         let key = plan?.key(for: description, identity: identity)
-        // Before anything is read: see `CacheRemovals`.
-        let moment = cache.removals.moment
+        // Before anything is read: see `CacheChanges`.
+        let moment = cache.changes.moment
         var known: CacheStoreQueue.AtOnce?
         if let plan, let key, plan.servesHits {
             let atOnce = cache.queue.readAtOnce(key)
@@ -175,7 +179,7 @@ final class CacheCarrier: Transport {
             case .serve, .ask: then(.failure(.expired))
             }
         }
-        let moment = cache.removals.moment
+        let moment = cache.changes.moment
         let known = cache.queue.readAtOnce(key)
         guard plan.members.isTimed else { return beginHTTP(plan, description, key, known, at: moment, found) }
         begin(TimedExchange(plan: plan, key: key, description: description, moment: moment), known, found)
@@ -199,10 +203,9 @@ final class CacheCarrier: Transport {
     private func wait(_ transfer: CacheTransfer, isStopping: Bool) {
         if isStopping { return end(transfer, with: .cancelled) }
         guard let total = transfer.description.settings.timeouts.total else { return }
-        let now = ContinuousClock.now
+        let now = stopwatch.now()
         let timer = Task { [self] in
-            try? await Task.sleep(for: total, clock: .continuous)
-            guard !Task.isCancelled else { return }
+            guard (try? await stopwatch.sleep(for: total)) != nil else { return }
             end(transfer, with: .timeoutTotal)
         }
         let isWaiting = table.withLock { _ in
@@ -254,14 +257,15 @@ final class CacheCarrier: Transport {
     }
 
     /// `since`: the time from then on counts as used up.
-    private func open(_ transfer: CacheTransfer, _ description: RequestDescription, since: ContinuousClock.Instant?) {
+    private func open(_ transfer: CacheTransfer, _ description: RequestDescription, since: Duration?) {
         do throws(ErrandError) {
             var description = description
             if let since, let total = description.settings.timeouts.total {
-                let left = total - (ContinuousClock.now - since)
+                let left = total - (stopwatch.now() - since)
                 guard left > .zero else { throw .timeoutTotal }
                 description.settings = try description.settings.with(total: left)
             }
+            transfer.sendsItself()
             let id = try transfer.base.submit(description, for: transfer)
             perform(table.withLock { _ in transfer.opened(id) }, on: transfer)
         } catch {
@@ -283,12 +287,16 @@ final class CacheCarrier: Transport {
     /// On the queue of whom the transfer is for.
     func ended(_ transfer: CacheTransfer, with result: TransferResult) {
         let (question, requestedAt) = table.withLock { _ in (transfer.question, transfer.requestedAt) }
+        let isCollapsed = transfer.isCollapsed
         let reply: CacheReply =
             switch question {
             case .none: .deliver(result, .network)
-            case .passed(let plan, let forward): .deliver(plan.marked(result, forward), .network)
-            case .timed(let exchange): exchange.ended(result, requestedAt: requestedAt, now: cache.now)
-            case .http(let exchange, _): exchange.ended(result, requestedAt: requestedAt, now: cache.now)
+            case .passed(let plan, let forward):
+                .deliver(plan.marked(result, forward, isCollapsed: isCollapsed), .network)
+            case .timed(let exchange):
+                exchange.waiting(isCollapsed).ended(result, requestedAt: requestedAt, now: cache.now)
+            case .http(let exchange, _):
+                exchange.waiting(isCollapsed).ended(result, requestedAt: requestedAt, now: cache.now)
             }
         switch reply {
         case .askAgain:

@@ -18,9 +18,10 @@ struct CachePlan: Sendable {
     var members: CachePolicy.Members { box.members }
 
     /// What the cache had nothing to do with.
-    func marked(_ result: TransferResult, _ forward: CacheStatus.Forward) -> TransferResult {
+    func marked(_ result: TransferResult, _ forward: CacheStatus.Forward, isCollapsed: Bool) -> TransferResult {
         guard case .response(let response) = result else { return result }
-        let status = CacheStatus(cache: cache.name, forward: forward)
+        var status = CacheStatus(cache: cache.name, forward: forward)
+        status.isCollapsed = isCollapsed
         return .response(response.marked(CacheInfo(isServed: false, status)))
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One transfer of a request that is cached: looked up, then sent or not.
 ///
 /// `@unchecked Sendable`: what varies is read and written only while the table of its ``CacheCarrier`` is locked.
@@ -23,6 +25,7 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     let plan: CachePlan?
     let base: any Transport
     private let carrier: CacheCarrier
+    private let waits = Atomic<Bool>(false)
     // This and what follows: read and written only while the table is locked.
     nonisolated(unsafe) var phase = Phase.lookingUp(isPaused: false)
     // As `phase`.
@@ -38,7 +41,7 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     nonisolated(unsafe) var refusal: ErrandError?
     /// Of a lookup that takes its time: since when.
     // As `phase`.
-    nonisolated(unsafe) var waitsSince: ContinuousClock.Instant?
+    nonisolated(unsafe) var waitsSince: Duration?
     /// Ends it when `Timeouts.total` is up before anything was sent.
     // As `phase`.
     nonisolated(unsafe) var timer: Task<Void, Never>?
@@ -61,6 +64,14 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
         guard case .ended(let result) = event else { return receiver?.receive(event) ?? () }
         carrier.ended(self, with: result)
     }
+
+    /// About to be submitted.
+    func sendsItself() { waits.store(false, ordering: .relaxed) }
+
+    override func joined() { waits.store(true, ordering: .relaxed) }
+
+    /// Whether it has waited for an equal one instead of being sent (RFC 9211 2.7). Its end came after ``joined()``.
+    var isCollapsed: Bool { waits.load(ordering: .relaxed) }
 
     // MARK: While the table is locked
 

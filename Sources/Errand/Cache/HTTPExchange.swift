@@ -11,6 +11,7 @@ struct HTTPExchange: Sendable {
     /// Whether libcurl adds cookies that are not known here.
     let hasHiddenCookies: Bool
     var decision = HTTPCacheDecision.miss(.bypass)
+    private var isCollapsed = false
     /// What may be served where the network fails, whatever the response says.
     private var standIn: (entry: Int, age: Int64)?
 
@@ -26,6 +27,13 @@ struct HTTPExchange: Sendable {
         var rules = plan.cache.rules
         rules.staleIfError = plan.members.staleIfError.map { $0.cacheMilliseconds / 1000 }
         self.rules = rules
+    }
+
+    /// The same, of a transfer that waited for an equal one instead of being sent.
+    func waiting(_ isCollapsed: Bool) -> HTTPExchange {
+        var exchange = self
+        exchange.isCollapsed = isCollapsed
+        return exchange
     }
 
     // MARK: Before the network
@@ -101,6 +109,7 @@ struct HTTPExchange: Sendable {
         if source == .standIn {
             status.forward = CacheStatus.Forward(decision) ?? .stale
             status.forwardStatus = failure
+            status.isCollapsed = isCollapsed
             status.detail = "stand-in"
         }
         return response(index, entry, age: age, CacheInfo(isServed: true, status))
@@ -162,6 +171,7 @@ struct HTTPExchange: Sendable {
             var status = CacheStatus(cache: cache.name, forward: CacheStatus.Forward(decision) ?? .stale)
             status.forwardStatus = 304
             status.isStored = isStored
+            status.isCollapsed = isCollapsed
             let age = head.age(at: now)
             status.timeToLive = (head.lifetime(rules).span - age).flooredSeconds
             let merged = self.response(
@@ -170,6 +180,7 @@ struct HTTPExchange: Sendable {
         case .deliver(let verdict, let obsolete):
             var status = CacheStatus(cache: cache.name, forward: CacheStatus.Forward(decision) ?? .bypass)
             status.isStored = keep(response, verdict, obsolete)
+            status.isCollapsed = isCollapsed
             applyHead(response.statusCode, headers, requestTime, now)
             return .deliver(.response(response.marked(CacheInfo(isServed: false, status))), .network)
         }
@@ -203,6 +214,11 @@ struct HTTPExchange: Sendable {
         cache.queue.remove(key)
     }
 
+    /// Whether something else was stored in its place since it was read.
+    private func hasNewer(_ stored: HTTPStoredSet.Stored) -> Bool {
+        cache.changes.hasStored(under: [stored.key, set.primary], since: set.moment)
+    }
+
     /// Whether the one that was asked about is still kept.
     private func update(_ updates: [Int: HTTPCacheAdmission.Verdict], asked: Int) -> Bool {
         var isKept = false
@@ -210,13 +226,15 @@ struct HTTPExchange: Sendable {
             let stored = set.stored[index]
             switch verdict {
             case .store(let entry) where isKeepable(entry):
-                let written = write(entry, statusLine: stored.record.statusLine, body: stored.record.body)
+                // What came since is newer than what was asked about.
+                guard !hasNewer(stored) else { break }
+                let written = write(entry, statusLine: stored.record.statusLine, body: stored.record.body, of: stored)
                 if written != stored.key { remove(stored.key, written) }
                 if index == asked { isKept = written != nil }
             case .refuse(.requestNoStore):
                 break
             case .refuse, .store:
-                cache.queue.remove(stored.key)
+                if !hasNewer(stored) { cache.queue.remove(stored.key) }
             }
         }
         return isKept
@@ -237,16 +255,18 @@ struct HTTPExchange: Sendable {
         }
     }
 
-    /// Answers the key of the record; `nil` where there is none, as libcrypto failed, or as what was stored was removed since
-    /// the transfer began.
-    private func write(_ entry: HTTPCacheEntry, statusLine: [UInt8], body: [UInt8]) -> CacheKey? {
+    /// Answers the key of the record; `nil` where there is none, as libcrypto failed, as the store does not take it, or as what
+    /// was stored was removed since the transfer began. `old`: what is stored again with other header fields.
+    private func write(
+        _ entry: HTTPCacheEntry, statusLine: [UInt8], body: [UInt8], of old: HTTPStoredSet.Stored? = nil
+    ) -> CacheKey? {
         let url = CachePolicy.Members.withoutFragment(description.url)
         let known = plan.members.keyURL(of: description.url)
         guard let tag = ResponseCache.tag(of: url) else { return nil }
         let other = known == url ? nil : ResponseCache.tag(of: known)
         let tags = plan.members.tags + [tag] + (other.map { [$0] } ?? [])
         let names = { tags + [set.primary.removalName] }
-        guard !cache.removals.hasRemoved(names, since: set.moment) else { return nil }
+        guard !cache.changes.hasRemoved(names, storedAt: old?.record.storedAt, since: set.moment) else { return nil }
         let now = entry.responseTime.milliseconds
         let record = CacheRecord(
             url: url, method: "GET", status: entry.statusCode, head: statusLine + HeaderBlock(entry.headers).bytes,
@@ -259,12 +279,18 @@ struct HTTPExchange: Sendable {
             for variant in set.index?.variants ?? [] {
                 if let key = variant.key(below: primary) { queue.remove(key) }
             }
-            queue.write(record, for: primary)
-            return takenBack(primary, names) ? nil : primary
+            if old == nil { cache.changes.noteArrival(under: primary) }
+            guard queue.write(record, for: primary) else { return nil }
+            return takenBack(primary, names, old) ? nil : primary
         }
         let variant = HTTPVariantIndex.Variant(entry.vary)
         guard let key = variant.key(below: primary) else { return nil }
-        queue.write(record, for: key)
+        if old == nil {
+            cache.changes.noteArrival(under: key)
+            // What stood there alone, and is a variant of several from now on.
+            if set.index == nil { cache.changes.noteArrival(under: primary) }
+        }
+        guard queue.write(record, for: key) else { return nil }
         // Read now: others may have added theirs. Of two at the same moment one may be lost, and is then asked for again.
         queue.read(primary) { present in
             var index = present.flatMap(HTTPVariantIndex.init) ?? HTTPVariantIndex()
@@ -273,11 +299,12 @@ struct HTTPExchange: Sendable {
             }
             queue.write(index.record(url: url, tags: tags, now: now), for: primary)
         }
-        return takenBack(key, names) ? nil : key
+        return takenBack(key, names, old) ? nil : key
     }
 
-    private func takenBack(_ key: CacheKey, _ names: () -> [String]) -> Bool {
-        guard cache.removals.hasRemoved(names, since: set.moment) else { return false }
+    private func takenBack(_ key: CacheKey, _ names: () -> [String], _ old: HTTPStoredSet.Stored?) -> Bool {
+        let isRemoved = cache.changes.hasRemoved(names, storedAt: old?.record.storedAt, since: set.moment)
+        guard isRemoved || old.map(hasNewer) == true else { return false }
         cache.queue.remove(key)
         return true
     }

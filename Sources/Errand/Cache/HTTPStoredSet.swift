@@ -10,7 +10,7 @@ struct HTTPStoredSet: Sendable {
 
     /// Of the URL.
     let primary: CacheKey
-    /// When it was read, by ``CacheRemovals``.
+    /// When it was read, by ``CacheChanges``.
     let moment: UInt64
     var stored: [Stored] = []
     /// There are variants, whether one matches or not.

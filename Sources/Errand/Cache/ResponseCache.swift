@@ -27,7 +27,7 @@ public final class ResponseCache: Sendable {
     let rules: HTTPCacheRules
     let store: any CacheStore
     let queue: CacheStoreQueue
-    let removals = CacheRemovals()
+    let changes = CacheChanges()
     let heads = HTTPHeadMemo()
     private let clock: @Sendable () -> Int64
     private let holdsHTTP: Atomic<Bool>
@@ -86,12 +86,13 @@ public final class ResponseCache: Sendable {
     public var health: CacheHealth { store.health }
 
     // MARK: Removing
-    // By key, tag or all at once: a response that is on its way then is told to whoever asked for it, and not stored.
+    // A response that is on its way then is told to whoever asked for it, and not stored: of removals by age this holds
+    // for those that confirm what was stored (304).
 
     /// Removes a response, whoever asked for it; see ``Client/cacheKey(for:overrides:)``. It is not found any more once this
     /// was called.
     public func remove(_ key: CacheKey) {
-        removals.note([key.removalName])
+        changes.noteRemoval(of: [key.removalName])
         queue.barrier { (store) throws(CacheStoreError) in
             guard let record = try store.read(key), let index = HTTPVariantIndex(record) else { return }
             for variant in index.variants {
@@ -105,7 +106,7 @@ public final class ResponseCache: Sendable {
     /// Removes the responses with that tag (``CachePolicy/Members/tags``). Returns how many records that were.
     @discardableResult
     public func remove(tag: String) async throws(CacheStoreError) -> Int {
-        removals.note([tag])
+        changes.noteRemoval(of: [tag])
         return try await queue.perform { (store) throws(CacheStoreError) in try store.remove(tag: tag) }
     }
 
@@ -113,13 +114,14 @@ public final class ResponseCache: Sendable {
     @discardableResult
     public func remove(olderThan age: Duration) async throws(CacheStoreError) -> Int {
         let instant = now - age.cacheMilliseconds
+        changes.noteRemoval(olderThan: instant)
         return try await queue.perform { (store) throws(CacheStoreError) in try store.remove(olderThan: instant) }
     }
 
     /// Removes all responses, of all namespaces. Returns how many records that were.
     @discardableResult
     public func removeAll() async throws(CacheStoreError) -> Int {
-        removals.noteAll()
+        changes.noteRemovalOfAll()
         return try await queue.perform { (store) throws(CacheStoreError) in try store.removeAll() }
     }
 
@@ -138,7 +140,10 @@ public final class ResponseCache: Sendable {
     /// Milliseconds since 1970.
     var now: Int64 { clock() }
 
-    func takes(_ response: Response) -> Bool { response.body.count <= Self.largestBody }
+    /// Whether a body is not too large to be copied for the store.
+    func takes(_ response: Response) -> Bool {
+        response.body.count <= Self.largestBody && store.accepts(byteCount: response.body.count)
+    }
 
     func store(_ record: CacheRecord, for key: CacheKey) {
         queue.write(record, for: key)
@@ -169,7 +174,7 @@ public final class ResponseCache: Sendable {
     func invalidate(_ urls: [String]) {
         let tags = urls.compactMap(Self.tag)
         guard !tags.isEmpty else { return }
-        removals.note(tags)
+        changes.noteRemoval(of: tags)
         queue.barrier { (store) throws(CacheStoreError) in
             for tag in tags { try store.remove(tag: tag) }
         }

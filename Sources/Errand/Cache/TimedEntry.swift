@@ -10,15 +10,15 @@ struct TimedEntry: Sendable {
     /// Milliseconds since 1970.
     let requestedAt: Int64
     let respondedAt: Int64
-    /// When its transfer began, by ``CacheRemovals``.
+    /// When its transfer began, by ``CacheChanges``.
     let moment: UInt64
 
     func store(in cache: ResponseCache) {
         if let record = record(for: cache) {
             let names = { box.members.tags + [key.removalName] }
-            guard !cache.removals.hasRemoved(names, since: moment) else { return }
+            guard !cache.changes.hasRemoved(names, since: moment) else { return }
             cache.store(record, for: key)
-            if cache.removals.hasRemoved(names, since: moment) { cache.queue.remove(key) }
+            if cache.changes.hasRemoved(names, since: moment) { cache.queue.remove(key) }
             return
         }
         // Too large: what is there is not what the server has any more.

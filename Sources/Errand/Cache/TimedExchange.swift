@@ -6,13 +6,28 @@ struct TimedExchange: Sendable {
     /// Whose response is stored: that of the run's first transfer, whose last hop's response it will be.
     let key: CacheKey
     let description: RequestDescription
-    /// When it began, by ``CacheRemovals``.
+    /// When it began, by ``CacheChanges``.
     let moment: UInt64
     /// What was found.
     var record: CacheRecord?
     var verdict = TimedCacheRule.Verdict.miss(.notStored)
     /// `nil`: nothing was looked for.
     var wasRead = false
+    private var isCollapsed = false
+
+    init(plan: CachePlan, key: CacheKey, description: RequestDescription, moment: UInt64) {
+        self.plan = plan
+        self.key = key
+        self.description = description
+        self.moment = moment
+    }
+
+    /// The same, of a transfer that waited for an equal one instead of being sent.
+    func waiting(_ isCollapsed: Bool) -> TimedExchange {
+        var exchange = self
+        exchange.isCollapsed = isCollapsed
+        return exchange
+    }
 
     mutating func begin(_ record: CacheRecord?, now: Int64) -> CacheAction {
         self.record = record
@@ -42,7 +57,8 @@ struct TimedExchange: Sendable {
             let entry = TimedEntry(
                 key: key, box: plan.box, description: description, response: response,
                 requestedAt: requestedAt, respondedAt: now, moment: moment)
-            let status = CacheStatus(cache: plan.cache.name, forward: wasRead ? verdict.forward : .bypass)
+            var status = CacheStatus(cache: plan.cache.name, forward: wasRead ? verdict.forward : .bypass)
+            status.isCollapsed = isCollapsed
             return .deliver(
                 .response(response.marked(CacheInfo(isServed: false, status))), .network, timed: entry)
         }
@@ -65,6 +81,7 @@ struct TimedExchange: Sendable {
         if source == .standIn {
             status.forward = verdict.forward
             status.forwardStatus = failure
+            status.isCollapsed = isCollapsed
             status.detail = "stand-in"
         }
         return Self.response(record, status)

@@ -52,13 +52,13 @@ extension Client {
         if box.members.isTimed {
             let entry = TimedEntry(
                 key: key, box: box, description: description, response: response, requestedAt: now,
-                respondedAt: now, moment: cache.removals.moment)
+                respondedAt: now, moment: cache.changes.moment)
             guard let record = entry.record(for: cache) else { throw .cacheMiss(.notCached) }
             cache.store(record, for: key)
         } else {
             cache.willHoldHTTP()
             let exchange = HTTPExchange(
-                plan, description, HTTPStoredSet(primary: key, moment: cache.removals.moment),
+                plan, description, HTTPStoredSet(primary: key, moment: cache.changes.moment),
                 hasHiddenCookies: caching.hasHiddenCookies(description))
             let reply = exchange.ended(.response(response), requestedAt: now, now: now)
             guard case .deliver(.response(let kept), _, _) = reply, kept.storage.cacheInfo?.status.isStored == true
@@ -118,29 +118,22 @@ private struct CacheSteps<C: Command> {
     let client: Client
     let command: C
     let overrides: RequestOverrides?
-    let interceptors: [any Interceptor]
-    let context: InterceptionContext
+    let chain: InterceptorChain
 
     init(_ client: Client, _ command: C, _ overrides: RequestOverrides?) {
         self.client = client
         self.command = command
         self.overrides = overrides
-        interceptors = client.interceptors + command.interceptors + (overrides?.interceptors ?? [])
-        context = InterceptionContext(
-            requestID: 0, command: command, replays: 0, storage: .init(), lastURL: nil, connection: client.connection)
+        chain = InterceptorChain(
+            interceptors: client.interceptors + command.interceptors + (overrides?.interceptors ?? []),
+            context: InterceptionContext(
+                requestID: 0, command: command, replays: 0, storage: .init(), lastURL: nil,
+                connection: client.connection))
     }
 
     /// As it would be sent.
     func description() async throws(ErrandError) -> RequestDescription {
-        var description = try client.describe(command, overrides: overrides)
-        for interceptor in interceptors {
-            do {
-                description = try await interceptor.prepare(description, in: context)
-            } catch {
-                throw Self.failure(error).refused
-            }
-        }
-        return description
+        try await chain.prepare(client.describe(command, overrides: overrides)) { true }.get()
     }
 
     func stored(_ description: RequestDescription) async throws(ErrandError) -> Response {
@@ -154,19 +147,9 @@ private struct CacheSteps<C: Command> {
     }
 
     func transformed(_ response: Response) async throws(ErrandError) -> Response {
-        var response = response
-        for interceptor in interceptors.reversed() {
-            do {
-                response = try await interceptor.transform(response, in: context)
-            } catch {
-                throw Self.failure(error)
-            }
+        switch await chain.transform(.response(response), while: { true }) {
+        case .response(let response): return response
+        case .failure(let error): throw error
         }
-        return response
-    }
-
-    private static func failure(_ error: any Error) -> ErrandError {
-        error as? ErrandError
-            ?? .interceptionFailed.with(message: "an interceptor failed: \(error)", underlying: error)
     }
 }

@@ -102,7 +102,7 @@ extension Client {
             }
         case .finish:
             // Programs end after this; a store that is stuck is not waited for long.
-            cache.queue.flush(atMost: .seconds(2)) { [self] in
+            cache.queue.flush(atMost: .seconds(2), by: Stopwatch(clock)) { [self] in
                 let waiters = life.withLock { life in
                     let waiters = life.waiters
                     life.waiters = []

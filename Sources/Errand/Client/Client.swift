@@ -57,10 +57,12 @@ public final class Client: Sendable {
     /// configuration are of no effect then.
     public init(configuration: Configuration = Configuration(), transport: any Transport) {
         self.transport = transport
-        coalescing = CoalescingTransport(transport)
+        clock = configuration.clock
+        let stopwatch = Stopwatch(configuration.clock)
+        coalescing = CoalescingTransport(transport, stopwatch: stopwatch)
         caching = CacheCarrier(
             configuration.cache ?? ResponseCache(), over: transport, coalescing: coalescing,
-            identity: CacheIdentity(configuration))
+            identity: CacheIdentity(configuration), stopwatch: stopwatch)
         cachesByDefault = Atomic(!configuration.settings.cache.isOff)
         building = Mutex(RequestBuilder(configuration))
         callbacks = configuration.callbackQueue ?? .serial()
@@ -68,7 +70,6 @@ public final class Client: Sendable {
         observers = configuration.accessories.compactMap { $0 as? any EventAccessory }
         interceptors = configuration.interceptors
         reportsStops = configuration.reportsStops
-        clock = configuration.clock
     }
 
     /// What requests are built by from now on.

@@ -11,6 +11,7 @@ import Synchronization
 /// neither under the lock nor from here, as members' events go to their own queues.
 final class CoalescingTransport: Transport {
     private let base: any Transport
+    private let stopwatch: Stopwatch
     private let events = CallbackQueue.inline()
     private let table = Mutex(Table())
 
@@ -26,8 +27,9 @@ final class CoalescingTransport: Transport {
         }
     }
 
-    init(_ base: any Transport) {
+    init(_ base: any Transport, stopwatch: Stopwatch) {
         self.base = base
+        self.stopwatch = stopwatch
     }
 
     /// How many transfers may be joined now.
@@ -42,6 +44,7 @@ final class CoalescingTransport: Transport {
             let id = TransferID(rawValue: table.lastID)
             let present = key.flatMap { table.shared[$0] }
             let transfer = present ?? SharedTransfer(key, of: self, events: events)
+            if present != nil { receiver.joined() }
             transfer.join(receiver, as: id)
             table.transfers[id] = transfer
             if let key, present == nil { table.shared[key] = transfer }
@@ -78,8 +81,7 @@ final class CoalescingTransport: Transport {
 
     private func startTimer(_ total: Duration, of id: TransferID, in transfer: SharedTransfer) {
         let timer = Task { [self] in
-            try? await Task.sleep(for: total, clock: .continuous)
-            guard !Task.isCancelled else { return }
+            guard (try? await stopwatch.sleep(for: total)) != nil else { return }
             leave(id, with: .timeoutTotal)
         }
         if !table.withLock({ _ in transfer.setTimer(timer, id) }) { timer.cancel() }

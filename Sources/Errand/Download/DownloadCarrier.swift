@@ -53,6 +53,11 @@ final class DownloadCarrier: Transport {
         }
     }
 
+    /// Returns once all is done that was to be done so far. Not on a queue of downloads.
+    func settled() async {
+        await withUnsafeContinuation { continuation in queue.async { continuation.resume() } }
+    }
+
     /// The transport beneath is shut down, not this.
     func shutdown(_ stopped: @escaping @Sendable () -> Void) { stopped() }
 }

@@ -88,6 +88,16 @@ struct DownloadDirectory: ~Copyable {
         DownloadJournalFile.read(paths, in: self)
     }
 
+    /// Whether there is a part with bytes that no download has begun. What cannot be seen is not taken for one.
+    func hasForeignPart(_ paths: DownloadPaths) -> Bool {
+        do throws(FileDescriptor.Failure) {
+            guard let part = try status(paths.part), part.st_size > 0 else { return false }
+            return try status(paths.journal) == nil
+        } catch {
+            return false
+        }
+    }
+
     func removeJournal() throws(FileDescriptor.Failure) {
         if try remove(paths.journal) { try sync() }
     }

@@ -20,6 +20,9 @@ struct DownloadJournalFile: ~Copyable {
     /// Longer files are not ours.
     private static let maximumBytes = slots * (DownloadJournal.maximumBytes + page)
 
+    /// Whether this has written one.
+    var isBegun: Bool { slotBytes > 0 }
+
     /// - Parameter isDurable: Whether it must be on the disk when this returns.
     mutating func write(
         _ journal: DownloadJournal, isDurable: Bool, to paths: DownloadPaths, in directory: borrowing DownloadDirectory
@@ -48,6 +51,7 @@ struct DownloadJournalFile: ~Copyable {
         .Failure)
     {
         file = nil
+        slotBytes = 0
         if try directory.remove(paths.journal) { try directory.sync() }
     }
 

@@ -12,8 +12,9 @@ struct DownloadPlace: Sendable {
     func open() throws(ErrandError) -> DownloadPart? {
         switch settings.destination {
         case .file(let path):
-            let paths = try DownloadPaths(destination: path)
+            var paths = try DownloadPaths(destination: path)
             if settings.createsDirectories { try Self.makeDirectories(paths.directory) }
+            if settings.overwrite == .number { paths = try Self.ownPlace(paths) }
             return try DownloadPart(paths, url: url, settings)
         case .directory(let directory):
             if settings.createsDirectories { try Self.makeDirectories(directory) }
@@ -41,8 +42,19 @@ struct DownloadPlace: Sendable {
         throw .file(.fileExists, paths.destination, "has too many namesakes")
     }
 
+    /// The first whose part is none, or a download's.
+    private static func ownPlace(_ paths: DownloadPaths) throws(ErrandError) -> DownloadPaths {
+        let directory = try DownloadDirectory(paths)
+        for number in 0..<100 {
+            let candidate = number == 0 ? paths : paths.numbered(number)
+            if !directory.hasForeignPart(candidate) { return candidate }
+        }
+        throw .file(.fileExists, paths.destination, "has too many namesakes")
+    }
+
     private static func isOthers(_ paths: DownloadPaths, url: String) throws(ErrandError) -> Bool {
-        guard let journal = try DownloadDirectory(paths).readJournal() else { return false }
+        let directory = try DownloadDirectory(paths)
+        guard let journal = directory.readJournal() else { return directory.hasForeignPart(paths) }
         return journal.url != url
     }
 

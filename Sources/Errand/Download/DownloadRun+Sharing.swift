@@ -7,7 +7,8 @@ extension DownloadRun {
             var sharing = RangeSharing(
                 have: part.file.written, validators: validators, length: length, width: settings.width,
                 policy: settings.policy),
-            let piece = sharing.adopt(transfer.ask, now: now()), machine.sharingBegan()
+            let piece = sharing.adopt(transfer.ask, end: head.contentRange?.range?.upperBound, now: now()),
+            machine.sharingBegan()
         else { return }
         transfer.role = .piece(piece)
         self.sharing = sharing

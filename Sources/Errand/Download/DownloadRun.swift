@@ -27,7 +27,7 @@ final class DownloadRun: @unchecked Sendable {
     private let total: Duration?
     /// Nothing of the request's run was sent before.
     private let isFirst: Bool
-    let now: @Sendable () -> Duration
+    private let stopwatch: Stopwatch
 
     var phase = Phase.running
     var machine: DownloadStateMachine
@@ -74,13 +74,10 @@ final class DownloadRun: @unchecked Sendable {
         self.description = description
         machine = DownloadStateMachine(policy: settings.policy)
         pace = DownloadPace(settings.rate)
-        now = Self.stopwatch(client.clock)
+        stopwatch = Stopwatch(client.clock)
     }
 
-    private static func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
-    }
+    func now() -> Duration { stopwatch.now() }
 
     // MARK: Orders
 
@@ -124,7 +121,7 @@ final class DownloadRun: @unchecked Sendable {
         guard let total else { return }
         timers.append(
             Task { [self] in
-                guard (try? await Task.sleep(for: total, clock: .continuous)) != nil else { return }
+                guard (try? await stopwatch.sleep(for: total)) != nil else { return }
                 queue.async { self.giveUp(.timeoutTotal) }
             })
     }

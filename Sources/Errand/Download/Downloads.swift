@@ -93,9 +93,10 @@ private struct LeftPart: ~Copyable {
 
     func remove() throws(ErrandError) {
         do throws(FileDescriptor.Failure) {
+            // As `PartFile.discard`.
+            try directory.remove(paths.part)
             try directory.removeJournal()
             try directory.remove(paths.newJournal)
-            try directory.remove(paths.part)
         } catch {
             throw .file(paths.path(paths.part), "cannot be removed", errno: error.errno)
         }

@@ -31,11 +31,13 @@ struct PartFile: ~Copyable {
     private static let journalInterval: Int64 = 16 << 20
 
     /// Opens or creates the part and takes the lock. What an earlier run left is kept as far as its journal calls it
-    /// safe and is of `url`; all else is cut off. The answer is in ``journal``.
+    /// safe and is of `url`; all else is cut off. The answer is in ``journal``. A file of that name that has bytes and no
+    /// journal is somebody else's, and stays as it is.
     ///
     /// Throws ``ErrandError/fileLocked`` where another download has it, ``ErrandError/directoryMissing``,
     /// ``ErrandError/fileAccessDenied``, ``ErrandError/fileIsDirectory`` (the destination or the part),
-    /// ``ErrandError/fileExists`` by `overwrite`, ``ErrandError/diskFull``, ``ErrandError/fileUnwritable``.
+    /// ``ErrandError/fileExists`` by `overwrite` or where the part is somebody else's, ``ErrandError/diskFull``,
+    /// ``ErrandError/fileUnwritable``.
     static func open(
         _ paths: DownloadPaths, url: String, overwrite: OverwritePolicy = .replace,
         syncInterval: Int64 = PartFile.syncInterval
@@ -45,9 +47,16 @@ struct PartFile: ~Copyable {
         let file = try openPart(paths, directory)
         var part = PartFile(paths, directory, file, DownloadJournal(url: url), syncInterval)
         do {
+            if try part.isSomebodyElses() {
+                throw ErrandError.file(.fileExists, paths.path(paths.part), "is there, and no download's")
+            }
             try part.recover()
-        } catch {
+        } catch let error as FileDescriptor.Failure {
             throw .file(paths.path(paths.part), "cannot be resumed", errno: error.errno)
+        } catch let error as ErrandError {
+            throw error
+        } catch {
+            throw .fileUnwritable
         }
         return part
     }
@@ -67,6 +76,12 @@ struct PartFile: ~Copyable {
         // Closing would do, but for a child that another thread forks at this moment: until it has called `exec` it has
         // the descriptor, and with that the lock, too.
         _ = SystemCalls.flock(file.number, LOCK_UN)
+    }
+
+    /// Ours has a journal, whole or not, from before its first byte until it has another name.
+    private func isSomebodyElses() throws(FileDescriptor.Failure) -> Bool {
+        guard try file.status().st_size > 0 else { return false }
+        return try directory.status(paths.journal) == nil
     }
 
     private mutating func recover() throws(FileDescriptor.Failure) {
@@ -137,6 +152,7 @@ struct PartFile: ~Copyable {
     /// Writes, and syncs whenever that many bytes are not safe yet.
     mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(ErrandError) {
         if let failure { throw failure }
+        if !journalFile.isBegun { try beginJournal() }
         var written = 0
         while written < bytes.count {
             let count = min(bytes.count - written, Int(clamping: syncInterval - unsynced.count))
@@ -149,6 +165,16 @@ struct PartFile: ~Copyable {
             unsynced.insert(start..<start + Int64(count))
             written += count
             if unsynced.count >= syncInterval { try sync(isDurable: false) }
+        }
+    }
+
+    /// Before the first byte: a part without one is nobody's to go on with, or to remove.
+    private mutating func beginJournal() throws(ErrandError) {
+        do {
+            try journalFile.write(journal, isDurable: true, to: paths, in: directory)
+            isJournalBehind = false
+        } catch {
+            throw .file(paths.path(paths.journal), "cannot be written", errno: error.errno)
         }
     }
 
@@ -230,11 +256,14 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// The journal first, and for good: it must never be found beside bytes of another content.
+    /// The journal first, and for good: it must never be found beside bytes of another content, nor bytes without one.
     private mutating func startOver() throws(FileDescriptor.Failure) {
-        try journalFile.remove(paths, in: directory)
-        try file.truncate(to: 0)
         journal = DownloadJournal(url: journal.url)
+        if try file.status().st_size > 0 {
+            try journalFile.write(journal, isDurable: true, to: paths, in: directory)
+            try file.truncate(to: 0)
+        }
+        try journalFile.remove(paths, in: directory)
         unsynced = ByteRangeSet()
         isJournalBehind = false
         unsyncedWords = 0
@@ -310,9 +339,10 @@ struct PartFile: ~Copyable {
     /// Removes the part and its journal: nobody will go on with them.
     func discard() throws(ErrandError) {
         do {
+            // The part first: without a journal it would be taken for somebody else's.
+            try directory.remove(paths.part)
             try directory.removeJournal()
             try directory.remove(paths.newJournal)
-            try directory.remove(paths.part)
         } catch {
             throw .file(paths.path(paths.part), "cannot be removed", errno: error.errno)
         }

@@ -26,6 +26,8 @@ struct RangeSharing {
 
     private struct Work {
         let ask: DownloadAsk
+        /// Where what its answer brings ends, as the head of it says.
+        var end: Int64?
         var hasMoved = false
     }
 
@@ -47,9 +49,10 @@ struct RangeSharing {
     var isComplete: Bool { plan.isComplete }
 
     /// The first piece goes to the connection that is there already, and brings what `ask` says.
-    mutating func adopt(_ ask: DownloadAsk, now: Duration) -> Int? {
+    /// `end`: as its head said.
+    mutating func adopt(_ ask: DownloadAsk, end: Int64? = nil, now: Duration) -> Int? {
         guard let piece = plan.assign(now: now), piece.range.lowerBound == ask.offset else { return nil }
-        working[piece.id] = Work(ask: ask, hasMoved: true)
+        working[piece.id] = Work(ask: ask, end: end, hasMoved: true)
         return piece.id
     }
 
@@ -63,9 +66,11 @@ struct RangeSharing {
     }
 
     /// What a head means to its connection: only `take`, `restart`, `retry` and `fail`.
-    func headArrived(_ head: DownloadHead, piece: Int) -> DownloadVerdict {
+    mutating func headArrived(_ head: DownloadHead, piece: Int) -> DownloadVerdict {
         guard let work = working[piece] else { return .fail(.internalFailure) }
         let verdict = DownloadVerdict.on(head, to: work.ask, validators: validators, length: length, policy: policy)
+        // What follows it is none of the content, whatever the length of the body.
+        if case .take(let end) = verdict { working[piece]?.end = end }
         switch verdict {
         // Not a part of the same content any more.
         case .takeFromZero, .complete, .restart: return .restart
@@ -75,6 +80,7 @@ struct RangeSharing {
 
     mutating func chunkArrived(_ piece: Int, count: Int) -> Move {
         guard let work = working[piece], let position = plan.position(piece) else { return .drop }
+        if let end = work.end, Int64(count) > end - position { return .drop }
         hasMoved = true
         working[piece]?.hasMoved = true
         switch plan.received(piece, count: Int64(count)) {

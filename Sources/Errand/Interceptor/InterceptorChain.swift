@@ -13,10 +13,17 @@ struct InterceptorChain: Sendable {
     func prepare(
         _ description: RequestDescription, in step: AnyRequest.WorkStep
     ) async -> Result<RequestDescription, ErrandError> {
+        await prepare(description) { step.isWanted }
+    }
+
+    /// The same outside a step; `isWanted`: whether anybody still waits for it.
+    func prepare(
+        _ description: RequestDescription, while isWanted: @Sendable () -> Bool
+    ) async -> Result<RequestDescription, ErrandError> {
         var description = description
         do {
             for interceptor in interceptors {
-                guard step.isWanted else { return .failure(.cancelled) }
+                guard isWanted() else { return .failure(.cancelled) }
                 description = try await interceptor.prepare(description, in: context)
             }
             return .success(description)
@@ -61,11 +68,16 @@ struct InterceptorChain: Sendable {
     }
 
     func transform(_ result: TransferResult, in step: AnyRequest.WorkStep) async -> TransferResult {
+        await transform(result) { step.isWanted }
+    }
+
+    /// The same outside a step, as above.
+    func transform(_ result: TransferResult, while isWanted: @Sendable () -> Bool) async -> TransferResult {
         guard transforms, case .response(let received) = result else { return result }
         var response = received
         do {
             for interceptor in interceptors.reversed() {
-                guard step.isWanted else { return .failure(.cancelled) }
+                guard isWanted() else { return .failure(.cancelled) }
                 response = try await interceptor.transform(response, in: context)
             }
             return .response(response)

@@ -13,6 +13,9 @@ public class TransferReceiver: @unchecked Sendable {
     /// One event. On `callbacks`.
     func receive(_ event: TransferEvent.Kind) {}
 
+    /// It is told of an equal transfer that is under way already, and has none of its own. Before any event, under a lock.
+    func joined() {}
+
     /// Hands events over, in order. Any thread, but events of one transfer must not overtake each other. Receivers that
     /// share a callback queue get theirs with one enqueue.
     public static func deliver(_ events: some Sequence<TransferEvent>) {

@@ -7,13 +7,14 @@ import Testing
 /// What was removed stays away, whatever is on its way at that moment.
 @Suite(.timeLimit(.minutes(5))) struct CacheRemovalTests {
     enum Removal: CaseIterable {
-        case key, tag, all, unsafeMethod
+        case key, tag, age, all, unsafeMethod
     }
 
     private func remove(_ command: GetCached, _ how: Removal, _ bench: CachingBench) async throws {
         switch how {
         case .key: try await bench.client.removeCached(command)
         case .tag: _ = try await bench.client.cache.remove(tag: "t")
+        case .age: _ = try await bench.client.cache.remove(olderThan: .seconds(30))
         case .all: _ = try await bench.client.cache.removeAll()
         case .unsafeMethod: _ = try await bench.client.run(GetCached(method: .put))
         }
@@ -40,6 +41,8 @@ import Testing
     @Test(arguments: [CachePolicy.timed(.seconds(60)), .http], Removal.allCases)
     func whatWasAskedForBeforeIsNotStoredAfter(_ policy: CachePolicy, _ how: Removal) async throws {
         guard policy.box?.members.isTimed != true || how != .unsafeMethod else { return }
+        // What comes now is of no age.
+        guard how != .age else { return }
         let fields: HTTPFields = ["Cache-Control": "max-age=60"]
         try await CachingBench(
             answer: { description, number in
@@ -99,13 +102,13 @@ import Testing
     }
 
     @Test func moreRemovalsThanAreToldApartAreOfEverything() {
-        let removals = CacheRemovals(most: 2)
+        let removals = CacheChanges(most: 2)
         let before = removals.moment
-        removals.note(["a"])
+        removals.noteRemoval(of: ["a"])
         #expect(removals.hasRemoved({ ["a"] }, since: before))
         #expect(!removals.hasRemoved({ ["b"] }, since: before))
         #expect(!removals.hasRemoved({ ["a"] }, since: removals.moment))
-        removals.note(["b", "c"])
+        removals.noteRemoval(of: ["b", "c"])
         #expect(removals.hasRemoved({ ["d"] }, since: before))
         #expect(!removals.hasRemoved({ ["d"] }, since: removals.moment))
     }

@@ -171,10 +171,11 @@ import Testing
     // MARK: While the store is asked
 
     private func held(
-        _ stored: Bool, _ body: (CachingBench, HeldStore, Request<GetCached>) async throws -> Void
+        _ stored: Bool, change: (inout Client.Configuration) -> Void = { _ in },
+        _ body: (CachingBench, HeldStore, Request<GetCached>) async throws -> Void
     ) async throws {
         let store = HeldStore()
-        try await CachingBench(store: store).run { bench async throws in
+        try await CachingBench(store: store, change: change).run { bench async throws in
             if stored {
                 _ = try await bench.client.run(GetCached(cache: minute))
                 await bench.client.cache.flush()
@@ -268,27 +269,49 @@ import Testing
     /// What was to be stored is, when the shutdown has returned: the program may end then.
     @Test func aShutdownWaitsForWhatIsToBeStored() async throws {
         let store = HeldStore()
-        try await CachingBench(store: store).run { bench async throws in
+        let time = ManualClock()
+        try await CachingBench(store: store, change: { $0.clock = time }).run { bench async throws in
             // Where the lookup's read is not what is held.
             _ = try await bench.client.run(GetCached(path: "other", cache: minute.with(reading: .networkOnly)))
             await bench.client.cache.flush()
             store.hold()
             _ = try await bench.client.run(GetCached(cache: minute.with(reading: .networkOnly)))
             #expect(try await store.entered())
-            Task {
-                try await Task.sleep(for: .milliseconds(200))
-                store.release()
-            }
-            await bench.client.shutdown(.cancel)
+            async let end: Void = bench.client.shutdown(.cancel)
+            await time.sleepers(1)
+            store.release()
+            await end
             #expect(store.records.statistics().entries == 2)
         }
     }
 
+    @Test func aShutdownWaitsTwoSecondsAtMostForAStoreThatIsStuck() async throws {
+        let store = HeldStore()
+        let time = ManualClock()
+        try await CachingBench(store: store, change: { $0.clock = time }).run { bench async throws in
+            _ = try await bench.client.run(GetCached(path: "other", cache: minute.with(reading: .networkOnly)))
+            await bench.client.cache.flush()
+            store.hold()
+            _ = try await bench.client.run(GetCached(cache: minute.with(reading: .networkOnly)))
+            #expect(try await store.entered())
+            async let end: Void = bench.client.shutdown(.cancel)
+            await time.sleepers(1)
+            time.advance(by: .seconds(2))
+            await end
+            #expect(store.records.statistics().entries == 1)
+            store.release()
+        }
+    }
+
     @Test func theTotalTimeCountsTheLookup() async throws {
-        try await held(true) { bench, store, _ async throws in
+        let time = ManualClock()
+        try await held(true, change: { $0.clock = time }) { bench, store, _ async throws in
             let short = Timeouts(total: .milliseconds(20))
-            let request = await bench.finished(GetCached(cache: minute, timeouts: short))
-            #expect(request.error == .timeoutTotal)
+            async let request = bench.finished(GetCached(cache: minute, timeouts: short))
+            await time.sleepers(1)
+            #expect(try await store.entered())
+            time.advance(by: .milliseconds(20))
+            #expect(await request.error == .timeoutTotal)
             store.release()
             await bench.client.cache.flush()
             #expect(bench.sent == 1)

@@ -163,7 +163,7 @@ import Testing
             }
         }
         try await serve(stubbed, 2)
-        try await Task.sleep(for: .milliseconds(20))
+        try await stubbed.settled(request)
         // Its connection is free, but nothing is asked for.
         #expect(stubbed.stub.submitted.count == 4)
         request.resume()
@@ -230,6 +230,21 @@ import Testing
         #expect(verdict(Machine.head(416, total: 100)) == .restart)
         #expect(verdict(Machine.head(403)) == .fail(.statusNotAccepted))
         #expect(verdict(Machine.head(503)) == .retry(after: nil, .statusNotAccepted))
+    }
+
+    /// A body that goes on behind the range that its head names, as one without a length may.
+    @Test func bytesBehindTheRange() throws {
+        var sharing = try #require(Self.sharing())
+        let nextMade = sharing.next(now: .zero)
+        let next = try #require(nextMade)
+        let verdict = sharing.headArrived(
+            DownloadStateMachineTests.head(206, 0..<20, total: 100), piece: next.piece)
+        #expect(verdict == .take(end: 20))
+        #expect(sharing.chunkArrived(next.piece, count: 15) == .write(count: 15, at: 0))
+        #expect(sharing.chunkArrived(next.piece, count: 6) == .drop)
+        sharing.ended(next.piece, nil)
+        let restMade = sharing.next(now: .seconds(1))
+        #expect(restMade?.ask.offset == 15)
     }
 
     /// Each that brings nothing is one less, so that it comes to an end.

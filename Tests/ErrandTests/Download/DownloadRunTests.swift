@@ -186,7 +186,7 @@ import Testing
         while try stubbed.journal()?.safe != ByteRangeSet([0..<40]) { try await Task.sleep(for: .milliseconds(1)) }
         // It breaks meanwhile: nobody asks for the rest before it is resumed.
         stubbed.fail(first)
-        try await Task.sleep(for: .milliseconds(20))
+        try await stubbed.settled(request)
         #expect(stubbed.stub.submitted.count == 1 && request.state == .paused)
         request.resume()
         try await stubbed.serve(2, 40..<100, total: 100)
@@ -224,7 +224,13 @@ import Testing
         stubbed.send(stubbed.head(200, total: 100), to: id)
         stubbed.send(0..<40, to: id)
         stubbed.fail(id)
-        // The clock of the retries stands still.
+        // It, and the pause before the next try.
+        await stubbed.clock.sleepers(2)
+        stubbed.clock.advance(by: .milliseconds(199))
+        try await stubbed.settled(request)
+        await stubbed.client.callbacksDrained()
+        #expect(request.result == nil)
+        stubbed.clock.advance(by: .milliseconds(1))
         #expect(await request.failure() == .timeoutTotal)
         #expect(try stubbed.journal()?.safe == ByteRangeSet([0..<40]))
         await stubbed.client.shutdown(.cancel)
@@ -286,6 +292,27 @@ import Testing
         #expect(await wrong.failure() == .digestMismatch)
         // The old file stays, and nothing of the wrong one.
         #expect(stubbed.folder.names == ["file.bin"] && stubbed.isContent(3 << 20))
+        await stubbed.client.shutdown(.cancel)
+    }
+
+    @Test func somebodyElsesPartIsNoneOfIts() async throws {
+        let stubbed = try StubbedDownload()
+        stubbed.folder.write([1], "file.bin.part")
+        #expect(await stubbed.start().failure() == .fileExists)
+        #expect(stubbed.stub.submitted.isEmpty)
+        // By number there is another name.
+        let numbered = stubbed.start { $0.overwrite = .number }
+        try await stubbed.serve(1, total: 10)
+        #expect(try await numbered.ended().get().path == stubbed.folder.path + "/file (1).bin")
+        let named = stubbed.start {
+            $0.destination = .directory(stubbed.folder.path)
+            $0.overwrite = .number
+        }
+        stubbed.folder.write([1], "content.part")
+        try await stubbed.serve(2, total: 10)
+        #expect(try await named.ended().get().path == stubbed.folder.path + "/content (1)")
+        #expect(stubbed.folder.names == ["content (1)", "content.part", "file (1).bin", "file.bin.part"])
+        #expect(stubbed.folder.bytes("file.bin.part") == [1] && stubbed.folder.bytes("content.part") == [1])
         await stubbed.client.shutdown(.cancel)
     }
 

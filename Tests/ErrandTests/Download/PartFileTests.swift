@@ -63,12 +63,6 @@ import Testing
         let damages: [(String, () throws -> Void)] = [
             ("another URL", { try leave(1500, url: "v") }),
             (
-                "no journal",
-                {
-                    try leave(1500); try FileManager.default.removeItem(atPath: folder.path + "/file.bin.part.journal")
-                }
-            ),
-            (
                 "a torn journal",
                 {
                     try leave(1500);
@@ -96,6 +90,28 @@ import Testing
             // Not to be found beside the bytes that come now.
             #expect(folder.bytes("file.bin.part.journal") == nil, "\(what)")
         }
+    }
+
+    /// Bytes without a journal are not ours, whatever the file is called.
+    @Test func somebodyElsesPartStays() throws {
+        folder.write([1, 2], "file.bin.part")
+        for overwrite in [OverwritePolicy.replace, .fail, .number] {
+            #expect(throws: ErrandError.fileExists) {
+                _ = try PartFile.open(folder.paths(), url: "u", overwrite: overwrite)
+            }
+        }
+        #expect(folder.bytes("file.bin.part") == [1, 2] && folder.names == ["file.bin.part"])
+    }
+
+    /// So ours has one whenever it has a byte.
+    @Test func thereIsAJournalBeforeTheFirstByte() throws {
+        var part = try PartFile.open(folder.paths(), url: "u")
+        #expect(folder.names == ["file.bin.part"])
+        try part.write([1], at: 0)
+        #expect(folder.journal()?.url == "u" && folder.journal()?.safe.isEmpty == true)
+        try part.restart()
+        try part.write([2], at: 0)
+        #expect(folder.journal()?.url == "u")
     }
 
     @Test func aRestartLeavesNothing() throws {
@@ -159,9 +175,11 @@ import Testing
     /// The bytes were safe and the journal could not say so: the next sync does, though no byte came since.
     @Test func aJournalThatIsBehind() throws {
         let obstacle = folder.path + "/file.bin.part.journal.new"
-        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
         var part = try PartFile.open(folder.paths(), url: "u", syncInterval: 100)
-        #expect(throws: ErrandError.self) { try part.write(DownloadContent.bytes(0..<100), at: 0) }
+        try part.write(DownloadContent.bytes(0..<50), at: 0)
+        try FileManager.default.removeItem(atPath: folder.path + "/file.bin.part.journal")
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+        #expect(throws: ErrandError.self) { try part.write(DownloadContent.bytes(50..<100), at: 50) }
         #expect(folder.journal() == nil)
         try FileManager.default.removeItem(atPath: obstacle)
         part.keep()

@@ -76,6 +76,11 @@ struct StubbedDownload {
         while stub.granted(to: id) < count { try await Task.sleep(for: .milliseconds(1)) }
     }
 
+    /// Once the download has done all that it was told so far.
+    func settled(_ request: Request<Download>) async throws {
+        try await #require(request.ownCarrier as? DownloadCarrier).settled()
+    }
+
     /// The next timer goes off.
     func advance(_ time: Duration) async {
         await clock.sleepers(1)

@@ -6,6 +6,10 @@
 /// Called from a queue of the cache's own, so it may block, for a bounded time; and from several queues where several
 /// clients share it. What was written is what a later read finds, unless limits or failures took it. An error of any of
 /// these costs the record, never the request.
+///
+/// Where a removal throws, or a write that was to replace a record, the old record is all the same not to be found any more
+/// by who uses this store object, however long it takes until it can be removed: a request that changes something at its
+/// server waits for no cache.
 public protocol CacheStore: Sendable {
     /// The record of that key; `nil` for none. A record that is torn or not this key's is never returned.
     func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord?
@@ -43,6 +47,10 @@ public protocol CacheStore: Sendable {
     /// whatever thread needs it, and from many at once. Asked once; no by default.
     var answersAtOnce: Bool { get }
 
+    /// Whether ``write(_:for:)`` would take a record that counts for so many bytes (``CacheRecord/byteCount``), where all else
+    /// is well. Asked before each write, on any thread: of limits that do not change, not of what is stored. Yes by default.
+    func accepts(byteCount: Int) -> Bool
+
     /// The record of that key where it is at hand without waiting; else `nil`, and ``read(_:)`` is to tell. `nil` by
     /// default. Any thread.
     func readAtOnce(_ key: CacheKey) -> CacheRecord?
@@ -54,6 +62,9 @@ extension CacheStore {
 
     /// False.
     public var answersAtOnce: Bool { false }
+
+    /// True.
+    public func accepts(byteCount: Int) -> Bool { true }
 
     /// `nil`.
     public func readAtOnce(_ key: CacheKey) -> CacheRecord? { nil }

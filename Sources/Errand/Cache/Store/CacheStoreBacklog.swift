@@ -93,8 +93,12 @@ struct CacheStoreBacklog: Sendable {
     /// Beyond the limit the record is dropped, and what the store has is removed, as it is out of date.
     mutating func write(_ record: CacheRecord, for key: CacheKey) -> Bool {
         let size = record.byteCount
-        guard bytes - replaceable(key) + size <= bytesAtMost else { return remove(key) }
+        guard hasRoom(for: size, of: key) else { return remove(key) }
         return add(.write(record), bytes: size, to: key)
+    }
+
+    func hasRoom(for size: Int, of key: CacheKey) -> Bool {
+        bytes - replaceable(key) + size <= bytesAtMost
     }
 
     mutating func remove(_ key: CacheKey) -> Bool {

@@ -78,10 +78,26 @@ final class CacheStoreQueue: Sendable {
         enqueue(on: waiting) { $0.read(CacheStoreBacklog.Read(key: key, then: then)) }
     }
 
-    /// Puts the record in the place of that key's. Returns at once.
-    func write(_ record: CacheRecord, for key: CacheKey) {
-        guard let waiting else { return _ = change(key, .write(record)) }
-        enqueue(on: waiting) { $0.write(record, for: key) }
+    /// Puts the record in the place of that key's. Returns at once: whether it is or will be there, as far as that can be
+    /// said without waiting for the store. Where it is not, what the key had is removed.
+    @discardableResult
+    func write(_ record: CacheRecord, for key: CacheKey) -> Bool {
+        guard let waiting else {
+            var isStored = false
+            _ = change(key, .write(record), isMade: &isStored)
+            return isStored
+        }
+        let size = record.byteCount
+        guard store.accepts(byteCount: size) else {
+            remove(key)
+            return false
+        }
+        var isTaken = false
+        enqueue(on: waiting) { backlog in
+            isTaken = backlog.hasRoom(for: size, of: key)
+            return backlog.write(record, for: key)
+        }
+        return isTaken && told.withLock { $0.health.condition == .working }
     }
 
     /// Removes that key's record. Returns at once.
@@ -126,11 +142,22 @@ final class CacheStoreQueue: Sendable {
     }
 
     /// As ``flush()``, for who waits no longer than that: `then` runs once, inline where no change waits.
-    func flush(atMost time: DispatchTimeInterval, _ then: @escaping @Sendable () -> Void) {
+    func flush(atMost time: Duration, by stopwatch: Stopwatch, _ then: @escaping @Sendable () -> Void) {
         guard let waiting, waiting.backlog.withLock({ $0.hasChanges }) else { return then() }
         let tell = OnceTold(then)
-        enqueue(on: waiting) { $0.barrier(.body { { tell.tell() } }) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + time) { tell.tell() }
+        let timer = Task {
+            guard (try? await stopwatch.sleep(for: time)) != nil else { return }
+            tell.tell()
+        }
+        enqueue(on: waiting) { backlog in
+            backlog.barrier(
+                .body {
+                    {
+                        timer.cancel()
+                        tell.tell()
+                    }
+                })
+        }
     }
 
     private final class OnceTold: Sendable {
@@ -194,11 +221,19 @@ final class CacheStoreQueue: Sendable {
     }
 
     private func change(_ key: CacheKey, _ change: CacheStoreBacklog.Change) -> CacheStoreBacklog.Ending {
+        var isMade = false
+        return self.change(key, change, isMade: &isMade)
+    }
+
+    private func change(
+        _ key: CacheKey, _ change: CacheStoreBacklog.Change, isMade: inout Bool
+    ) -> CacheStoreBacklog.Ending {
         do throws(CacheStoreError) {
             switch change {
             case .write(let record): try store.write(record, for: key)
             case .removal: try store.remove(key)
             }
+            isMade = true
             notice(nil)
             return .done
         } catch {

@@ -89,6 +89,11 @@ public final class LayeredCacheStore: CacheStore {
     /// Whether the lower store does.
     public var answersAtOnce: Bool { lower.answersAtOnce }
 
+    /// Whether one of both does.
+    public func accepts(byteCount: Int) -> Bool {
+        memory.accepts(byteCount: byteCount) || lower.accepts(byteCount: byteCount)
+    }
+
     /// The record of that key where the upper store has it.
     public func readAtOnce(_ key: CacheKey) -> CacheRecord? {
         memory.readAtOnce(key)

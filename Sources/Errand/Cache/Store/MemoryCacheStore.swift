@@ -49,7 +49,7 @@ public final class MemoryCacheStore: CacheStore {
     /// Throws ``CacheStoreError/recordTooLarge`` beyond ``Limits/bytesPerEntry`` or ``Limits/bytes``.
     public func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
         let bytes = record.byteCount
-        guard bytes <= limits.bytesPerEntry, bytes <= limits.bytes, limits.entries > 0 else {
+        guard accepts(byteCount: bytes) else {
             // The old one is not what the key stands for any more.
             remove(key)
             throw CacheStoreError.recordTooLarge.with(
@@ -57,6 +57,11 @@ public final class MemoryCacheStore: CacheStore {
             )
         }
         contents.withLock { $0.write(record, bytes: bytes, for: key, limits: limits) }
+    }
+
+    /// Whether that is within ``limits``.
+    public func accepts(byteCount: Int) -> Bool {
+        byteCount <= limits.bytesPerEntry && byteCount <= limits.bytes && limits.entries > 0
     }
 
     /// Removes that key's record. Returns whether there was one. Never throws.

@@ -1,0 +1,58 @@
+import ErrandTesting
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+/// A 304 that took long says that what was stored when it was asked for still held, and nothing of what came since.
+@Suite(.timeLimit(.minutes(5))) struct LateConfirmationTests {
+    private static func fields(_ tag: String, vary: String? = nil) -> HTTPFields {
+        var fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"\(tag)\""]
+        fields["Vary"] = vary
+        return fields
+    }
+
+    /// Stored without `Vary` or with it, and replaced by one without or with it.
+    @Test(arguments: [nil, "Accept"], [nil, "Accept"])
+    func itIsNotStoredOverANewerResponse(_ old: String?, _ new: String?) async throws {
+        try await CachingBench(answer: { _, number in
+            switch number {
+            case 1: .response(status: 200, headers: Self.fields("old", vary: old), body: "old")
+            case 2: .hold
+            default: .response(status: 200, headers: Self.fields("new", vary: new), body: "new")
+            }
+        }).run { bench async throws in
+            let get = GetCached(cache: .http)
+            #expect(try await bench.client.run(get) == "old")
+            bench.clock.advance(61)
+            async let late = bench.finished(get)
+            for _ in 0..<5000 where bench.stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            let transfer = try #require(bench.stub.open.first)
+            #expect(try await bench.client.run(GetCached(cache: .http(reading: .networkOnly))) == "new")
+            bench.stub.complete(
+                transfer, with: .response(Response(statusCode: 304, headers: Self.fields("old", vary: old))))
+            let confirmed = await late
+            #expect(confirmed.value == "old")
+            // It is not what is stored.
+            #expect(confirmed.response?.cacheStatus == "errand; fwd=stale; fwd-status=304; ttl=60")
+            let next = await bench.finished(get)
+            #expect(next.value == "new" && next.isFromCache)
+        }
+    }
+
+    @Test func whatIsNotedHasABound() throws {
+        let changes = CacheChanges(most: 2)
+        let keys = try (1...4).map { try #require(CacheKey(hashing: [[$0]])) }
+        let start = changes.moment
+        changes.noteArrival(under: keys[0])
+        #expect(changes.hasStored(under: [keys[0]], since: start) && !changes.hasStored(under: [keys[1]], since: start))
+        #expect(!changes.hasRemoved({ [keys[0].removalName] }, since: start))
+        changes.noteArrival(under: keys[1])
+        let later = changes.moment
+        #expect(!changes.hasStored(under: keys, since: later))
+        changes.noteArrival(under: keys[2])
+        // Those before are not told apart any more.
+        #expect(changes.hasStored(under: [keys[3]], since: later))
+        #expect(!changes.hasStored(under: keys, since: changes.moment))
+    }
+}
