@@ -9,12 +9,10 @@ private final class TokenService: Authenticator {
     private let client = Mutex<Client?>(nil)
     private let refreshes = Atomic<Int>(0)
     private let path: String
-    private let gate: Gate
 
-    /// The token is always `t1`; what it asks for is at `path`, once `gate` is open.
-    init(path: String = "/12b", gate: Gate = Gate(isOpen: true)) {
+    /// The token is always `t1`; what it asks for is at `path`.
+    init(path: String = "/12b") {
         self.path = path
-        self.gate = gate
     }
 
     var count: Int { refreshes.load(ordering: .relaxed) }
@@ -29,25 +27,25 @@ private final class TokenService: Authenticator {
 
     func refresh(_ token: String?, after response: Response?) async throws -> String {
         refreshes.add(1, ordering: .relaxed)
-        await gate.pass()
         _ = try await client.withLock { $0 }?.run(Get(path: path))
         return "t1"
     }
 }
 
-/// Opens a gate after so many results: all of them are to be of status 401, and one that is not must not hold it shut.
-private final class ResultCounter: Interceptor {
+/// Holds results until there are so many: a request that is built while the credential is being refreshed waits for that
+/// and is not sent with the old one, so the first refusal must not be heard of before the last request was sent.
+private final class ResultHolder: Interceptor {
     private let results = Atomic<Int>(0)
     private let least: Int
-    private let gate: Gate
+    private let gate = Gate()
 
-    init(least: Int, gate: Gate) {
+    init(least: Int) {
         self.least = least
-        self.gate = gate
     }
 
     func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
         if results.add(1, ordering: .relaxed).newValue == least { await gate.open() }
+        await gate.pass()
         return false
     }
 }
@@ -91,11 +89,11 @@ private final class ResultCounter: Interceptor {
     /// The token service itself answers 404, or 401, which must not be refreshed in its turn.
     @Test(.timeLimit(.minutes(5)), arguments: ["/status/404", "/auth/bearer/t1"])
     func aFailedRefreshFailsAThousand(path: String) async throws {
-        let gate = Gate()
-        let service = TokenService(path: path, gate: gate)
+        let service = TokenService(path: path)
         let interceptor = AuthenticationInterceptor(service, credential: "t0", refreshTimeout: .seconds(280))
-        let counter = ResultCounter(least: Self.many, gate: gate)
-        try await Client.with(Nginx.client { $0.interceptors = [interceptor, counter] }) { client in
+        // Asked before the other: results come to interceptors in the opposite order.
+        let holder = ResultHolder(least: Self.many)
+        try await Client.with(Nginx.client { $0.interceptors = [interceptor, holder] }) { client in
             service.use(client)
             for result in await storm(client, path: "/auth/bearer/t1") {
                 let error = #expect(throws: ErrandError.self) { try result.get() }
