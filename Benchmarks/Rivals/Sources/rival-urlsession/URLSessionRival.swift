@@ -1,0 +1,31 @@
+import ArgumentParser
+import RivalSupport
+
+@main
+struct URLSessionRival: ParsableCommand {
+    enum Mode: String, CaseIterable, ExpressibleByArgument {
+        case closure
+        case async
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "rival-urlsession",
+        abstract: "FoundationNetworking's URLSession under the load of scripts/bench.")
+
+    @OptionGroup var arguments: RivalArguments
+
+    @Option(help: "closure: dataTask with a completion handler. async: data(for:) from tasks.")
+    var mode = Mode.closure
+
+    func validate() throws {
+        if arguments.isHTTP2 {
+            throw ValidationError("on Linux, URLSession does not tell which HTTP version it speaks")
+        }
+    }
+
+    func run() throws {
+        let plan = try RivalPlan(arguments)
+        DescriptorLimit.raise()
+        try SessionRival(plan, mode).measure(plan)
+    }
+}
