@@ -27,11 +27,10 @@ struct OneLoop: Sendable {
     func client(_ plan: RivalPlan) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: HTTPClient.Configuration.Timeout(connect: .seconds(Int64(RichRequest.connectSeconds))),
+            timeout: OneLoop.timeout(plan),
             connectionPool: HTTPClient.Configuration.ConnectionPool(
                 idleTimeout: .minutes(5), concurrentHTTP1ConnectionsPerHostSoftLimit: plan.connections),
             decompression: .disabled)
-        if plan.isRich { configuration.timeout.read = .seconds(Int64(RichRequest.idleSeconds)) }
         configuration.httpVersion = plan.isHTTP2 ? .automatic : .http1Only
         configuration.tracing.tracer = nil
         if let authorities = plan.authorities {
@@ -40,6 +39,15 @@ struct OneLoop: Sendable {
             configuration.tlsConfiguration = security
         }
         return HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
+    }
+
+    /// Its time to connect goes on while a request waits in the pool, which with 10,000 connections takes seconds: each
+    /// look-up of a connection is a search.
+    private static func timeout(_ plan: RivalPlan) -> HTTPClient.Configuration.Timeout {
+        plan.isRich
+            ? HTTPClient.Configuration.Timeout(
+                connect: .seconds(Int64(RichRequest.connectSeconds)), read: .seconds(Int64(RichRequest.idleSeconds)))
+            : HTTPClient.Configuration.Timeout(connect: .seconds(60))
     }
 
     func shutDown(_ client: HTTPClient) throws {

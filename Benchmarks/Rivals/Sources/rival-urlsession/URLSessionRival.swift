@@ -15,11 +15,14 @@ struct URLSessionRival: ParsableCommand {
     @OptionGroup var arguments: RivalArguments
 
     @Option(help: "closure: dataTask with a completion handler. async: data(for:) from tasks.")
-    var mode = Mode.closure
+    var mode = Mode.async
 
     func validate() throws {
         if arguments.isHTTP2 {
-            throw ValidationError("on Linux, URLSession does not tell which HTTP version it speaks")
+            throw ValidationError("--http2: URLSession cannot be told which version to speak")
+        }
+        if arguments.cacert != nil {
+            throw ValidationError("--cacert: on Linux, URLSession trusts the system's authorities and no other")
         }
     }
 
