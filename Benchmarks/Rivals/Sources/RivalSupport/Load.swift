@@ -1,0 +1,101 @@
+import Dispatch
+import Synchronization
+
+/// Hands out requests and counts how they end. Any thread may ask it.
+///
+/// A closed loop has so many requests in flight that the next begins when one ends. An open one has a due time for
+/// each; a request that cannot be sent then, because as many as allowed are in flight, is sent when one of them ends,
+/// and its latency still counts from the due time.
+package final class Load: Sendable {
+    package struct Ticket: Sendable {
+        /// What the latency counts from.
+        let time: UInt64
+        /// From 0, the warm-up's included.
+        package let number: Int
+    }
+
+    enum Next {
+        case ticket(Ticket)
+        case wait(until: UInt64)
+        case over
+    }
+
+    private struct State: Sendable {
+        var started = 0
+        var ended = 0
+        var result = LoadResult()
+        var from = ProcessUsage.read()
+        var to: ProcessUsage?
+    }
+
+    private let width: Int
+    private let warmUp: Int
+    private let total: Int
+    private let pace: Pace?
+    private let state = Mutex(State())
+    private let isDone = DispatchSemaphore(value: 0)
+
+    /// How long to wait when all that is allowed is in flight: an ending sends the next one sooner.
+    private static let patience: UInt64 = 1_000_000
+
+    init(width: Int, warmUp: Int, requests: Int, rate: Double?) {
+        self.width = width
+        self.warmUp = warmUp
+        total = warmUp + requests
+        pace = rate.map { Pace(first: MonotonicTime.now, rate: $0) }
+    }
+
+    /// Sends what starts the load; the endings bring the rest. Returns when all have ended.
+    func run(_ send: (Ticket) -> Void) -> (LoadResult, from: ProcessUsage, to: ProcessUsage) {
+        loop: while true {
+            switch next() {
+            case .ticket(let ticket): send(ticket)
+            case .wait(let time): MonotonicTime.sleep(until: time)
+            case .over: break loop
+            }
+        }
+        isDone.wait()
+        return state.withLock { ($0.result, $0.from, $0.to ?? .read()) }
+    }
+
+    private func next() -> Next {
+        let now = MonotonicTime.now
+        return state.withLock { state in
+            guard state.started < total else { return .over }
+            let isFull = state.started - state.ended >= width
+            guard let pace else { return isFull ? .over : .ticket(begin(&state, now)) }
+            let due = pace.due(state.started)
+            if due > now { return .wait(until: due) }
+            return isFull ? .wait(until: now + Load.patience) : .ticket(begin(&state, due))
+        }
+    }
+
+    /// Counts an ended request. Returns one that is to be sent at once, in its place.
+    package func end(_ ticket: Ticket, _ outcome: Outcome) -> Ticket? {
+        let now = MonotonicTime.now
+        let (next, isLast) = state.withLock { state -> (Ticket?, Bool) in
+            let wasFull = state.started - state.ended >= width
+            state.ended += 1
+            if state.ended > warmUp {
+                state.result.count(outcome, nanoseconds: now > ticket.time ? now - ticket.time : 0)
+            } else if state.ended == warmUp {
+                state.from = .read()
+            }
+            if state.ended == total {
+                state.to = .read()
+                return (nil, true)
+            }
+            guard state.started < total else { return (nil, false) }
+            guard let pace else { return (begin(&state, now), false) }
+            let due = pace.due(state.started)
+            return (wasFull && due <= now ? begin(&state, due) : nil, false)
+        }
+        if isLast { isDone.signal() }
+        return next
+    }
+
+    private func begin(_ state: inout State, _ time: UInt64) -> Ticket {
+        state.started += 1
+        return Ticket(time: time, number: state.started - 1)
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+
+/// Wall clock and CPU time of this process at one moment.
+struct ProcessUsage: Sendable {
+    let time: UInt64
+    let user: Double
+    let system: Double
+    /// The largest resident set so far.
+    let peakResidentBytes: Int
+
+    static func read() -> ProcessUsage {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        func seconds(_ value: timeval) -> Double {
+            Double(value.tv_sec) + Double(value.tv_usec) / 1e6
+        }
+        return ProcessUsage(
+            time: MonotonicTime.now, user: seconds(usage.ru_utime), system: seconds(usage.ru_stime),
+            peakResidentBytes: usage.ru_maxrss * 1024)
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// A client under load.
+package protocol Rival: Sendable {
+    /// How the report calls it.
+    var mode: String { get }
+    /// Its event loops.
+    var loops: Int { get }
+    /// Sends that request and, when it has ended, those that `Load.end` gives for it.
+    func send(_ ticket: Load.Ticket, _ load: Load)
+    func shutDown() throws
+}
+
+extension Rival {
+    /// Runs the load and prints what was counted. Blocks the calling thread, and sends from it what starts the load.
+    package func measure(_ plan: RivalPlan) throws {
+        let load = Load(width: plan.connections, warmUp: plan.warmUp, requests: plan.requests, rate: plan.rate)
+        let (result, from, to) = load.run { send($0, load) }
+        try shutDown()
+        if let error = result.firstError {
+            FileHandle.standardError.write(Data("rival: first error: \(error)\n".utf8))
+        }
+        let report = Report(
+            result, from: from, to: to, mode: mode, connections: plan.connections, loops: loops)
+        FileHandle.standardOutput.write(try report.json())
+    }
+}

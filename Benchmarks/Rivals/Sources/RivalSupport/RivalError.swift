@@ -1,0 +1,8 @@
+/// Why a program cannot run.
+package struct RivalError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
+}
