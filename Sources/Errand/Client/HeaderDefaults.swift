@@ -81,6 +81,8 @@ final class HeaderDefaults: Sendable {
         var own = own
         if let boundary = wire.boundary { try MultipartType.give(boundary, to: &own, &defaults) }
         var bytes: [UInt8] = []
+        // Room for most, so that lines of usual length do not move what is there.
+        bytes.reserveCapacity((defaults.count + own.count + 1) * 48)
         for field in defaults where !own.contains(field.name) { bytes.appendLine(field) }
         for field in own { bytes.appendLine(field) }
         if let contentType = wire.contentType, !own.contains(.contentType), !defaults.contains(.contentType) {

@@ -207,17 +207,15 @@ extension AnyRequest {
     }
 
     /// Hands a transfer to the transport, which keeps the request alive until its end; not one that was stopped before.
-    final func submit(_ description: RequestDescription, transfer: Int) {
-        let (isWanted, replaced) = core.withLock { core in
-            let replaced = core.description.take()
-            core.description = description
+    /// `isStored`: the request has the description already.
+    final func submit(_ description: RequestDescription, transfer: Int, isStored: Bool = false) {
+        if !isStored { store(description) }
+        let isWanted = core.withLock { core in
             core.hooks?.run.forgetDebts()
             let isWanted = core.machine.maySubmit(transfer: transfer)
             if isWanted { core.isReplayUnsent = false }
-            return (isWanted, replaced)
+            return isWanted
         }
-        // Dies here, not under the lock: see `Remains`.
-        _ = replaced
         guard isWanted else { return deliver(.failure(.cancelled)) }
         if description.reports.contains(.events) { callbacks.async { self.tell(.queued) } }
         let pump = makePump(for: description)
@@ -230,6 +228,17 @@ extension AnyRequest {
         perform(core.withLock { $0.machine.submitted(id, transfer: transfer) })
         if let pump { pump.start(id) }
         if description.delivery == .streamed { payDebts(id) }
+    }
+
+    /// What is about to be sent is what the request shows from now on.
+    final func store(_ description: RequestDescription) {
+        let replaced = core.withLock { core in
+            let replaced = core.description.take()
+            core.description = description
+            return replaced
+        }
+        // Dies here, not under the lock: see `Remains`.
+        _ = replaced
     }
 
     /// The error of a transfer that the transport did not take: the first of a run, one after a redirect, or a replay.

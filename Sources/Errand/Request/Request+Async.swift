@@ -31,7 +31,7 @@ extension Request {
             }
             return nil
         }
-        if let stored, let value = typed(stored) { return value }
+        if let stored { return try exactly(stored) }
         guard failure != .cancelled else { throw CancellationError() }
         throw failure ?? .internalFailure
     }
@@ -53,7 +53,7 @@ extension Request {
             return core.description
         }
         guard let description else { return receive(.ended(.failure(.internalFailure))) }
-        submit(description, transfer: transfer)
+        submit(description, transfer: transfer, isStored: true)
     }
 
     /// Takes a result as far as it goes; `nil` where the run is over.
@@ -61,16 +61,6 @@ extension Request {
         guard case .submit(let description, let transfer) = advance(result, inPlace: true) else { return nil }
         store(description)
         return transfer
-    }
-
-    private func store(_ description: RequestDescription) {
-        let replaced = core.withLock { core in
-            let replaced = core.description.take()
-            core.description = description
-            return replaced
-        }
-        // Dies here, not under the lock: see `Remains`.
-        _ = replaced
     }
 
     /// Runs the request by way of the callback queue, as its watchers need.

@@ -44,9 +44,15 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     /// What was stored as a value of this request, as what it is.
     func typed(_ stored: some Sendable) -> C.Response? {
+        try? exactly(stored)
+    }
+
+    /// The same; not as an optional, whose type would be looked up at run time.
+    func exactly(_ stored: some Sendable) throws(ErrandError) -> C.Response {
         // A dynamic cast would take some hundred instructions to find this out. With the same type it is the same bits.
         if type(of: stored) == C.Response.self { return unsafeBitCast(stored, to: C.Response.self) }
-        return stored as? C.Response
+        guard let value = stored as? C.Response else { throw .internalFailure }
+        return value
     }
 
     /// Value or error; `nil` until it is over.

@@ -70,9 +70,14 @@ public struct HeaderBlock: Sendable, Hashable {
 extension [UInt8] {
     /// Appends `Name: value` and CRLF.
     mutating func appendLine(_ field: HTTPField) {
-        append(contentsOf: field.name.rawName.utf8)
-        append(contentsOf: [0x3A, 0x20])
+        // By the bytes as they lie there, and byte by byte: literals of two would be arrays of their own.
+        if field.name.rawName.utf8.withContiguousStorageIfAvailable({ append(contentsOf: $0) }) == nil {
+            append(contentsOf: field.name.rawName.utf8)
+        }
+        append(0x3A)
+        append(0x20)
         field.withUnsafeBytesOfValue { append(contentsOf: $0) }
-        append(contentsOf: [0x0D, 0x0A])
+        append(0x0D)
+        append(0x0A)
     }
 }

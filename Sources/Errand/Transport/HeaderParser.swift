@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTypes
 
 /// Reads header blocks. libcurl has checked the framing already; what is left is to find lines, names and values, and
@@ -16,11 +17,10 @@ enum HeaderParser {
     ) {
         var start = 0
         while start < block.count {
-            var end = start
-            while end < block.count, block[end] != lineFeed { end += 1 }
+            let end = position(of: lineFeed, in: block, from: start, to: block.count) ?? block.count
             var stop = end
             if stop > start, block[stop - 1] == carriageReturn { stop -= 1 }
-            if let colon = (start..<stop).first(where: { block[$0] == colon }) {
+            if let colon = position(of: colon, in: block, from: start, to: stop) {
                 var first = colon + 1
                 while first < stop, isBlank(block[first]) { first += 1 }
                 var last = stop
@@ -30,6 +30,15 @@ enum HeaderParser {
             }
             start = end + 1
         }
+    }
+
+    /// By the C library, which looks at many bytes at once.
+    private static func position(
+        of byte: UInt8, in block: UnsafeRawBufferPointer, from start: Int, to end: Int
+    ) -> Int? {
+        guard start < end, let base = block.baseAddress, let found = memchr(base + start, Int32(byte), end - start)
+        else { return nil }
+        return UnsafeRawPointer(found) - base
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool {
