@@ -83,6 +83,9 @@ let package = Package(
             path: "Examples/Demo",
             exclude: ["demo.http", "nginx.conf.in"],
             swiftSettings: settings),
+        // What scripts/gates counts.
+        .executableTarget(
+            name: "errand-gates", dependencies: ["Errand"], path: "Benchmarks/Gates", swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",
             dependencies: [

@@ -1,0 +1,92 @@
+import Errand
+import Glibc
+import Synchronization
+
+/// A load whose price is counted, not timed: so many requests, 64 in flight, from closures or from tasks, and nothing
+/// besides. The main thread sleeps, so that what is counted for twice as many requests is twice as much.
+@main
+final class Gates: Sendable {
+    private struct Get: Command {
+        typealias Response = Errand.Response
+        let path: String
+    }
+
+    private static let width = 64
+
+    private let client: Client
+    private let command: Get
+    private let left: Atomic<Int>
+    private let running = Atomic<Int>(Gates.width)
+    private let failures = Atomic<Int>(0)
+    private let isDone = Semaphore()
+
+    private init(base: String, path: String, count: Int) {
+        var configuration = Client.Configuration(baseURL: base)
+        configuration.loops = 1
+        client = Client(configuration: configuration)
+        command = Get(path: path)
+        left = Atomic(count)
+    }
+
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 5, let count = Int(arguments[3]), count > 0,
+            ["closures", "async"].contains(arguments[4])
+        else {
+            say("usage: errand-gates BASE-URL PATH COUNT closures|async\n")
+            exit(64)
+        }
+        let gates = Gates(base: arguments[1], path: arguments[2], count: count)
+        gates.run(isAsync: arguments[4] == "async")
+        let failures = gates.failures.load(ordering: .relaxed)
+        if failures > 0 { say("errand-gates: \(failures) requests failed\n") }
+        exit(failures == 0 ? 0 : 1)
+    }
+
+    private static func say(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    private func run(isAsync: Bool) {
+        for _ in 0..<Gates.width {
+            if isAsync { runTask() } else { next() }
+        }
+        isDone.wait()
+        client.shutdown(.cancel) { self.isDone.signal() }
+        isDone.wait()
+    }
+
+    private func runTask() {
+        Task.detached { [self] in
+            while takes() {
+                do {
+                    count(try await client.run(command).statusCode)
+                } catch {
+                    count(nil)
+                }
+            }
+            ended()
+        }
+    }
+
+    private func next() {
+        guard takes() else { return ended() }
+        client.start(command) { [self] request in
+            count(request.response?.statusCode)
+            next()
+        }
+    }
+
+    private func takes() -> Bool {
+        left.wrappingSubtract(1, ordering: .relaxed).oldValue > 0
+    }
+
+    private func count(_ status: Int?) {
+        if status != 200 { failures.wrappingAdd(1, ordering: .relaxed) }
+    }
+
+    private func ended() {
+        if running.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { isDone.signal() }
+    }
+}
