@@ -1,5 +1,5 @@
 // swift-tools-version: 6.1
-// Other clients under the load of `errand bench`. A package of its own, so that nobody who imports Errand gets them.
+// Other clients, and Errand beside them, under one load. A package of its own, so that nobody who imports Errand gets them.
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -11,10 +11,13 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "errand-rivals",
     products: [
+        .executable(name: "errand-modes", targets: ["errand-modes"]),
         .executable(name: "rival-async-http-client", targets: ["rival-async-http-client"]),
         .executable(name: "rival-urlsession", targets: ["rival-urlsession"]),
     ],
     dependencies: [
+        .package(name: "errand", path: "../.."),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", .upToNextMinor(from: "1.37.0")),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
@@ -23,13 +26,22 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
-        // What both count, and how: the same numbers as Benchmarks/Core prints.
+        // What all count, and how: the same numbers as Benchmarks/Core prints.
         .target(
             name: "RivalSupport",
             dependencies: [
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "errand-modes",
+            dependencies: [
+                "RivalSupport",
+                .product(name: "Errand", package: "errand"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .executableTarget(

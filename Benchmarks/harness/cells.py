@@ -5,41 +5,55 @@ from dataclasses import dataclass
 LAYERS = ("bare", "core", "closures", "async")
 # Closures again, but a cache answers all requests but the first.
 CACHES = ("memory", "http", "sqlite")
-PROGRAMS = LAYERS + CACHES
-# What `errand bench` is called with.
-MODES = {
-    "closures": ("--mode", "closure"),
-    "async": ("--mode", "async"),
-    "memory": ("--mode", "closure", "--cache", "memory"),
-    "http": ("--mode", "closure", "--cache", "memory-http"),
-    "sqlite": ("--mode", "closure", "--cache", "sqlite"),
-}
+AHC = ("async-http-client", "async-http-client-future")
+URLSESSION = ("urlsession",)
+RIVALS = AHC + URLSESSION
+GENERATORS = ("wrk", "h2load")
+PROGRAMS = LAYERS + ("decoder", "typed", "typed-async", "batch") + CACHES + RIVALS + GENERATORS
 
 
 @dataclass(frozen=True)
 class Cell:
     name: str
     title: str
-    path: str  # below the server's root; "slow:" asks the slow server
+    path: str  # below the server's root
     concurrency: int
     requests: int
     warmup: int
     programs: tuple = LAYERS
     base: str = "bare"  # what ratios are to
+    server: str = "http"  # or tls, slow
+    http2: bool = False
+    rich: bool = False
+    typed: bool = False
+    paced: bool = False  # at half the rate of the bare loop
 
     @property
     def slow(self):
-        return self.path.startswith("slow:")
+        return self.server == "slow"
 
 
 CELLS = (
-    Cell("small_c64", "12 B, 64 in flight", "/small", 64, 150_000, 10_000),
-    Cell("1mb_c16", "1 MB, 16 in flight", "/files/1m.bin", 16, 1_500, 100),
-    Cell("small_c1000", "12 B, 1,000 in flight", "/small", 1_000, 80_000, 10_000),
-    Cell("slow_c10000", "10,000 in flight to a slow server", "slow:/", 10_000, 10_000, 0),
-    Cell("1kb_cached", "1 KB, 64 in flight, from the network and from caches", "/1k", 64, 150_000, 10_000,
+    Cell("small_c1", "12 B, 1 in flight", "/small", 1, 20_000, 1_000, LAYERS + RIVALS + ("wrk",)),
+    Cell("small_c64", "12 B, 64 in flight", "/small", 64, 150_000, 10_000, LAYERS + RIVALS + ("wrk",)),
+    Cell("small_c1000", "12 B, 1,000 in flight", "/small", 1_000, 80_000, 10_000, LAYERS + AHC + ("wrk",)),
+    Cell("small_c4000", "12 B, 4,000 in flight", "/small", 4_000, 80_000, 16_000, LAYERS + AHC + ("wrk",)),
+    Cell("64kb_c64", "64 KB, 64 in flight", "/files/64k.bin", 64, 20_000, 1_000, LAYERS + RIVALS + ("wrk",)),
+    Cell("1mb_c16", "1 MB, 16 in flight", "/files/1m.bin", 16, 1_500, 100, LAYERS + RIVALS + ("wrk",)),
+    Cell("post_typed", "POST of 1 KB JSON, encoded and decoded", "/item", 64, 40_000, 4_000,
+         ("bare", "closures", "decoder", "typed", "typed-async") + RIVALS, typed=True),
+    Cell("tls_c64", "12 B over TLS", "/small", 64, 100_000, 10_000, LAYERS + AHC + ("h2load",), server="tls"),
+    Cell("h2_c64", "12 B over HTTP/2 and TLS", "/small", 64, 100_000, 10_000, LAYERS + AHC + ("h2load",),
+         server="tls", http2=True),
+    Cell("rich_c64", "fields, deadlines, a text, an accessory, a log line", "/small", 64, 80_000, 8_000,
+         ("bare", "closures", "async") + RIVALS, rich=True),
+    Cell("batch_100k", "100,000 children of one batch", "/small", 64, 100_000, 0, ("closures", "batch"), "closures"),
+    Cell("1kb_cached", "1 KB, from the network and from caches", "/1k", 64, 150_000, 10_000,
          ("closures",) + CACHES, "closures"),
+    Cell("slow_c10000", "10,000 in flight to a slow server", "/", 10_000, 10_000, 0, LAYERS + AHC, server="slow"),
+    Cell("open_loop", "12 B at half the bare loop's rate", "/small", 1_024, 60_000, 6_000,
+         ("bare", "closures", "async") + AHC, paced=True),
 )
 
 # The same program with a single request: what there is before any is in flight.
-BASELINE = Cell("slow_c1", "1 in flight to the slow server", "slow:/", 1, 1, 0)
+BASELINE = Cell("slow_c1", "1 in flight to the slow server", "/", 1, 1, 0, server="slow")

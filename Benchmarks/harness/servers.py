@@ -1,5 +1,6 @@
-"""nginx and the slow server, each started and ended by its process id."""
+"""nginx, in clear text and with TLS, and the slow server, each started and ended by its process id."""
 
+import json
 import os
 import shutil
 import signal
@@ -7,6 +8,20 @@ import socket
 import subprocess
 import tempfile
 import time
+
+# The value of typed requests, as `Item.sample` of Benchmarks/Rivals has it: 990 bytes.
+ITEM = {
+    "id": 7,
+    "name": "A folding table of oiled beech for six guests, delivered in one piece to a place of your choice",
+    "active": True,
+    "price": 12.5,
+    "tags": ["furniture-and-rooms", "kitchen-and-dining", "solid-wood", "beech", "folding-tables", "indoor", "oiled",
+             "in-stock"],
+    "address": {"street": "12 Long Meadow Lane", "city": "Market Harborough", "zip": "LE16 7AB",
+                "country": "United Kingdom"},
+    "items": [{"sku": f"folding-table-of-oiled-beech-part-0{number}-of-08", "count": number, "price": number + 0.25}
+              for number in range(1, 9)],
+}
 
 
 def free_port():
@@ -29,7 +44,7 @@ class Servers:
 
     def __enter__(self):
         self.root = tempfile.mkdtemp(prefix="errand-bench-")
-        self.port, self.slow_port = free_port(), free_port()
+        self.port, self.tls_port, self.slow_port = free_port(), free_port(), free_port()
         try:
             self._start()
         except BaseException:
@@ -41,16 +56,34 @@ class Servers:
         os.makedirs(os.path.join(self.root, "www"))
         with open(os.path.join(self.root, "www", "1m.bin"), "wb") as file:
             file.write(os.urandom(1 << 20))
+        with open(os.path.join(self.root, "www", "64k.bin"), "wb") as file:
+            file.write(os.urandom(1 << 16))
         with open(os.path.join(self.root, "www", "1k.bin"), "wb") as file:
             file.write(os.urandom(1 << 10))
+        item = json.dumps(ITEM, separators=(",", ":"))
+        self.item = os.path.join(self.root, "item.json")
+        with open(self.item, "w") as file:
+            file.write(item)
+        self._certify()
         with open(self.template) as file:
-            text = file.read().replace("@ROOT@", self.root).replace("@PORT@", str(self.port))
+            text = file.read()
+        for mark, value in (("ROOT", self.root), ("PORT", self.port), ("TLS", self.tls_port), ("ITEM", item)):
+            text = text.replace(f"@{mark}@", str(value))
         config = os.path.join(self.root, "nginx.conf")
         with open(config, "w") as file:
             file.write(text)
         errors = os.path.join(self.root, "error.log")
         self._run([shutil.which("nginx") or "/usr/sbin/nginx", "-c", config, "-e", errors], self.port)
         self._run([self.slow_server, str(self.slow_port), str(self.slow_delay)], self.slow_port)
+
+    def _certify(self):
+        """A certificate for this run, and its own authority."""
+        self.authority = os.path.join(self.root, "server.pem")
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+             "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+             "-keyout", os.path.join(self.root, "server.key"), "-out", self.authority],
+            check=True, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def _run(self, command, port):
         process = subprocess.Popen(pinned(self.cpu, command), stdin=subprocess.DEVNULL)
@@ -77,6 +110,6 @@ class Servers:
         shutil.rmtree(self.root, ignore_errors=True)
 
     def url(self, cell):
-        if cell.slow:
-            return f"http://127.0.0.1:{self.slow_port}{cell.path[5:]}"
-        return f"http://127.0.0.1:{self.port}{cell.path}"
+        scheme = "https" if cell.server == "tls" else "http"
+        port = {"http": self.port, "tls": self.tls_port, "slow": self.slow_port}[cell.server]
+        return f"{scheme}://127.0.0.1:{port}{cell.path}"

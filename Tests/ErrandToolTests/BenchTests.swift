@@ -5,8 +5,8 @@ import Testing
 @Suite struct BenchTests {
     static let keys: Set<String> = [
         "requests", "errors", "seconds", "requests_per_second", "bytes_received", "cpu_user_seconds",
-        "cpu_system_seconds", "cpu_microseconds_per_request", "peak_resident_bytes", "latency_microseconds", "status",
-        "mode", "connections", "loops",
+        "cpu_system_seconds", "cpu_microseconds_per_request", "peak_resident_bytes", "latency_microseconds",
+        "latency_spectrum", "status", "mode", "connections", "loops",
     ]
 
     @Test(arguments: ["core", "closure", "async", "batch"]) func countsExactly(_ mode: String) throws {
@@ -28,6 +28,10 @@ import Testing
         #expect(Set(latency.keys) == ["min", "mean", "p50", "p90", "p99", "p999", "max"])
         let rising = ["min", "p50", "p90", "p99", "p999", "max"].compactMap { latency[$0] }
         #expect(rising == rising.sorted() && rising[0] > 0)
+        let spectrum = try #require(json["latency_spectrum"] as? [[Double]])
+        #expect(spectrum.first?.first == 0 && spectrum.last?.first == 100 && spectrum.count == 22)
+        #expect(spectrum.map { $0[1] } == spectrum.map { $0[1] }.sorted())
+        #expect(spectrum.last?[1] == latency["max"])
     }
 
     @Test(arguments: ["core", "closure", "async", "batch"]) func sendsWhatWasAsked(_ mode: String) throws {

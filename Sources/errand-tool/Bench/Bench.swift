@@ -17,7 +17,8 @@ struct Bench: AsyncParsableCommand {
 
             --json prints one object: requests, errors, seconds, requests_per_second, bytes_received, \
             cpu_user_seconds, cpu_system_seconds, cpu_microseconds_per_request, peak_resident_bytes, \
-            latency_microseconds {min, mean, p50, p90, p99, p999, max}, status {code: count}, mode, connections, loops.
+            latency_microseconds {min, mean, p50, p90, p99, p999, max}, latency_spectrum [[percentile, microseconds], \
+            ...], status {code: count}, mode, connections, loops.
 
             \(ExitStatus.help)
             """)

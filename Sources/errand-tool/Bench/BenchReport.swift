@@ -34,6 +34,20 @@ struct BenchReport {
         return rows + [("max", Double(histogram.max) / 1e3)]
     }
 
+    /// What a curve of latencies is drawn from: percentile, microseconds. Empty: there was no answer.
+    private var spectrum: [JSONValue] {
+        let histogram = result.latency
+        guard histogram.totalCount > 0 else { return [] }
+        return BenchReport.curve.map { percentile in
+            let value = percentile == 0 ? histogram.min : histogram.valueAtPercentile(percentile)
+            return .array([.number(percentile), .number(Double(value) / 1e3)])
+        }
+    }
+
+    private static let curve: [Double] = [
+        0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 97.5, 98, 99, 99.5, 99.9, 99.95, 99.99, 100,
+    ]
+
     var json: JSONValue {
         .object([
             ("requests", .integer(result.requests)),
@@ -49,6 +63,7 @@ struct BenchReport {
                 "latency_microseconds",
                 .object(latencies.map { ($0.key, $0.microseconds.map(JSONValue.number) ?? .null) })
             ),
+            ("latency_spectrum", .array(spectrum)),
             (
                 "status",
                 .object(statuses.map { (String($0.code), .integer($0.count)) })

@@ -38,7 +38,7 @@ package struct RivalArguments: ParsableArguments {
 
     @Flag(
         name: .customLong("rich"),
-        help: "Fields and deadlines set for each request, the answer decoded, an observer, a log line.")
+        help: "Fields and deadlines set for each request, the answer read as text, an observer, a log line.")
     package var isRich = false
 
     package init() {}

@@ -44,8 +44,6 @@ package struct RivalPlan: Sendable {
         rate = arguments.rate
     }
 
-    package var decodes: Bool { isTyped || isRich }
-
     private static func field(_ text: String) throws -> (name: String, value: String) {
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
             throw ValidationError("-H '\(text)' is not 'Name: value'")

@@ -9,12 +9,12 @@ struct RivalBody: Sendable {
     private let decoder = JSONDecoder()
     private let fixed: ByteBuffer?
     private let isTyped: Bool
-    private let decodes: Bool
+    private let isRich: Bool
 
     init(_ plan: RivalPlan) {
         fixed = plan.body.map { ByteBuffer(bytes: $0) }
         isTyped = plan.isTyped
-        decodes = plan.decodes
+        isRich = plan.isRich
     }
 
     /// The next request's body.
@@ -22,8 +22,9 @@ struct RivalBody: Sendable {
         isTyped ? try encoder.encodeAsByteBuffer(Item.sample, allocator: ByteBufferAllocator()) : fixed
     }
 
-    /// Throws what is no `Item` where one is wanted.
+    /// Makes of the answer what is wanted of it. Throws where that is an `Item`, and it is none.
     func check(_ bytes: ByteBuffer) throws {
-        if decodes { _ = try decoder.decode(Item.self, from: bytes) }
+        if isTyped { _ = try decoder.decode(Item.self, from: bytes) }
+        if isRich { RichRequest.read(String(buffer: bytes)) }
     }
 }

@@ -78,7 +78,8 @@ struct SessionRival: Rival {
     private func outcome(_ data: Data?, _ response: URLResponse?) -> Outcome {
         guard let response = response as? HTTPURLResponse, let data else { return .failed("no HTTP response") }
         do {
-            if plan.decodes { _ = try decoder.decode(Item.self, from: data) }
+            if plan.isTyped { _ = try decoder.decode(Item.self, from: data) }
+            if plan.isRich { RichRequest.read(String(decoding: data, as: UTF8.self)) }
         } catch {
             return .failed("\(error)")
         }
