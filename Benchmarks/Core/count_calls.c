@@ -21,8 +21,11 @@
 #define COUNTED(X)                                                             \
   X(malloc)                                                                    \
   X(calloc)                                                                    \
-  X(realloc) X(aligned) X(poll) X(epoll_ctl) X(epoll_wait) X(sigaction)        \
-      X(wake) X(write) X(read) X(send) X(recv)
+  X(realloc)                                                                   \
+  X(aligned)                                                                   \
+  X(poll)                                                                      \
+  X(epoll_ctl)                                                                 \
+  X(epoll_wait) X(sigaction) X(wake) X(write) X(read) X(send) X(recv)
 
 #define ENUMERATOR(name) CALL_##name,
 enum { COUNTED(ENUMERATOR) CALLS };
