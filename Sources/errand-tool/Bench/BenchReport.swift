@@ -39,7 +39,13 @@ struct BenchReport {
         let histogram = result.latency
         guard histogram.totalCount > 0 else { return [] }
         return BenchReport.curve.map { percentile in
-            let value = percentile == 0 ? histogram.min : histogram.valueAtPercentile(percentile)
+            // Both ends exactly, what is between to three digits.
+            let value =
+                switch percentile {
+                case 0: histogram.min
+                case 100: histogram.max
+                default: min(histogram.valueAtPercentile(percentile), histogram.max)
+                }
             return .array([.number(percentile), .number(Double(value) / 1e3)])
         }
     }
