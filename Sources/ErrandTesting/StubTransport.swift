@@ -208,6 +208,14 @@ public final class StubTransport: Transport {
         complete(id, with: .failure(.uploadFailed))
     }
 
+    /// Returns when receivers have been told of everything so far.
+    package func delivered() async {
+        guard delivery == .asynchronous else { return }
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume() }
+        }
+    }
+
     private func deliver(_ events: [TransferEvent]) {
         guard delivery == .asynchronous else { return TransferReceiver.deliver(events) }
         let wasEmpty = state.withLock { state in

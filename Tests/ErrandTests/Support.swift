@@ -35,8 +35,9 @@ extension Client {
         return Client(configuration: configuration, transport: stub)
     }
 
-    /// Returns when everything enqueued so far has run.
+    /// Returns when everything enqueued so far has run, what a stub delivers from a queue of its own included.
     func callbacksDrained() async {
+        await (transport as? StubTransport)?.delivered()
         await withCheckedContinuation { continuation in
             callbacks.async { continuation.resume() }
         }

@@ -190,17 +190,38 @@ struct HTTPExchange: Sendable {
 
     /// Whether it is kept.
     private func keep(_ response: Response, _ verdict: HTTPCacheAdmission.Verdict, _ obsolete: [Int]) -> Bool {
-        var written: CacheKey?
+        var written: Written?
         if case .store(let entry) = verdict, isKeepable(entry), cache.takes(response) {
             let line = Array(response.rawHead.prefix { $0 != 0x0A }) + [0x0A]
             written = write(entry, statusLine: line, body: response.body.bytes)
         }
-        for index in obsolete where set.stored[index].key != written { remove(set.stored[index].key, written) }
+        for index in obsolete where set.stored[index].key != written?.key { remove(set.stored[index].key, written) }
         // What is stored was not looked at, and is older than what has just come.
         if plan.reading == .networkOnly, written == nil, HTTPCacheReply.replacesStored(verdict, response.statusCode) {
-            cache.queue.remove(set.primary)
+            removeOutdated(set.primary)
         }
-        return written != nil
+        return written?.isStored == true
+    }
+
+    /// Where a response is kept.
+    private struct Written {
+        let key: CacheKey
+        /// Whether that may be said of it: not while the store is not well.
+        let isStored: Bool
+
+        init?(_ written: CacheStoreQueue.Written, _ key: CacheKey) {
+            switch written {
+            case .stored: isStored = true
+            case .tried: isStored = false
+            case .refused: return nil
+            }
+            self.key = key
+        }
+
+        init(left key: CacheKey) {
+            self.key = key
+            isStored = false
+        }
     }
 
     /// Whether all is known that the response depends on.
@@ -208,9 +229,15 @@ struct HTTPExchange: Sendable {
         !(hasHiddenCookies && entry.vary.names.contains("cookie") && !request.headers.contains(.cookie))
     }
 
-    private func remove(_ key: CacheKey, _ written: CacheKey?) {
+    private func remove(_ key: CacheKey, _ written: Written?) {
         // Where a variant was written its index is there now.
         if key == set.primary, written != nil { return }
+        removeOutdated(key)
+    }
+
+    /// Something newer has come in its place, even if that is not kept: a 304 that was asked for before confirms nothing.
+    private func removeOutdated(_ key: CacheKey) {
+        cache.changes.noteArrival(under: key)
         cache.queue.remove(key)
     }
 
@@ -229,12 +256,13 @@ struct HTTPExchange: Sendable {
                 // What came since is newer than what was asked about.
                 guard !hasNewer(stored) else { break }
                 let written = write(entry, statusLine: stored.record.statusLine, body: stored.record.body, of: stored)
-                if written != stored.key { remove(stored.key, written) }
-                if index == asked { isKept = written != nil }
+                if written?.key != stored.key { remove(stored.key, written) }
+                if index == asked { isKept = written?.isStored == true }
             case .refuse(.requestNoStore):
                 break
             case .refuse, .store:
-                if !hasNewer(stored) { cache.queue.remove(stored.key) }
+                // Even something newer, which costs a miss: what must not be kept has to go.
+                removeOutdated(stored.key)
             }
         }
         return isKept
@@ -250,16 +278,18 @@ struct HTTPExchange: Sendable {
         for (index, effect) in effects {
             switch effect {
             case .update(let verdict): _ = update([index: verdict], asked: index)
-            case .invalidate: cache.queue.remove(set.stored[index].key)
+            case .invalidate: removeOutdated(set.stored[index].key)
             }
         }
     }
 
-    /// Answers the key of the record; `nil` where there is none, as libcrypto failed, as the store does not take it, or as what
-    /// was stored was removed since the transfer began. `old`: what is stored again with other header fields.
+    /// `nil` where it is not kept, as libcrypto failed, as the store does not take it, or as what was stored was removed since
+    /// the transfer began. `old`: what is stored again with other header fields; it is left as it is where the store does
+    /// not write at present, as it is as good as before.
     private func write(
         _ entry: HTTPCacheEntry, statusLine: [UInt8], body: [UInt8], of old: HTTPStoredSet.Stored? = nil
-    ) -> CacheKey? {
+    ) -> Written? {
+        if let old, !cache.queue.isWorking { return Written(left: old.key) }
         let url = CachePolicy.Members.withoutFragment(description.url)
         let known = plan.members.keyURL(of: description.url)
         guard let tag = ResponseCache.tag(of: url) else { return nil }
@@ -280,8 +310,8 @@ struct HTTPExchange: Sendable {
                 if let key = variant.key(below: primary) { queue.remove(key) }
             }
             if old == nil { cache.changes.noteArrival(under: primary) }
-            guard queue.write(record, for: primary) else { return nil }
-            return takenBack(primary, names, old) ? nil : primary
+            let written = Written(queue.write(record, for: primary), primary)
+            return takenBack(primary, names, old) ? nil : written
         }
         let variant = HTTPVariantIndex.Variant(entry.vary)
         guard let key = variant.key(below: primary) else { return nil }
@@ -290,7 +320,7 @@ struct HTTPExchange: Sendable {
             // What stood there alone, and is a variant of several from now on.
             if set.index == nil { cache.changes.noteArrival(under: primary) }
         }
-        guard queue.write(record, for: key) else { return nil }
+        guard let written = Written(queue.write(record, for: key), key) else { return nil }
         // Read now: others may have added theirs. Of two at the same moment one may be lost, and is then asked for again.
         queue.read(primary) { present in
             var index = present.flatMap(HTTPVariantIndex.init) ?? HTTPVariantIndex()
@@ -299,7 +329,7 @@ struct HTTPExchange: Sendable {
             }
             queue.write(index.record(url: url, tags: tags, now: now), for: primary)
         }
-        return takenBack(key, names, old) ? nil : key
+        return takenBack(key, names, old) ? nil : written
     }
 
     private func takenBack(_ key: CacheKey, _ names: () -> [String], _ old: HTTPStoredSet.Stored?) -> Bool {

@@ -52,7 +52,7 @@ final class HeldStore: CacheStore {
         released.signal()
     }
 
-    /// Fails all calls with that error.
+    /// Fails all calls with that error; not reads, where the health is that reading goes on.
     func fail(_ error: CacheStoreError?, health: CacheHealth = .working) {
         state.withLock { state in
             state.error = error
@@ -71,7 +71,11 @@ final class HeldStore: CacheStore {
     }
 
     func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord? {
-        try note(.read(key))
+        do throws(CacheStoreError) {
+            try note(.read(key))
+        } catch {
+            guard health.condition == .readingOnly else { throw error }
+        }
         return records.read(key)
     }
 

@@ -40,6 +40,58 @@ import Testing
         }
     }
 
+    /// What is newer and must not be kept has taken the place of what was stored, all the same.
+    @Test func itBringsNothingBackThatANewerResponseRemoved() async throws {
+        try await CachingBench(answer: { _, number in
+            switch number {
+            case 1: .response(status: 200, headers: Self.fields("old"), body: "old")
+            case 2: .hold
+            default: .response(status: 200, headers: ["Cache-Control": "no-store"], body: "new")
+            }
+        }).run { bench async throws in
+            let get = GetCached(cache: .http)
+            #expect(try await bench.client.run(get) == "old")
+            bench.clock.advance(61)
+            async let late = bench.finished(get)
+            for _ in 0..<5000 where bench.stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            let transfer = try #require(bench.stub.open.first)
+            #expect(try await bench.client.run(GetCached(cache: .http(reading: .networkOnly))) == "new")
+            bench.stub.complete(transfer, with: .response(Response(statusCode: 304, headers: Self.fields("old"))))
+            #expect(await late.value == "old")
+            let next = await bench.finished(get)
+            #expect(next.value == "new" && !next.isFromCache)
+        }
+    }
+
+    /// A file that is only read loses nothing to it: what was stored is as good as before, and is asked about again.
+    @Test func whereNothingCanBeWrittenTheOldOneStays() async throws {
+        let store = HeldStore()
+        try await CachingBench(
+            store: store,
+            answer: { description, _ in
+                if description.url.hasSuffix("y") || description.headers[.ifNoneMatch] == nil {
+                    return .response(status: 200, headers: Self.fields("t"), body: "body")
+                }
+                return .response(status: 304, headers: Self.fields("t"), body: "")
+            }
+        ).run { bench async throws in
+            let get = GetCached(cache: .http)
+            #expect(try await bench.client.run(get) == "body")
+            await bench.client.cache.flush()
+            store.fail(.readOnly, health: CacheHealth(.readingOnly, reason: .readOnly))
+            // The first write that fails tells it.
+            _ = try await bench.client.run(GetCached(path: "y", cache: .http))
+            await bench.client.cache.flush()
+            for _ in 0..<2 {
+                bench.clock.advance(61)
+                let confirmed = await bench.finished(get)
+                #expect(confirmed.value == "body")
+                #expect(confirmed.response?.cacheStatus == "errand; fwd=stale; fwd-status=304; ttl=60")
+                await bench.client.cache.flush()
+            }
+        }
+    }
+
     @Test func whatIsNotedHasABound() throws {
         let changes = CacheChanges(most: 2)
         let keys = try (1...4).map { try #require(CacheKey(hashing: [[$0]])) }

@@ -78,26 +78,39 @@ final class CacheStoreQueue: Sendable {
         enqueue(on: waiting) { $0.read(CacheStoreBacklog.Read(key: key, then: then)) }
     }
 
-    /// Puts the record in the place of that key's. Returns at once: whether it is or will be there, as far as that can be
-    /// said without waiting for the store. Where it is not, what the key had is removed.
+    /// What becomes of a record that is to be written, as far as that can be said without waiting for the store.
+    enum Written {
+        /// It is there, or will be.
+        case stored
+        /// The store has not been well: it will be tried, and is not to be removed for that.
+        case tried
+        /// It is not there, nor what the key had.
+        case refused
+    }
+
+    /// Whether writes are made, as far as the last one has told.
+    var isWorking: Bool { told.withLock { $0.health.condition == .working } }
+
+    /// Puts the record in the place of that key's. Returns at once.
     @discardableResult
-    func write(_ record: CacheRecord, for key: CacheKey) -> Bool {
+    func write(_ record: CacheRecord, for key: CacheKey) -> Written {
         guard let waiting else {
             var isStored = false
             _ = change(key, .write(record), isMade: &isStored)
-            return isStored
+            return isStored ? .stored : .refused
         }
         let size = record.byteCount
         guard store.accepts(byteCount: size) else {
             remove(key)
-            return false
+            return .refused
         }
         var isTaken = false
         enqueue(on: waiting) { backlog in
             isTaken = backlog.hasRoom(for: size, of: key)
             return backlog.write(record, for: key)
         }
-        return isTaken && told.withLock { $0.health.condition == .working }
+        guard isTaken else { return .refused }
+        return isWorking ? .stored : .tried
     }
 
     /// Removes that key's record. Returns at once.
