@@ -21,7 +21,8 @@ fn=(3) multi
 """
 
 TOOLS = {"libcurl": "7.88.1"}
-FIGURES = {"instructions": 1000, "allocations": 30.0, "poll": 2.0, "epoll_ctl": 0.0, "sigaction": 0.0, "wake": 0.01}
+FIGURES = {"instructions": 1000, "allocations": 30.0, "poll": 2.0, "epoll_ctl": 0.0, "sigaction": 0.0, "wake": 0.01,
+           "send": 1.0, "recv": 1.0}
 
 
 class CountingTests(unittest.TestCase):
@@ -46,6 +47,13 @@ class CountingTests(unittest.TestCase):
 
     def test_one_allocation_more_is_too_many(self):
         self.assertEqual(self.shut(allocations=31.0), ["allocations"])
+
+    def test_what_goes_by_uncounted_is_noticed(self):
+        self.assertEqual(self.shut(send=0.0, recv=0.0), ["send", "recv"])
+
+    def test_the_lowest_of_each_count(self):
+        self.assertEqual(counting.lowest([{"poll": 2.1, "wake": 0.1}, {"poll": 2.0, "wake": 0.9}]),
+                         {"poll": 2.0, "wake": 0.1})
 
     def test_system_calls(self):
         self.assertEqual(self.shut(poll=2.2, epoll_ctl=0.06, sigaction=2.0, wake=0.3),
