@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 from . import generators
-from .cells import AHC, CACHES, GENERATORS, RIVALS, URLSESSION
+from .cells import GENERATORS, URLSESSION
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CORE_BUILD = os.path.join(ROOT, ".build", "bench-core")
@@ -98,6 +98,3 @@ def generate(program, cell, servers, cpu):
         return generators.wrk(url, cell.concurrency, 2, cpu)
     connections, streams = (1, cell.concurrency) if cell.http2 else (cell.concurrency, 1)
     return generators.h2load(url, connections, streams, cell.requests, cpu, http1=not cell.http2)
-
-
-__all__ = ["AHC", "CACHES", "RIVALS", "build", "command_of", "generate", "installed"]
