@@ -15,6 +15,8 @@ set_target_properties(errand PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}
   LINKER_LANGUAGE C)
+# libcurl keeps the addresses of base/heap.c for as long as the process lives.
+target_link_options(errand PRIVATE -Wl,-z,nodelete)
 if(NOT ERRAND_SANITIZE)
   target_link_options(errand PRIVATE -Wl,--no-undefined)
 endif()

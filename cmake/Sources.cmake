@@ -1,5 +1,6 @@
 # Written by scripts/checks/cmake-sources --write.
 set(ERRAND_SOURCES
+  Sources/CErrand/base/heap.c
   Sources/CErrand/base/mem.c
   Sources/CErrand/base/status.c
   Sources/CErrand/group/cookie_file.c

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <uv.h>
 
+#include "base/heap.h"
 #include "include/errand_stats.h"
 
 #define ERRAND_VERSION "0.1.0"
@@ -43,7 +44,10 @@ static void keep_openssl_from_atexit(void) {
 static void start(void) {
   curl_info = curl_version_info(CURLVERSION_NOW);
   keep_openssl_from_atexit();
-  if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+  if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, errand__heap_malloc,
+                           errand__heap_free, errand__heap_realloc,
+                           errand__heap_strdup,
+                           errand__heap_calloc) != CURLE_OK) {
     process_status = ERRAND_SYSTEM;
     return;
   }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/heap.h"
 #include "base/mem.h"
 #include "group/group.h"
 #include "loop/admission.h"
@@ -116,8 +117,10 @@ static void *run(void *context) {
   /* In the "C" locale libcurl cannot turn a UTF-8 host into an A-label. */
   if (loop->locale)
     uselocale(loop->locale);
+  (void) errand__heap_enter(false); /* it does without */
   uv_run(&loop->uv, UV_RUN_DEFAULT);
   errand__realms_free(loop);
+  errand__heap_leave();
   if (loop->locale)
     uselocale(LC_GLOBAL_LOCALE);
   errand__group_loop_ended(loop->group);
