@@ -33,6 +33,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/transfer/options_check.c
   Sources/CErrand/transfer/payload.c
   Sources/CErrand/transfer/result.c
+  Sources/CErrand/transfer/root.c
   Sources/CErrand/transfer/setup.c
   Sources/CErrand/transfer/sink.c
   Sources/CErrand/transfer/slot.c

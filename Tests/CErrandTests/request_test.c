@@ -61,6 +61,40 @@ static void sends_the_target_as_it_is_given(void **state) {
   }
 }
 
+/* The same handle has its URL by CURLOPT_URL, and by its origin's root and a
+   request target, in turns, and of two origins. */
+static void a_handle_takes_every_kind_of_url(void **state) {
+  test_rig *rig = *state;
+  unsigned port = errand_fault_server_port(rig->server);
+  static const struct {
+    const char *before, *after, *target, *host;
+    bool user;
+  } urls[] = {
+      {"http://127.0.0.1", "/a?b", "/a?b", "127.0.0.1", false},
+      {"http://localhost", "/c", "/c", "localhost", false},
+      {"http://127.0.0.1", "?only", "/?only", "127.0.0.1", false},
+      {"http://me:secret@127.0.0.1", "/d", "/d", "127.0.0.1", true},
+      {"http://127.0.0.1", "", "/", "127.0.0.1", false},
+      {"http://LOCALHOST", "/e", "/e", "LOCALHOST", false},
+      {"HTTP://localhost", "/f#g", "/f", "localhost", false},
+      {"http://loc%61lhost", "/h", "/h", "localhost", false},
+      {"http://127.1", "/i", "/i", "127.0.0.1", false},
+      {"http://127.0.0.1", "?", "/?", "127.0.0.1", false},
+  };
+  RIG_ON(rig, NULL, ERRAND_FAULT_STEP(ECHO));
+  for (size_t i = 0; i < 3 * COUNT_OF(urls); i++) {
+    size_t n = i * 7 % COUNT_OF(urls); /* every order of two */
+    const char *url = text("%s:%u%s", urls[n].before, port, urls[n].after);
+    rig_expect_response(rig_get(rig, url), 200, NULL);
+    errand_fault_request request = seen(rig, i);
+    assert_string_equal(request.target, urls[n].target);
+    assert_non_null(
+        strstr(request.head, text("\r\nHost: %s:%u\r\n", urls[n].host, port)));
+    assert_int_equal(occurrences(request.head, "\nAuthorization: Basic"),
+                     urls[n].user);
+  }
+}
+
 static void sends_fields_once_and_in_order(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP(ECHO));
@@ -294,6 +328,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST(sends_any_method),
       RIG_TEST(sends_the_target_as_it_is_given),
+      RIG_TEST(a_handle_takes_every_kind_of_url),
       RIG_TEST(sends_fields_once_and_in_order),
       RIG_TEST(adds_no_fields_of_its_own),
       RIG_TEST(a_field_of_the_caller_replaces_host),

@@ -263,6 +263,7 @@ void errand__origins_tend(errand__loop *loop, bool everything) {
       if (unused && (everything || loop->now_ms - o->used_ms >= IDLE_MS)) {
         *link = o->next;
         errand__list_remove(&o->ready_link);
+        errand__root_free(o->root);
         errand__free(o);
         loop->origin_count--;
       } else {

@@ -13,6 +13,7 @@
 #define ERRAND_LOOP_ADMISSION_H
 
 #include "loop/loop.h"
+#include "transfer/root.h"
 #include "transfer/transfer.h"
 
 typedef struct errand__origin {
@@ -30,6 +31,7 @@ typedef struct errand__origin {
   uint32_t http2_active;
   uint64_t warm_until_ms;
   uint64_t used_ms;
+  errand__root *root; /* of its plain URLs; NULL: none yet */
   uint16_t port;
   bool secure;
   bool gated; /* its host is a name that has to be resolved */

@@ -5,6 +5,7 @@
 #include "group/jar.h"
 #include "group/group.h"
 #include "group/process.h"
+#include "loop/admission.h"
 #include "transfer/slot.h"
 #include "transfer/source.h"
 
@@ -215,9 +216,43 @@ static long weight_of(errand_priority priority) {
   return 16; /* RFC 7540 5.3.5, and libcurl's own */
 }
 
+/* Where only the connection and the request line need the URL. A proxy gets it
+   whole as the request line; cookies and Digest look at the path. */
+static bool target_will_do(const errand__slot *slot,
+                           const errand__transfer *t) {
+  const errand_options *o = slot->options;
+  return t->url_parts.plain && !slot->jar && !t->username && !o->proxy_http &&
+         !o->proxy_https;
+}
+
+static void set_url(setter *s, errand__slot *slot, errand__transfer *t) {
+  errand__origin *origin = t->origin;
+  bool target = target_will_do(slot, t);
+  if (target && !origin->root)
+    origin->root = errand__root_create(&t->url_parts);
+  if (!target || !origin->root) {
+    if (slot->root) {
+      pointer(s, CURLOPT_CURLU, NULL);
+      pointer(s, CURLOPT_REQUEST_TARGET, NULL);
+    }
+    pointer(s, CURLOPT_URL, t->url);
+    slot->root = 0;
+    return;
+  }
+  if (slot->root != origin->root->serial) {
+    /* Also as text, which libcurl sends again by (Curl_retry_request) and
+       would still have of another origin. */
+    pointer(s, CURLOPT_URL, origin->root->text);
+    pointer(s, CURLOPT_CURLU, origin->root->url);
+    slot->root = origin->root->serial;
+  }
+  const char *path = t->url + t->url_parts.target;
+  pointer(s, CURLOPT_REQUEST_TARGET, *path ? path : "/");
+}
+
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   setter s = {slot->easy, CURLE_OK};
-  pointer(&s, CURLOPT_URL, t->url);
+  set_url(&s, slot, t);
   if (t->headers || slot->has_headers) {
     pointer(&s, CURLOPT_HTTPHEADER, t->headers);
     slot->has_headers = t->headers != NULL;

@@ -36,6 +36,7 @@ typedef struct errand__slot {
   bool has_headers;
   bool fresh;
   bool secure_proxy;
+  uint64_t root;   /* serial of what CURLOPT_CURLU has; 0: CURLOPT_URL */
   bool single_use; /* has credentials, or state of their use */
   errand_priority priority;
   long connect_ms;

@@ -33,6 +33,15 @@ static bool is_host_byte(unsigned char c) {
          c == '.' || c == '_' || c == '~' || c == '%';
 }
 
+/* A lower-case name or an IPv4 address. */
+static bool is_plain_host(const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (!(text[i] >= 'a' && text[i] <= 'z') && !is_digit(text[i]) &&
+        text[i] != '-' && text[i] != '.' && text[i] != '_')
+      return false;
+  return length > 0;
+}
+
 static int hex_value(char c) {
   if (is_digit(c))
     return c - '0';
@@ -167,7 +176,14 @@ errand_status errand__url_parse(errand_bytes bytes, errand__url *out) {
   }
   if (!http && !https)
     return ERRAND_UNSUPPORTED_SCHEME;
-  return parse_authority(text + scheme, authority - scheme, out);
+  errand_status status =
+      parse_authority(text + scheme, authority - scheme, out);
+  out->target = authority;
+  /* A query without a path gets a "/" from libcurl. */
+  out->plain = status == ERRAND_OK && out->host == text + scheme &&
+               is_plain_host(out->host, out->host_length) &&
+               (authority >= out->length || text[authority] == '/');
+  return status;
 }
 
 uint64_t errand__url_origin_hash(const errand__url *url, uint64_t seed) {

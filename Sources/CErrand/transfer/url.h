@@ -9,10 +9,12 @@
 typedef struct errand__url {
   bool secure;      /* https */
   bool literal;     /* the host is an IP address */
+  bool plain;       /* no user, and a host that libcurl takes as it is */
   uint16_t port;    /* explicit, or the scheme's */
   const char *host; /* borrowed; brackets left out */
   size_t host_length;
   size_t length; /* of the URL without its fragment */
+  size_t target; /* where the path begins; `length` where there is none */
 } errand__url;
 
 /*
