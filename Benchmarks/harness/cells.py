@@ -9,7 +9,8 @@ AHC = ("async-http-client", "async-http-client-future")
 URLSESSION = ("urlsession",)
 RIVALS = AHC + URLSESSION
 GENERATORS = ("wrk", "h2load")
-PROGRAMS = LAYERS + ("decoder", "typed", "typed-async", "batch") + CACHES + RIVALS + GENERATORS
+ON_QUEUE = ("async-on-queue",)
+PROGRAMS = LAYERS + ON_QUEUE + ("decoder", "typed", "typed-async", "batch") + CACHES + RIVALS + GENERATORS
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,15 @@ class Cell:
 
 CELLS = (
     Cell("small_c1", "12 B, 1 in flight", "/small", 1, 20_000, 1_000, LAYERS + RIVALS + ("wrk",)),
-    Cell("small_c64", "12 B, 64 in flight", "/small", 64, 150_000, 10_000, LAYERS + RIVALS + ("wrk",)),
+    Cell("small_c64", "12 B, 64 in flight", "/small", 64, 150_000, 10_000, LAYERS + ON_QUEUE + RIVALS + ("wrk",)),
     Cell("small_c1000", "12 B, 1,000 in flight", "/small", 1_000, 80_000, 10_000, LAYERS + AHC + ("wrk",)),
     Cell("small_c4000", "12 B, 4,000 in flight", "/small", 4_000, 80_000, 16_000, LAYERS + AHC + ("wrk",)),
     Cell("64kb_c64", "64 KB, 64 in flight", "/files/64k.bin", 64, 20_000, 1_000, LAYERS + RIVALS + ("wrk",)),
     Cell("1mb_c16", "1 MB, 16 in flight", "/files/1m.bin", 16, 1_500, 100, LAYERS + RIVALS + ("wrk",)),
     Cell("post_typed", "POST of 1 KB JSON, encoded and decoded", "/item", 64, 40_000, 4_000,
          ("bare", "closures", "decoder", "typed", "typed-async") + RIVALS, typed=True),
-    Cell("tls_c64", "12 B over TLS", "/small", 64, 100_000, 10_000, LAYERS + AHC + ("h2load",), server="tls"),
+    Cell("tls_c64", "12 B over TLS", "/small", 64, 100_000, 10_000,
+         LAYERS + ON_QUEUE + AHC + ("h2load",), server="tls"),
     Cell("h2_c64", "12 B over HTTP/2 and TLS", "/small", 64, 100_000, 10_000, LAYERS + AHC + ("h2load",),
          server="tls", http2=True),
     Cell("rich_c64", "fields, deadlines, a text, an accessory, a log line", "/small", 64, 80_000, 8_000,

@@ -16,6 +16,7 @@ SLOW = URLSESSION
 MODES = {
     "closures": ("--mode", "closure"),
     "async": ("--mode", "async"),
+    "async-on-queue": ("--mode", "async-on-queue"),
     "batch": ("--mode", "batch"),
     "memory": ("--mode", "closure", "--cache", "memory"),
     "http": ("--mode", "closure", "--cache", "memory-http"),

@@ -20,6 +20,7 @@ LOOKS = {
     "core": Look("C core", "core", "blue"),
     "closures": Look("closures", "closures", "green"),
     "async": Look("async", "async", "purple"),
+    "async-on-queue": Look("async, tasks on the callback queue", "async on queue", "purple", DASHED),
     "typed": Look("typed, closures", "typed", "blue", MIXED),
     "typed-async": Look("typed, async", "typed async", "purple", MIXED),
     "batch": Look("batch", "batch", "blue", MIXED),

@@ -9,7 +9,7 @@ import Testing
         "latency_spectrum", "status", "mode", "connections", "loops",
     ]
 
-    @Test(arguments: ["core", "closure", "async", "batch"]) func countsExactly(_ mode: String) throws {
+    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func countsExactly(_ mode: String) throws {
         let nginx = try NginxServer()
         let run = try ToolRun(
             ["bench", nginx.url("/12b"), "-n", "500", "-c", "8", "--warm-up", "50", "--loops", "1", "--json"]
@@ -34,7 +34,7 @@ import Testing
         #expect(spectrum.last?[1] == latency["max"])
     }
 
-    @Test(arguments: ["core", "closure", "async", "batch"]) func sendsWhatWasAsked(_ mode: String) throws {
+    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func sendsWhatWasAsked(_ mode: String) throws {
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .send("HTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n")])
         let run = try ToolRun(
@@ -75,7 +75,7 @@ import Testing
     @Test func countsErrorsAndTellsTheFirst() throws {
         let server = try ScriptedServer()
         try server.on("/", [.close])
-        for mode in ["core", "closure", "async", "batch"] {
+        for mode in ["core", "closure", "async", "async-on-queue", "batch"] {
             let run = try ToolRun(["bench", server.url("/"), "-n", "30", "-c", "3", "--mode", mode, "--json"])
             #expect(run.status == 14, "\(mode) \(run.errors)")
             #expect(try run.json()["errors"] as? Int == 30)
@@ -117,7 +117,7 @@ import Testing
         #expect(server.counts.connections == 0)
     }
 
-    @Test(arguments: ["core", "closure", "async", "batch"]) func refusesBadURLs(_ mode: String) throws {
+    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func refusesBadURLs(_ mode: String) throws {
         for url in ["ftp://127.0.0.1/", "nonsense"] {
             let run = try ToolRun(["bench", url, "-n", "5", "--mode", mode])
             #expect(run.status == 64 && run.output.isEmpty, "\(run.errors)")

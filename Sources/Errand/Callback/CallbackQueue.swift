@@ -10,17 +10,19 @@ public final class CallbackQueue: Sendable {
     enum Job: Sendable {
         case event(TransferEvent)
         case block(@Sendable () -> Void)
+        case task(UnownedJob)
         /// Has run.
         case done
 
         /// Runs it, and lets go of it: what a request leaves is used again by the next one while it is still in the
         /// processor's caches, and not put aside until all others of the drain have run.
-        mutating func run() {
+        mutating func run(on queue: CallbackQueue) {
             var job = Job.done
             swap(&job, &self)
             switch job {
             case .event(let event): event.receiver.receive(event.kind)
             case .block(let block): block()
+            case .task(let job): job.runSynchronously(on: queue.asUnownedTaskExecutor())
             case .done: break
             }
         }
@@ -60,8 +62,16 @@ public final class CallbackQueue: Sendable {
 
     /// Runs `block` after everything enqueued before. Any thread.
     public func async(_ block: @escaping @Sendable () -> Void) {
+        enqueue(.block(block))
+    }
+
+    func enqueue(task: UnownedJob) {
+        enqueue(.task(task))
+    }
+
+    private func enqueue(_ job: Job) {
         let action = pending.withLock { pending in
-            pending.jobs.append(.block(block))
+            pending.jobs.append(job)
             return pending.machine.jobsAdded()
         }
         guard action == .scheduleDrain else { return }
@@ -102,10 +112,10 @@ public final class CallbackQueue: Sendable {
             }
             switch action {
             case .run:
-                for index in jobs.indices { jobs[index].run() }
+                for index in jobs.indices { jobs[index].run(on: self) }
                 done += jobs.count
             case .runThenReschedule:
-                for index in jobs.indices { jobs[index].run() }
+                for index in jobs.indices { jobs[index].run(on: self) }
                 return scheduleDrain()
             case .finish:
                 return

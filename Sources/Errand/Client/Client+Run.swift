@@ -10,8 +10,10 @@ extension Client {
         else {
             return try await request(command, overrides: overrides).runWatched()
         }
-        return try await Request(client: self, command: command, callbacks: resumptions, overrides: overrides)
-            .runDirectly()
+        return try await Request(
+            client: self, command: command, callbacks: queueOfCaller, overrides: overrides, isDirect: true
+        )
+        .runDirectly()
     }
 
     /// Runs a command and returns value or error in place of throwing; ``ErrandError/cancelled`` where the task was
@@ -26,5 +28,13 @@ extension Client {
         } catch {
             return .failure(.cancelled)
         }
+    }
+
+    /// The queue of this client's callbacks where the present task runs on it, and else the one that resumes tasks of
+    /// the pool.
+    private var queueOfCaller: CallbackQueue {
+        let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
+        guard let executor, executor == callbacks.asUnownedTaskExecutor() else { return resumptions }
+        return callbacks
     }
 }

@@ -34,8 +34,8 @@ extension AnyRequest {
 
     /// `install` runs under the lock, where the request does start.
     final func start(installing install: (inout Core) -> Void) -> Bool {
-        // The caller of such a request reads it after its end, when a new run would have taken the result away.
-        guard callbacks !== client.resumptions else { return false }
+        // A new run would take the result away from the task.
+        guard !isDirect else { return false }
         switch begin(installing: install) {
         case .submit(let transfer):
             proceed(transfer)

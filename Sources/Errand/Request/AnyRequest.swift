@@ -20,6 +20,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     let cachePolicy: CachePolicy?
     /// What this request does otherwise than its command says; `nil` for nothing.
     public final let overrides: RequestOverrides?
+    /// Its only user is the task that runs it, which reads it after its end.
+    final let isDirect: Bool
     /// The client's list of what runs; guarded by the client's lock.
     nonisolated(unsafe) var inList = RequestList.Links()
 
@@ -112,9 +114,10 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     init(
         client: Client, callbacks: CallbackQueue, coordinator: GroupCoordinator?, options: CommandOptions,
-        overrides: RequestOverrides?, cache: CachePolicy?
+        overrides: RequestOverrides?, cache: CachePolicy?, isDirect: Bool
     ) {
         self.client = client
+        self.isDirect = isDirect
         let policy = coordinator == nil ? client.cachePolicy(overrides?.cache ?? cache) : nil
         cachePolicy = policy
         ownCarrier =

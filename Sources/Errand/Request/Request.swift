@@ -30,11 +30,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     @exclusivity(unchecked)
     private nonisolated(unsafe) var parent: (@Sendable (Result<C.Response, ErrandError>) -> Void)?
 
-    init(client: Client, command: C, callbacks: CallbackQueue, overrides: RequestOverrides? = nil) {
+    init(
+        client: Client, command: C, callbacks: CallbackQueue, overrides: RequestOverrides? = nil, isDirect: Bool = false
+    ) {
         self.command = command
         super.init(
             client: client, callbacks: callbacks, coordinator: command.coordinator, options: command.options,
-            overrides: overrides, cache: command.cache)
+            overrides: overrides, cache: command.cache, isDirect: isDirect)
     }
 
     /// What the command made of the response; `nil` until it succeeded.

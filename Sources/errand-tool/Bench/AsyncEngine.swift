@@ -4,11 +4,14 @@ import Errand
 final class AsyncEngine: BenchEngine {
     let loops: Int
     private let client: Client
+    /// What runs the tasks; `nil`: the pool.
+    private let queue: CallbackQueue?
     private let command: BenchCommand
 
     /// Throws what every request would fail with.
-    init(_ plan: BenchPlan) throws(ErrandError) {
-        client = BenchClient.make(plan)
+    init(_ plan: BenchPlan, on queue: CallbackQueue? = nil) throws(ErrandError) {
+        self.queue = queue
+        client = BenchClient.make(plan, callbacks: queue)
         _ = try client.describe(plan.command)
         loops = BenchClient.loops(plan)
         command = plan.command
@@ -17,7 +20,7 @@ final class AsyncEngine: BenchEngine {
     // No helper between the task and `run`: each async frame would count as memory per request in flight.
     func run(_ load: BenchLoad, count: Int) {
         for _ in 0..<count {
-            Task { [client, command] in
+            Task(executorPreference: queue) { [client, command] in
                 var ticket = load.begin()
                 while let current = ticket {
                     do {
@@ -32,7 +35,7 @@ final class AsyncEngine: BenchEngine {
     }
 
     func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
-        Task { [client, command] in
+        Task(executorPreference: queue) { [client, command] in
             do {
                 load.end(ticket, BenchLoad.Outcome(try await client.run(command)))
             } catch {

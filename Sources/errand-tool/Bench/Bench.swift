@@ -46,9 +46,10 @@ struct Bench: AsyncParsableCommand {
     var data: String?
 
     @Option(
-        help:
-            "Through what: core (the C interface), closure (Client.start), async (Client.run), batch (one Batch; -n alone)."
-    )
+        help: """
+            Through what: core (the C interface), closure (Client.start), async (Client.run), async-on-queue (the same, \
+            tasks on the callback queue), batch (one Batch; -n alone).
+            """)
     var mode: BenchPlan.Mode = .closure
 
     @Option(
@@ -125,6 +126,7 @@ struct Bench: AsyncParsableCommand {
         case .core: try CoreEngine(plan, load: load)
         case .closure: try ClosureEngine(plan)
         case .async: try AsyncEngine(plan)
+        case .asyncOnQueue: try AsyncEngine(plan, on: .serial())
         case .batch: try BatchEngine(plan)
         }
     }

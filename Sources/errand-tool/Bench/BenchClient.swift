@@ -5,9 +5,10 @@ import Foundation
 /// A client as the Swift modes need it: the load is the limit, so the client's own limits must not be. What all
 /// requests have in common is the client's, as in a service.
 enum BenchClient {
-    static func make(_ plan: BenchPlan) -> Client {
+    static func make(_ plan: BenchPlan, callbacks: CallbackQueue? = nil) -> Client {
         var configuration = Client.Configuration()
         configuration.baseURL = plan.baseURL
+        configuration.callbackQueue = callbacks
         configuration.headers = plan.headers
         configuration.userAgent = nil
         configuration.loops = plan.loops == 0 ? nil : plan.loops

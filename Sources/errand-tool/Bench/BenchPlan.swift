@@ -5,7 +5,10 @@ import HTTPTypes
 /// What one run does.
 struct BenchPlan: Sendable {
     enum Mode: String, CaseIterable, Sendable {
-        case core, closure, async, batch
+        case core, closure, async
+        /// As `async`, the client's callback queue being the executor of all tasks.
+        case asyncOnQueue = "async-on-queue"
+        case batch
     }
 
     /// What answers all but the first request.

@@ -6,6 +6,7 @@ struct ErrandModes: ParsableCommand {
     enum Mode: String, CaseIterable, ExpressibleByArgument {
         case closure
         case async
+        case asyncOnQueue = "async-on-queue"
         case decoder
     }
 
@@ -15,14 +16,17 @@ struct ErrandModes: ParsableCommand {
 
     @OptionGroup var arguments: RivalArguments
 
-    @Option(help: "closure: Client.start. async: Client.run. decoder: no request, a value encoded and decoded.")
+    @Option(
+        help:
+            "closure: Client.start. async: Client.run. async-on-queue: the same, the callback queue being the executor of all tasks. decoder: no request, a value encoded and decoded."
+    )
     var mode = Mode.closure
 
     func run() throws {
         let plan = try RivalPlan(arguments)
         DescriptorLimit.raise()
         switch mode {
-        case .closure, .async: try ErrandRival(plan, mode).measure(plan)
+        case .closure, .async, .asyncOnQueue: try ErrandRival(plan, mode).measure(plan)
         case .decoder: try DecoderAlone().measure(plan)
         }
     }

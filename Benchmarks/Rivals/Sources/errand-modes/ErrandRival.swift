@@ -9,6 +9,7 @@ struct ErrandRival: Rival {
     let mode: String
     let loops = 1
     private let isAsync: Bool
+    private let tasks: CallbackQueue?
     private let client: Client
     private let plan: RivalPlan
     private let method: HTTPRequest.Method
@@ -16,7 +17,8 @@ struct ErrandRival: Rival {
     init(_ plan: RivalPlan, _ mode: ErrandModes.Mode) throws {
         self.mode = mode.rawValue
         self.plan = plan
-        isAsync = mode == .async
+        isAsync = mode != .closure
+        tasks = mode == .asyncOnQueue ? .serial() : nil
         guard let method = HTTPRequest.Method(rawValue: plan.method) else { throw RivalError("no method") }
         self.method = method
         var configuration = Client.Configuration()
@@ -34,6 +36,7 @@ struct ErrandRival: Rival {
             configuration.headers.append(HTTPField(name: name, value: field.value))
         }
         if plan.isRich { configuration.accessories = [RichObserver(plan)] }
+        configuration.callbackQueue = tasks
         client = Client(configuration: configuration)
     }
 
@@ -53,7 +56,7 @@ struct ErrandRival: Rival {
 
     private func send<C: Command>(_ command: C, _ ticket: Load.Ticket, _ load: Load) where C.Response: Counted {
         guard isAsync else { return start(command, ticket, load) }
-        Task { [client] in
+        Task(executorPreference: tasks) { [client] in
             var next: Load.Ticket? = ticket
             while let current = next {
                 do {
