@@ -11,10 +11,11 @@ enum {
   SMALL_CLASSES = 129,
   BUFFERS = SMALL_CLASSES,
   CLASSES = SMALL_CLASSES + 1,
-  NO_CLASS = CLASSES,
+  SMALL_LEAST = 24,
   SMALL_MOST = (SMALL_CLASSES - 1) * 16 + 8,
   /* A block this much larger is another's. */
   BUFFER_SLACK = 1024,
+  MOST_BUFFERS = ERRAND__HEAP_BUFFER_BYTES / ERRAND__HEAP_BUFFER,
 };
 
 typedef struct kept_block {
@@ -25,11 +26,11 @@ typedef struct kept_block {
    the others: so a class has a limit too. */
 typedef struct kept_class {
   kept_block *blocks;
-  size_t bytes;
+  size_t room; /* blocks that may still come */
 } kept_class;
 
 typedef struct thread_heap {
-  size_t small_bytes;
+  size_t small_room; /* bytes of small blocks that may still come */
   kept_class classes[CLASSES];
 } thread_heap;
 
@@ -37,59 +38,58 @@ typedef struct thread_heap {
 static _Thread_local thread_heap *own
     __attribute__((tls_model("initial-exec")));
 
-static unsigned class_to_take(size_t size) {
-  if (size <= SMALL_MOST)
-    return size <= 24 ? 1 : (unsigned) ((size + 7) / 16);
-  if (size <= ERRAND__HEAP_BUFFER && size > ERRAND__HEAP_BUFFER - BUFFER_SLACK)
-    return BUFFERS;
-  return NO_CLASS;
+static size_t small_size(size_t class) {
+  return class * 16 + 8;
 }
 
-static unsigned class_to_keep(size_t usable) {
-  if (usable <= SMALL_MOST + 15)
-    return usable < 24 ? NO_CLASS : (unsigned) ((usable - 8) / 16);
-  if (usable >= ERRAND__HEAP_BUFFER &&
-      usable < ERRAND__HEAP_BUFFER + BUFFER_SLACK)
-    return BUFFERS;
-  return NO_CLASS;
+static bool is_buffer(size_t size) {
+  return size <= ERRAND__HEAP_BUFFER &&
+         size > ERRAND__HEAP_BUFFER - BUFFER_SLACK;
 }
 
-static size_t class_size(unsigned class) {
-  return class == BUFFERS ? ERRAND__HEAP_BUFFER : class * 16 + 8;
-}
-
-static void *take(thread_heap *heap, size_t size) {
-  unsigned class = class_to_take(size);
-  if (class == NO_CLASS || !heap->classes[class].blocks)
-    return NULL;
-  kept_block *block = heap->classes[class].blocks;
-  heap->classes[class].blocks = block->next;
-  heap->classes[class].bytes -= class_size(class);
-  if (class != BUFFERS)
-    heap->small_bytes -= class_size(class);
+static void *pop(kept_class *from) {
+  kept_block *block = from->blocks;
+  from->blocks = block->next;
+  from->room++;
   return block;
 }
 
-static bool keep(thread_heap *heap, void *block) {
-  unsigned class = class_to_keep(malloc_usable_size(block));
-  if (class == NO_CLASS)
-    return false;
-  kept_class *into = &heap->classes[class];
-  size_t size = class_size(class);
-  if (class == BUFFERS) {
-    if (into->bytes + size > ERRAND__HEAP_BUFFER_BYTES)
-      return false;
-  } else {
-    if (into->bytes + size > ERRAND__HEAP_CLASS_BYTES ||
-        heap->small_bytes + size > ERRAND__HEAP_SMALL_BYTES)
-      return false;
-    heap->small_bytes += size;
-  }
-  into->bytes += size;
+static bool push(kept_class *into, void *block) {
   kept_block *head = block;
   head->next = into->blocks;
   into->blocks = head;
+  into->room--;
   return true;
+}
+
+/* NULL: none of that size is kept. */
+static inline void *take(thread_heap *heap, size_t size) {
+  if (__builtin_expect(size <= SMALL_MOST, 1)) {
+    size_t class = size <= SMALL_LEAST ? 1 : (size + 7) / 16;
+    if (!heap->classes[class].blocks)
+      return NULL;
+    heap->small_room += small_size(class);
+    return pop(&heap->classes[class]);
+  }
+  if (is_buffer(size) && heap->classes[BUFFERS].blocks)
+    return pop(&heap->classes[BUFFERS]);
+  return NULL;
+}
+
+static inline bool keep(thread_heap *heap, void *block) {
+  size_t usable = malloc_usable_size(block);
+  if (__builtin_expect(usable - SMALL_LEAST < SMALL_MOST + 16 - SMALL_LEAST,
+                       1)) {
+    size_t class = (usable - 8) / 16;
+    size_t size = small_size(class);
+    if (heap->classes[class].room == 0 || heap->small_room < size)
+      return false;
+    heap->small_room -= size;
+    return push(&heap->classes[class], block);
+  }
+  return usable - ERRAND__HEAP_BUFFER < BUFFER_SLACK &&
+         heap->classes[BUFFERS].room > 0 &&
+         push(&heap->classes[BUFFERS], block);
 }
 
 void *errand__heap_malloc(size_t size) {
@@ -111,7 +111,7 @@ void *errand__heap_realloc(void *old, size_t size) {
   thread_heap *heap = own;
   if (!old)
     return errand__heap_malloc(size);
-  if (!heap || class_to_take(size) == NO_CLASS)
+  if (!heap || size > SMALL_MOST)
     return realloc(old, size);
   size_t usable = malloc_usable_size(old);
   if (usable > SMALL_MOST)
@@ -149,9 +149,17 @@ bool errand__heap_enter(bool always) {
 #endif
 #endif
   (void) always;
-  if (!own)
-    own = calloc(1, sizeof *own);
-  return own != NULL;
+  if (own)
+    return true;
+  thread_heap *heap = calloc(1, sizeof *heap);
+  if (!heap)
+    return false;
+  heap->small_room = ERRAND__HEAP_SMALL_BYTES;
+  for (size_t class = 1; class < SMALL_CLASSES; class ++)
+    heap->classes[class].room = ERRAND__HEAP_CLASS_BYTES / small_size(class);
+  heap->classes[BUFFERS].room = MOST_BUFFERS;
+  own = heap;
+  return true;
 }
 
 void errand__heap_leave(void) {
@@ -171,5 +179,8 @@ void errand__heap_leave(void) {
 }
 
 size_t errand__heap_kept(void) {
-  return own ? own->small_bytes + own->classes[BUFFERS].bytes : 0;
+  if (!own)
+    return 0;
+  return ERRAND__HEAP_SMALL_BYTES - own->small_room +
+         (MOST_BUFFERS - own->classes[BUFFERS].room) * ERRAND__HEAP_BUFFER;
 }

@@ -27,19 +27,21 @@ static size_t scheme_length(const char *text, size_t length) {
 }
 
 /* Bytes a host name may hold: letters, digits, the unreserved marks, percent
-   escapes, and UTF-8, which libcurl turns into an A-label (IDN). */
-static bool is_host_byte(unsigned char c) {
-  return c >= 0x80 || is_alpha((char) c) || is_digit((char) c) || c == '-' ||
-         c == '.' || c == '_' || c == '~' || c == '%';
-}
+   escapes, and UTF-8, which libcurl turns into an A-label (IDN). A plain one is
+   a lower-case name or an IPv4 address. */
+enum { IN_HOST = 1, IN_PLAIN_HOST = 2, IN_BOTH = 3 };
+static const unsigned char kinds[256] = {
+    ['a' ... 'z'] = IN_BOTH, ['0' ... '9'] = IN_BOTH,   ['-'] = IN_BOTH,
+    ['.'] = IN_BOTH,         ['_'] = IN_BOTH,           ['~'] = IN_HOST,
+    ['A' ... 'Z'] = IN_HOST, [0x80 ... 0xff] = IN_HOST,
+};
 
-/* A lower-case name or an IPv4 address. */
-static bool is_plain_host(const char *text, size_t length) {
+/* What all bytes have in common. */
+static int kind_of(const char *text, size_t length) {
+  int kind = IN_BOTH;
   for (size_t i = 0; i < length; i++)
-    if (!(text[i] >= 'a' && text[i] <= 'z') && !is_digit(text[i]) &&
-        text[i] != '-' && text[i] != '.' && text[i] != '_')
-      return false;
-  return length > 0;
+    kind &= kinds[(unsigned char) text[i]];
+  return kind;
 }
 
 static int hex_value(char c) {
@@ -51,18 +53,17 @@ static int hex_value(char c) {
 
 /* libcurl undoes percent escapes in a host: what they stand for has to be a
    host's byte too. */
-static bool is_host(const char *text, size_t length) {
+static bool is_escaped_host(const char *text, size_t length) {
   for (size_t i = 0; i < length; i++) {
     if (text[i] != '%') {
-      if (!is_host_byte((unsigned char) text[i]))
+      if (!kinds[(unsigned char) text[i]])
         return false;
       continue;
     }
     if (length - i < 3 || hex_value(text[i + 1]) < 0 ||
         hex_value(text[i + 2]) < 0)
       return false;
-    int byte = hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]);
-    if (!is_host_byte((unsigned char) byte) || byte == '%')
+    if (!kinds[hex_value(text[i + 1]) * 16 + hex_value(text[i + 2])])
       return false;
     i += 2;
   }
@@ -134,8 +135,10 @@ static errand_status parse_authority(const char *text, size_t length,
     out->host_length = (size_t) (after_host - text);
     if (out->host_length == 0)
       return ERRAND_INVALID_URL;
-    if (!is_host(text, out->host_length))
+    int kind = kind_of(text, out->host_length);
+    if (kind == 0 && !is_escaped_host(text, out->host_length))
       return ERRAND_INVALID_URL;
+    out->plain = !at && (kind & IN_PLAIN_HOST);
     out->literal = looks_like_ipv4(out->host, out->host_length);
   }
   if (after_host == end)
@@ -180,9 +183,7 @@ errand_status errand__url_parse(errand_bytes bytes, errand__url *out) {
       parse_authority(text + scheme, authority - scheme, out);
   out->target = authority;
   /* A query without a path gets a "/" from libcurl. */
-  out->plain = status == ERRAND_OK && out->host == text + scheme &&
-               is_plain_host(out->host, out->host_length) &&
-               (authority >= out->length || text[authority] == '/');
+  out->plain &= authority >= out->length || text[authority] == '/';
   return status;
 }
 
