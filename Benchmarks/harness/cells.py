@@ -53,7 +53,7 @@ CELLS = (
     Cell("1kb_cached", "1 KB, from the network and from caches", "/1k", 64, 150_000, 10_000,
          ("closures",) + CACHES, "closures"),
     Cell("slow_c10000", "10,000 in flight to a slow server", "/", 10_000, 10_000, 0, LAYERS + AHC, server="slow"),
-    Cell("open_loop", "12 B at half the bare loop's rate", "/small", 1_024, 60_000, 6_000,
+    Cell("open_loop", "12 B at half the bare loop's rate", "/small", 64, 120_000, 12_000,
          ("bare", "closures", "async") + AHC, paced=True),
 )
 
