@@ -10,6 +10,8 @@ URLSESSION = ("urlsession",)
 RIVALS = AHC + URLSESSION
 GENERATORS = ("wrk", "h2load")
 ON_QUEUE = ("async-on-queue",)
+# Whose allocations are counted.
+OURS = LAYERS + ON_QUEUE + ("typed", "typed-async", "batch") + CACHES
 PROGRAMS = LAYERS + ON_QUEUE + ("decoder", "typed", "typed-async", "batch") + CACHES + RIVALS + GENERATORS
 
 
@@ -28,6 +30,11 @@ class Cell:
     rich: bool = False
     typed: bool = False
     paced: bool = False  # at half the rate of the bare loop
+
+    @property
+    def counted(self):
+        """Whether allocations are: by another run, which is not the same where time is what matters."""
+        return not self.slow and not self.paced and self.concurrency <= 64
 
     @property
     def slow(self):

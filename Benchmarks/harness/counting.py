@@ -38,6 +38,19 @@ def calls(program, base, mode, shim):
             **{name: round(per[name], 3) for name in SYSTEM_CALLS}}
 
 
+def allocations(command_of, shim):
+    """Per request of a program of the matrix; command_of(requests) is its command line."""
+    totals = []
+    with tempfile.TemporaryDirectory(prefix="errand-bench-") as folder:
+        for count in CALL_COUNTS:
+            path = os.path.join(folder, str(count))
+            _run(command_of(count), {"LD_PRELOAD": shim, "ERRAND_CALLS": path})
+            with open(path) as file:
+                counts = {name: int(value) for name, value in map(str.split, file)}
+            totals.append(sum(counts[name] for name in ALLOCATIONS))
+    return round((totals[1] - totals[0]) / (CALL_COUNTS[1] - CALL_COUNTS[0]), 2)
+
+
 def lowest(runs):
     """Of each count: noise only adds, where answers come singly because the server was kept from the processor."""
     runs = list(runs)

@@ -9,7 +9,8 @@ import Testing
         "latency_spectrum", "status", "mode", "connections", "loops",
     ]
 
-    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func countsExactly(_ mode: String) throws {
+    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func countsExactly(_ mode: String) throws
+    {
         let nginx = try NginxServer()
         let run = try ToolRun(
             ["bench", nginx.url("/12b"), "-n", "500", "-c", "8", "--warm-up", "50", "--loops", "1", "--json"]
@@ -34,7 +35,9 @@ import Testing
         #expect(spectrum.last?[1] == latency["max"])
     }
 
-    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func sendsWhatWasAsked(_ mode: String) throws {
+    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func sendsWhatWasAsked(_ mode: String)
+        throws
+    {
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .send("HTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n")])
         let run = try ToolRun(
@@ -117,7 +120,8 @@ import Testing
         #expect(server.counts.connections == 0)
     }
 
-    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func refusesBadURLs(_ mode: String) throws {
+    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func refusesBadURLs(_ mode: String) throws
+    {
         for url in ["ftp://127.0.0.1/", "nonsense"] {
             let run = try ToolRun(["bench", url, "-n", "5", "--mode", mode])
             #expect(run.status == 64 && run.output.isEmpty, "\(run.errors)")
