@@ -15,7 +15,8 @@ set_target_properties(errand PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}
   LINKER_LANGUAGE C)
-# libcurl keeps the addresses of base/heap.c for as long as the process lives.
+# libcurl keeps the addresses of base/heap.c for as long as it is loaded: what
+# they are in must stay too.
 target_link_options(errand PRIVATE -Wl,-z,nodelete)
 if(NOT ERRAND_SANITIZE)
   target_link_options(errand PRIVATE -Wl,--no-undefined)
@@ -25,6 +26,8 @@ add_library(errand_static STATIC $<TARGET_OBJECTS:errand_objects>)
 set_target_properties(errand_static PROPERTIES
   OUTPUT_NAME errand
   LINKER_LANGUAGE C)
+
+target_link_options(errand_static INTERFACE -Wl,-z,nodelete)
 
 foreach(library errand errand_static)
   target_include_directories(${library} PUBLIC

@@ -1,6 +1,7 @@
 /* Kept connections that turn out dead: what may be sent twice, and what not. */
 #include "support/rig.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -52,6 +53,28 @@ static void a_get_is_sent_again(void **state) {
   assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
   assert_int_equal(count_of(rig, "GET"), 2);
   assert_int_equal(rig_counts(rig).connections, 2);
+}
+
+/* The handle had another origin's whole URL in between, and libcurl sends again
+   by the URL that a handle has (Curl_retry_request). */
+static void to_the_origin_and_target_of_the_request(void **state) {
+  test_rig *rig = *state;
+  char other[64];
+  snprintf(other, sizeof other, "http://LOCALHOST:%u/other",
+           (unsigned) errand_fault_server_port(rig->server));
+  dies_at_the_second_of(rig, 1, ERRAND_FAULT_FINISH);
+  RIG_ON(rig, NULL, ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
+  rig_expect_response(rig_get(rig, rig_url(rig, "/first")), 200, "ok");
+  rig_expect_response(rig_get(rig, other), 200, "ok");
+  const test_result *result = rig_get(rig, rig_url(rig, "/a?b"));
+  rig_expect_response(result, 200, "ok");
+  assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
+  for (size_t i = 2; i < 4; i++) {
+    errand_fault_request request;
+    assert_true(errand_fault_server_request(rig->server, i, &request));
+    assert_string_equal(request.target, "/a?b");
+    assert_non_null(strstr(request.head, "\r\nHost: 127.0.0.1:"));
+  }
 }
 
 /* Each connection answers once. libcurl counts what it sends again by handle,
@@ -212,6 +235,7 @@ static void an_idle_connection_that_was_reset(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST_ONE_LOOP(a_get_is_sent_again),
+      RIG_TEST_ONE_LOOP(to_the_origin_and_target_of_the_request),
       RIG_TEST_ONE_LOOP(as_often_as_it_happens),
       RIG_TEST_ONE_LOOP(posts_are_never_sent_twice),
       RIG_TEST_ONE_LOOP(nor_after_a_reset),

@@ -1,5 +1,6 @@
 import Dispatch
 import ErrandTesting
+import Synchronization
 import Testing
 
 @testable import Errand
@@ -58,6 +59,28 @@ import Testing
         #expect(steps == 20 * 20 * 3)
     }
 
+    @Test func responsesGoToTheQueueOfTasksThatPreferItAlone() async {
+        let queue = Self.queue()
+        let client = Client.stubbed(StubTransport()) { $0.callbackQueue = queue }
+        #expect(client.queueOfCaller === client.resumptions)
+        let inside = await Task(executorPreference: queue) { client.queueOfCaller }.value
+        #expect(inside === queue)
+        let elsewhere = await Task(executorPreference: Self.queue()) { client.queueOfCaller }.value
+        #expect(elsewhere === client.resumptions)
+    }
+
+    @Test func aRequestOfSuchATaskCannotBeStartedAgain() async throws {
+        let queue = Self.queue()
+        let stub = StubTransport()
+        let client = Client.stubbed(stub) { $0.callbackQueue = queue }
+        let task = Task(executorPreference: queue) { try await client.run(GetText()) }
+        while stub.open.isEmpty { await Task.yield() }
+        let request = try #require(client.requests.first)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!request.start())
+    }
+
     @Test func tasksElsewhereAreResumedElsewhere() async throws {
         let client = Client.stubbed(StubTransport { _ in .response(status: 200, body: "v") }) {
             $0.callbackQueue = Self.queue()
@@ -82,17 +105,37 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func theLoopThreadItselfMayBeTheExecutor() async throws {
+    /// Resumed at once, the task would run inside the lock of who resumes it: the runtime's, while it is cancelled.
+    @Test func tasksOfAnInlineQueueNeverRunWhereTheyAreResumed() async throws {
         let queue = CallbackQueue.inline()
         let client = Client.stubbed(StubTransport { _ in .response(status: 200, body: "v") }) {
             $0.callbackQueue = queue
         }
-        let count = try await Task(executorPreference: queue) {
-            var count = 0
-            for _ in 0..<500 { count += try await client.run(GetText()).count }
-            return count
-        }.value
-        #expect(count == 500)
+        let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
+        let task = Task(executorPreference: queue) {
+            await withCheckedContinuation { continuation in waiting.withLock { $0 = continuation } }
+            // Not to be had before the one who resumes has let go of it.
+            waiting.withLock { $0 = nil }
+            return try await client.run(GetText())
+        }
+        while waiting.withLock({ $0 == nil }) { await Task.yield() }
+        waiting.withLock { $0?.resume() }
+        let text = try await task.value
+        #expect(text == "v")
+    }
+
+    @Test func aTaskThatYieldsForEverLeavesAnInlineQueueToItsCallbacks() async {
+        let queue = CallbackQueue.inline()
+        let isOver = Atomic(false)
+        let task = Task(executorPreference: queue) {
+            while !isOver.load(ordering: .relaxed) { await Task.yield() }
+        }
+        let hasRun = Atomic(false)
+        queue.async { hasRun.store(true, ordering: .relaxed) }
+        let hasRunBeside = hasRun.load(ordering: .relaxed)
+        #expect(hasRunBeside)
+        isOver.store(true, ordering: .relaxed)
+        await task.value
     }
 
     @Test func aQueueWithManyTasksGivesTheQueueBehindBack() async {

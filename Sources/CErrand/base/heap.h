@@ -4,6 +4,11 @@
  * requests at a time, and each has a receive buffer of 16 KB, which glibc
  * merges and splits anew every time. Blocks are malloc's own: whoever frees
  * one elsewhere, or by free() itself, does no harm.
+ *
+ * libcurl takes an allocator once in a process: where the host program has
+ * called curl_global_init first, this one is not used, and an allocator that
+ * it names later is not either. The object that this is linked into must not
+ * be unloaded before libcurl is (-z nodelete).
  */
 #ifndef ERRAND_BASE_HEAP_H
 #define ERRAND_BASE_HEAP_H
@@ -36,7 +41,8 @@ void errand__heap_leave(void);
 /* Bytes kept by this thread. */
 size_t errand__heap_kept(void);
 
-/* For curl_global_init_mem: like the C library's functions of these names. */
+/* For curl_global_init_mem: like the C library's functions of these names, but
+   that a size of 0 frees nothing. */
 void *errand__heap_malloc(size_t size);
 void *errand__heap_calloc(size_t count, size_t size);
 void *errand__heap_realloc(void *old, size_t size);

@@ -216,7 +216,9 @@ static long weight_of(errand_priority priority) {
   return 16; /* RFC 7540 5.3.5, and libcurl's own */
 }
 
-/* Where only the connection and the request line need the URL. A proxy gets it
+/* Where only the connection and the request line need the URL: redirects,
+   referers and HSTS are not libcurl's to do, and what it says of its URL is not
+   asked for. A proxy gets it
    whole as the request line; cookies and Digest look at the path. */
 static bool target_will_do(const errand__slot *slot,
                            const errand__transfer *t) {

@@ -10,19 +10,19 @@ public final class CallbackQueue: Sendable {
     enum Job: Sendable {
         case event(TransferEvent)
         case block(@Sendable () -> Void)
-        case task(UnownedJob)
+        case task(UnownedJob, UnownedTaskExecutor)
         /// Has run.
         case done
 
         /// Runs it, and lets go of it: what a request leaves is used again by the next one while it is still in the
         /// processor's caches, and not put aside until all others of the drain have run.
-        mutating func run(on queue: CallbackQueue) {
+        mutating func run() {
             var job = Job.done
             swap(&job, &self)
             switch job {
             case .event(let event): event.receiver.receive(event.kind)
             case .block(let block): block()
-            case .task(let job): job.runSynchronously(on: queue.asUnownedTaskExecutor())
+            case .task(let job, let executor): job.runSynchronously(on: executor)
             case .done: break
             }
         }
@@ -37,10 +37,13 @@ public final class CallbackQueue: Sendable {
     private static let jobsPerDrain = 1024
 
     private let target: DispatchQueue?
+    /// Where tasks run that prefer an inline queue; `nil`: here.
+    let besideInline: CallbackQueue?
     private let pending = Mutex(Pending())
 
     private init(target: DispatchQueue?) {
         self.target = target
+        besideInline = target == nil ? .serial(label: "errand.tasks") : nil
     }
 
     /// A serial queue of its own.
@@ -65,11 +68,7 @@ public final class CallbackQueue: Sendable {
         enqueue(.block(block))
     }
 
-    func enqueue(task: UnownedJob) {
-        enqueue(.task(task))
-    }
-
-    private func enqueue(_ job: Job) {
+    func enqueue(_ job: Job) {
         let action = pending.withLock { pending in
             pending.jobs.append(job)
             return pending.machine.jobsAdded()
@@ -112,10 +111,10 @@ public final class CallbackQueue: Sendable {
             }
             switch action {
             case .run:
-                for index in jobs.indices { jobs[index].run(on: self) }
+                for index in jobs.indices { jobs[index].run() }
                 done += jobs.count
             case .runThenReschedule:
-                for index in jobs.indices { jobs[index].run(on: self) }
+                for index in jobs.indices { jobs[index].run() }
                 return scheduleDrain()
             case .finish:
                 return

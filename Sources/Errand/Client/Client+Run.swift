@@ -30,11 +30,11 @@ extension Client {
         }
     }
 
-    /// The queue of this client's callbacks where the present task runs on it, and else the one that resumes tasks of
+    /// The queue of this client's callbacks where the present task prefers it, and else the one that resumes tasks of
     /// the pool.
-    private var queueOfCaller: CallbackQueue {
+    var queueOfCaller: CallbackQueue {
         let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
         guard let executor, executor == callbacks.asUnownedTaskExecutor() else { return resumptions }
-        return callbacks
+        return callbacks.besideInline ?? callbacks
     }
 }
