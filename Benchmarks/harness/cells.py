@@ -12,7 +12,7 @@ GENERATORS = ("wrk", "h2load")
 ON_QUEUE = ("async-on-queue",)
 # Whose allocations are counted.
 OURS = LAYERS + ON_QUEUE + ("typed", "typed-async", "batch") + CACHES
-PROGRAMS = LAYERS + ON_QUEUE + ("decoder", "typed", "typed-async", "batch") + CACHES + RIVALS + GENERATORS
+PROGRAMS = OURS + ("decoder",) + RIVALS + GENERATORS
 
 
 @dataclass(frozen=True)

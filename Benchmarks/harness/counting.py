@@ -24,31 +24,29 @@ def _run(command, environment=None):
                    env={**os.environ, **(environment or {})}, timeout=300)
 
 
-def calls(program, base, mode, shim):
-    """Allocations and system calls per request, by the library that is preloaded."""
+def _counted(command_of, shim):
+    """Calls per request by the library that is preloaded; command_of(requests) is a command line."""
     runs = []
-    with tempfile.TemporaryDirectory(prefix="errand-gates-") as folder:
+    with tempfile.TemporaryDirectory(prefix="errand-calls-") as folder:
         for count in CALL_COUNTS:
             path = os.path.join(folder, str(count))
-            _run([program, base, "/small", str(count), mode], {"LD_PRELOAD": shim, "ERRAND_CALLS": path})
+            _run(command_of(count), {"LD_PRELOAD": shim, "ERRAND_CALLS": path})
             with open(path) as file:
                 runs.append({name: int(value) for name, value in map(str.split, file)})
-    per = {name: (runs[1][name] - runs[0][name]) / (CALL_COUNTS[1] - CALL_COUNTS[0]) for name in runs[0]}
+    return {name: (runs[1][name] - runs[0][name]) / (CALL_COUNTS[1] - CALL_COUNTS[0]) for name in runs[0]}
+
+
+def calls(program, base, mode, shim):
+    """Allocations and system calls per request."""
+    per = _counted(lambda count: [program, base, "/small", str(count), mode], shim)
     return {"allocations": round(sum(per[name] for name in ALLOCATIONS), 3),
             **{name: round(per[name], 3) for name in SYSTEM_CALLS}}
 
 
 def allocations(command_of, shim):
-    """Per request of a program of the matrix; command_of(requests) is its command line."""
-    totals = []
-    with tempfile.TemporaryDirectory(prefix="errand-bench-") as folder:
-        for count in CALL_COUNTS:
-            path = os.path.join(folder, str(count))
-            _run(command_of(count), {"LD_PRELOAD": shim, "ERRAND_CALLS": path})
-            with open(path) as file:
-                counts = {name: int(value) for name, value in map(str.split, file)}
-            totals.append(sum(counts[name] for name in ALLOCATIONS))
-    return round((totals[1] - totals[0]) / (CALL_COUNTS[1] - CALL_COUNTS[0]), 2)
+    """Per request of a program of the matrix."""
+    per = _counted(command_of, shim)
+    return round(sum(per[name] for name in ALLOCATIONS), 2)
 
 
 def lowest(runs):

@@ -12,6 +12,22 @@ import Testing
         return fields
     }
 
+    /// Old is stored, becomes stale and is asked about; new comes, and only then the 304 for old. Returns who asked.
+    private func confirmLate(_ bench: CachingBench, vary: String? = nil) async throws -> Request<GetCached> {
+        let get = GetCached(cache: .http)
+        #expect(try await bench.client.run(get) == "old")
+        bench.clock.advance(61)
+        async let late = bench.finished(get)
+        for _ in 0..<5000 where bench.stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        let transfer = try #require(bench.stub.open.first)
+        #expect(try await bench.client.run(GetCached(cache: .http(reading: .networkOnly))) == "new")
+        bench.stub.complete(
+            transfer, with: .response(Response(statusCode: 304, headers: Self.fields("old", vary: vary))))
+        let confirmed = await late
+        #expect(confirmed.value == "old")
+        return confirmed
+    }
+
     /// Stored without `Vary` or with it, and replaced by one without or with it.
     @Test(arguments: [nil, "Accept"], [nil, "Accept"])
     func itIsNotStoredOverANewerResponse(_ old: String?, _ new: String?) async throws {
@@ -22,20 +38,10 @@ import Testing
             default: .response(status: 200, headers: Self.fields("new", vary: new), body: "new")
             }
         }).run { bench async throws in
-            let get = GetCached(cache: .http)
-            #expect(try await bench.client.run(get) == "old")
-            bench.clock.advance(61)
-            async let late = bench.finished(get)
-            for _ in 0..<5000 where bench.stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-            let transfer = try #require(bench.stub.open.first)
-            #expect(try await bench.client.run(GetCached(cache: .http(reading: .networkOnly))) == "new")
-            bench.stub.complete(
-                transfer, with: .response(Response(statusCode: 304, headers: Self.fields("old", vary: old))))
-            let confirmed = await late
-            #expect(confirmed.value == "old")
+            let confirmed = try await confirmLate(bench, vary: old)
             // It is not what is stored.
             #expect(confirmed.response?.cacheStatus == "errand; fwd=stale; fwd-status=304; ttl=60")
-            let next = await bench.finished(get)
+            let next = await bench.finished(GetCached(cache: .http))
             #expect(next.value == "new" && next.isFromCache)
         }
     }
@@ -49,16 +55,8 @@ import Testing
             default: .response(status: 200, headers: ["Cache-Control": "no-store"], body: "new")
             }
         }).run { bench async throws in
-            let get = GetCached(cache: .http)
-            #expect(try await bench.client.run(get) == "old")
-            bench.clock.advance(61)
-            async let late = bench.finished(get)
-            for _ in 0..<5000 where bench.stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-            let transfer = try #require(bench.stub.open.first)
-            #expect(try await bench.client.run(GetCached(cache: .http(reading: .networkOnly))) == "new")
-            bench.stub.complete(transfer, with: .response(Response(statusCode: 304, headers: Self.fields("old"))))
-            #expect(await late.value == "old")
-            let next = await bench.finished(get)
+            _ = try await confirmLate(bench)
+            let next = await bench.finished(GetCached(cache: .http))
             #expect(next.value == "new" && !next.isFromCache)
         }
     }
