@@ -287,6 +287,7 @@ static void bad_options(void **state) {
       ":80:::1", "host:80",        ""};
   for (size_t i = 0; i < COUNT_OF(bad_resolve); i++)
     REFUSED(INVALID_OPTION, .resolve = &bad_resolve[i], .resolve_count = 1);
+  REFUSED(INVALID_OPTION, .resolve_count = 1);
   REFUSED(INVALID_OPTION, .proxy_policy = ERRAND_PROXY_URL);
   REFUSED(INVALID_OPTION, .proxy_policy = ERRAND_PROXY_URL,
           .proxy_url = "ftp://127.0.0.1:1");
@@ -333,6 +334,11 @@ static void bad_groups(void **state) {
   assert_int_equal(
       errand_group_stop(rig->group, ERRAND_STOP_DRAIN, ERRAND_TIMEOUT_MAX + 1),
       ERRAND_INVALID_LIMIT);
+  int absurd = 17;
+  errand_stop_mode mode;
+  memcpy(&mode, &absurd, sizeof absurd);
+  assert_int_equal(errand_group_stop(rig->group, mode, 0),
+                   ERRAND_INVALID_OPTION);
 }
 
 /* Each item of a call stands alone. */

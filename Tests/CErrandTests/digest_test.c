@@ -212,6 +212,47 @@ static void time_outs_hold_in_the_second_round(void **state) {
   rig_expect_status(rig_run(rig, &request), ERRAND_TIMEOUT_TOTAL);
 }
 
+/* The first round goes without the body, so nothing more is to be sent. */
+static void the_first_round_has_its_first_byte_time(void **state) {
+  test_rig *rig = *state;
+  static uint8_t body[300000];
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(STALL));
+  for (int i = 0; i < 2; i++) {
+    errand_request request = digest("POST", rig_url(rig, "/"), "a", "b");
+    request.body_kind = i ? ERRAND_BODY_STREAM : ERRAND_BODY_MEMORY;
+    if (i == 0)
+      request.body = (errand_bytes){body, sizeof body};
+    else
+      request.body_length = sizeof body;
+    request.timeout_first_byte = 200;
+    request.timeout_total = 5000;
+    rig_expect_status(rig_run(rig, &request), ERRAND_TIMEOUT_FIRST_BYTE);
+  }
+}
+
+/* libcurl keeps the body of an answered challenge to itself, not its
+   trailers. */
+static void a_challenge_with_trailers(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/",
+         ERRAND_FAULT_STEP_SEND(CHALLENGE
+                                "Transfer-Encoding: chunked\r\n\r\n4\r\nxxxx"
+                                "\r\n0\r\nX-Sum: 1\r\n\r\n"),
+         ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP_SEND(OK));
+  errand_request request = digest("GET", rig_url(rig, "/"), "a", "b");
+  const test_result *result = rig_run(rig, &request);
+  rig_expect_response(result, 200, "ok");
+  assert_int_equal(errand_payload_trailers(result->end.payload).length, 0);
+  assert_false(bytes_contain(errand_payload_head(result->end.payload),
+                             "WWW-Authenticate"));
+  request.flags = ERRAND_REQUEST_STREAM_RESPONSE | ERRAND_REQUEST_REPORT_EVENTS;
+  result = rig_run(rig, &request);
+  rig_expect_response(result, 200, "");
+  assert_string_equal(result->kinds, "Sshce");
+  assert_int_equal(result->head.http_status, 200);
+  assert_int_equal(result->chunk_bytes, 2);
+}
+
 static void an_endless_challenge_ends(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/",
@@ -264,6 +305,8 @@ int main(void) {
       RIG_TEST_ONE_LOOP(credentials_do_not_stay),
       RIG_TEST(what_is_no_digest_challenge_is_the_response),
       RIG_TEST(time_outs_hold_in_the_second_round),
+      RIG_TEST(the_first_round_has_its_first_byte_time),
+      RIG_TEST(a_challenge_with_trailers),
       RIG_TEST(an_endless_challenge_ends),
       RIG_TEST(challenges_without_end_end),
       RIG_TEST(wrong_input),

@@ -207,6 +207,23 @@ static void a_drain_ends_at_once(void **state) {
   assert_true(process_milliseconds() - start < 500);
 }
 
+/* Not at the next tick of a second. */
+static void a_drain_of_no_time_cancels_at_once(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(STALL));
+  errand_request request = rig_request("GET", rig_url(rig, "/"));
+  uint64_t id = rig_submit(rig, &request);
+  rig_await(rig, (errand_fault_counts){.requests = 1});
+  rest(350); /* libcurl's own timers have passed */
+  int64_t start = process_milliseconds();
+  assert_int_equal(errand_group_stop(rig->group, ERRAND_STOP_DRAIN, 0),
+                   ERRAND_OK);
+  rig_expect_status(collector_wait(&rig->collector, id), ERRAND_CANCELLED);
+  int64_t took = process_milliseconds() - start;
+  if (took >= 400)
+    fail_msg("after %lld ms", (long long) took);
+}
+
 static void a_stop_is_not_lengthened(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP(STALL));
@@ -250,6 +267,7 @@ int main(void) {
       RIG_TEST_ONE_LOOP(backpressure_leaves_the_connection_alone),
       cmocka_unit_test_setup_teardown(a_drain_ends_at_once, set_up_stopping,
                                       rig_tear_down),
+      RIG_TEST_ONE_LOOP(a_drain_of_no_time_cancels_at_once),
       RIG_TEST(a_stop_is_not_lengthened),
       cmocka_unit_test(overrides_that_override_nothing_are_refused),
   };

@@ -109,6 +109,8 @@ static void nor_after_a_reset(void **state) {
   const test_result *result = send(rig, "PATCH", 0);
   rig_expect_status(result, ERRAND_CONNECTION_LOST);
   assert_int_equal(count_of(rig, "PATCH"), 1);
+  /* Nor is a connection tried, whose failure would be the wrong reason. */
+  assert_int_equal(rig_stats(rig).connections_opened, 1);
 }
 
 static void unless_the_caller_allows_it(void **state) {
@@ -232,6 +234,39 @@ static void an_idle_connection_that_was_reset(void **state) {
   }
 }
 
+/* The kept connection by a proxy dies, and the proxy does not answer the next:
+   connecting has its time again. */
+static void connecting_again_has_its_time(void **state) {
+  test_rig *rig = *state;
+  errand_fault_server *behind = NULL;
+  assert_int_equal(errand_fault_server_create(NULL, &behind), 0);
+  const errand_fault_step ok[] = {ERRAND_FAULT_STEP_SEND(OK)};
+  const errand_fault_step close[] = {ERRAND_FAULT_STEP(CLOSE)};
+  errand_fault_server_on_path(behind, "/", ok, 1);
+  errand_fault_server_on_path(behind, "/close", close, 1);
+  const errand_fault_step socks[] = {ERRAND_FAULT_STEP(SOCKS5)};
+  const errand_fault_step stall[] = {ERRAND_FAULT_STEP(STALL)};
+  errand_fault_server_on_connection(rig->server, 1, socks, 1);
+  errand_fault_server_on_connection(rig->server, 0, stall, 1);
+  errand_options_init init = {
+      .proxy_policy = ERRAND_PROXY_URL,
+      .proxy_url =
+          text("socks5://127.0.0.1:%u", errand_fault_server_port(rig->server))};
+  errand_options *options = NULL;
+  assert_int_equal(errand_options_create(&init, &options), ERRAND_OK);
+  unsigned port = errand_fault_server_port(behind);
+  errand_request request =
+      rig_request("GET", text("http://127.0.0.1:%u/", port));
+  request.options = options;
+  rig_expect_response(rig_run(rig, &request), 200, "ok");
+  request.url = bytes_of(text("http://127.0.0.1:%u/close", port));
+  request.timeout_connect = 300;
+  request.timeout_total = 5000;
+  rig_expect_status(rig_run(rig, &request), ERRAND_TIMEOUT_CONNECT);
+  errand_options_release(options);
+  errand_fault_server_destroy(behind);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST_ONE_LOOP(a_get_is_sent_again),
@@ -246,6 +281,7 @@ int main(void) {
       RIG_TEST_ONE_LOOP(no_replay_after_the_first_byte),
       RIG_TEST_ONE_LOOP(closed_between_requests),
       RIG_TEST_ONE_LOOP(an_idle_connection_that_was_reset),
+      RIG_TEST_ONE_LOOP(connecting_again_has_its_time),
   };
   return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
 }

@@ -180,6 +180,28 @@ static void brotli_and_zstd_are_decoded(void **state) {
   errand_options_release(request.options);
 }
 
+/* The field alone decodes nothing. */
+static void without_a_body_nothing_is_decoded(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/head",
+         ERRAND_FAULT_STEP_SEND(OK "Content-Encoding: gzip\r\n"
+                                   "Content-Length: 77\r\n\r\n"));
+  RIG_ON(rig, "/304",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 304 Same\r\n"
+                                "Content-Encoding: gzip\r\n\r\n"));
+  errand_request request = rig_request("HEAD", rig_url(rig, "/head"));
+  request.options = decoding(ERRAND_ENCODING_GZIP);
+  const test_result *result = rig_run(rig, &request);
+  rig_expect_response(result, 200, "");
+  assert_false(result->end.flags & ERRAND_RECORD_DECODED);
+  request.method = bytes_of("GET");
+  request.url = bytes_of(rig_url(rig, "/304"));
+  result = rig_run(rig, &request);
+  rig_expect_response(result, 304, "");
+  assert_false(result->end.flags & ERRAND_RECORD_DECODED);
+  errand_options_release(request.options);
+}
+
 static void what_was_not_asked_for_stays_encoded(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP_GZIP_ZEROS(100000));
@@ -281,6 +303,7 @@ int main(void) {
       RIG_TEST(redirects_are_not_followed),
       RIG_TEST(gzip_of_nginx_is_decoded),
       RIG_TEST(brotli_and_zstd_are_decoded),
+      RIG_TEST(without_a_body_nothing_is_decoded),
       RIG_TEST(what_was_not_asked_for_stays_encoded),
       RIG_TEST(broken_gzip),
       RIG_TEST(a_gzip_bomb_ends_at_the_limit),

@@ -256,6 +256,38 @@ static void the_filter_is_asked_before_the_connect(void **state) {
   assert_int_equal(rig_counts(rig).connections, 1);
 }
 
+static int refuses_2(void *context, uint64_t tag,
+                     const errand_address *address) {
+  (void) context, (void) tag;
+  return address->bytes[3] == 2;
+}
+
+static int set_up_refusing_2(void **state) {
+  return rig_set_up_with(
+      state, (errand_group_init){.loops = 1, .address_filter = refuses_2});
+}
+
+/* The filter's no to one address is not why the other failed. */
+static void an_address_may_fail_after_one_was_refused(void **state) {
+  test_rig *rig = *state;
+  errand_fault_port *port = NULL;
+  assert_int_equal(errand_fault_port_create(ERRAND_FAULT_PORT_REFUSED, &port),
+                   0);
+  unsigned number = errand_fault_port_number(port);
+  static const char *const addresses[] = {"127.0.0.2,127.0.0.1",
+                                          "127.0.0.2,127.0.0.2"};
+  static const errand_status statuses[] = {ERRAND_CONNECT_FAILED,
+                                           ERRAND_ADDRESS_REFUSED};
+  for (size_t i = 0; i < COUNT_OF(addresses); i++) {
+    const char *entry = text("a.invalid:%u:%s", number, addresses[i]);
+    rig_expect_status(
+        get(rig, text("http://a.invalid:%u/", number),
+            (errand_options_init){.resolve = &entry, .resolve_count = 1}),
+        statuses[i]);
+  }
+  errand_fault_port_destroy(port);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST(a_proxy_forwards_http),
@@ -270,6 +302,8 @@ int main(void) {
       RIG_TEST(what_is_no_interface_is_refused),
       cmocka_unit_test_setup_teardown(the_filter_is_asked_before_the_connect,
                                       set_up_filter, rig_tear_down),
+      cmocka_unit_test_setup_teardown(an_address_may_fail_after_one_was_refused,
+                                      set_up_refusing_2, rig_tear_down),
   };
   return cmocka_run_group_tests_name("route", tests, start_nginx, stop_nginx);
 }

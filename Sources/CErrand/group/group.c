@@ -162,6 +162,8 @@ errand_status errand_group_stop(errand_group *group, errand_stop_mode mode,
                                 int64_t within) {
   if (errand__process_forked())
     return ERRAND_FORKED;
+  if (mode != ERRAND_STOP_CANCEL && mode != ERRAND_STOP_DRAIN)
+    return ERRAND_INVALID_OPTION;
   if (within < 0 || within > ERRAND_TIMEOUT_MAX)
     return ERRAND_INVALID_LIMIT;
   uint64_t until =

@@ -103,7 +103,7 @@ errand_group_create(const errand_group_init *ERRAND_NONNULL init,
  * again, to turn a drain into a cancel or to shorten it.
  * Thread: any.
  * `within` is in milliseconds and counts from the call; 0...TIMEOUT_MAX.
- * Returns: OK, INVALID_LIMIT, FORKED.
+ * Returns: OK, INVALID_LIMIT, INVALID_OPTION (no such mode), FORKED.
  */
 ERRAND_API errand_status errand_group_stop(errand_group *ERRAND_NONNULL group,
                                            errand_stop_mode mode,

@@ -17,8 +17,9 @@ ERRAND_BEGIN_DECLS
  * Thread: any.
  * Owns: both stay the caller's; `out` gets a NUL-terminated string.
  * Returns: OK; INVALID_URL (empty, no host's name, no A-label for it, or no
- * room for it); UNSUPPORTED_FEATURE (this libcurl has no IDN); OUT_OF_MEMORY.
- * `out` is empty unless OK.
+ * room for it); UNSUPPORTED_FEATURE (this libcurl has no IDN); OUT_OF_MEMORY;
+ * SYSTEM (libcurl could not be initialised); FORKED (in a child of a process
+ * that had already started the engine). `out` is empty unless OK.
  */
 ERRAND_API errand_status errand_host_ascii(errand_bytes host,
                                            char *ERRAND_NONNULL out,

@@ -73,7 +73,8 @@ typedef struct errand_options_init {
   int32_t insecure_accept_any_host_name;
 
   errand_proxy_policy proxy_policy;
-  /* "http://", "https://", "socks5://" or "socks5h://" URL. */
+  /* "http://", "https://", "socks4://", "socks4a://", "socks5://" or
+     "socks5h://" URL. */
   const char *ERRAND_NULLABLE proxy_url;
   /* Comma-separated hosts reached without the proxy. */
   const char *ERRAND_NULLABLE no_proxy;
@@ -105,7 +106,9 @@ typedef struct errand_options_init {
  * Returns: OK; INVALID_OPTION (a value out of its enum, an unreadable pin,
  * proxy or resolve entry, a missing proxy_url, a local_interface that is
  * neither an address nor there); FILE_UNREADABLE;
- * UNSUPPORTED_FEATURE; OUT_OF_MEMORY. *out is NULL unless OK.
+ * UNSUPPORTED_FEATURE; OUT_OF_MEMORY; SYSTEM (libcurl could not be
+ * initialised); FORKED (in a child of a process that had already started the
+ * engine). *out is NULL unless OK.
  */
 ERRAND_API errand_status
 errand_options_create(const errand_options_init *ERRAND_NONNULL init,

@@ -39,7 +39,8 @@ enum {
   /* libcurl sent the request again on a new connection after the kept one
      turned out dead (only where replay is allowed). */
   ERRAND_RECORD_REPLAYED = 2,
-  /* The response body was decompressed. */
+  /* The response body was decompressed. Not where none came, whatever the
+     Content-Encoding field says (HEAD, 204, 304). */
   ERRAND_RECORD_DECODED = 4
 };
 

@@ -1,8 +1,5 @@
 #include "loop/commands.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "base/mem.h"
 #include "group/group.h"
 #include "loop/admission.h"
@@ -132,33 +129,32 @@ void errand__loop_review(errand__loop *loop, errand__transfer *t) {
   errand__list_append(&loop->review, &t->review_link);
 }
 
-/* The port a socket is bound to, -1 if it has none. CURLINFO_ACTIVESOCKET
-   knows nothing before a transfer's end (lastconnect_id). */
-static int port_of(int fd) {
-  union {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-  } address;
-  socklen_t length = sizeof address;
-  if (getsockname(fd, &address.any, &length) != 0)
-    return -1;
-  if (address.any.sa_family == AF_INET)
-    return ntohs(address.v4.sin_port);
-  return address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port) : -1;
-}
-
-void errand__uploads_hung_up(errand__loop *loop,
-                             const struct errand__shard *shard, int fd) {
-  int port = port_of(fd);
+bool errand__socket_hung_up(errand__loop *loop,
+                            const struct errand__shard *shard, int fd) {
+  bool used = false;
   for (errand__list *l = loop->started.next; l != &loop->started; l = l->next) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
-    if (port <= 0 || !t->starved || !t->slot || t->slot->shard != shard ||
-        t->local_port != port)
+    if (!t->slot || t->slot->shard != shard)
+      continue;
+    if (t->slot->fd < 0 && t->phase >= ERRAND__SENDING && t->paused_bits) {
+      /* Paused in the first look at a kept connection: libcurl has not said
+         which it is. */
+      used = true;
+      continue;
+    }
+    if (t->slot->fd != fd)
+      continue;
+    used = true;
+    /* It may end without another look at the socket, as libcurl may have all
+       of the body already; nobody else is to get this connection. */
+    curl_easy_setopt(t->slot->easy, CURLOPT_FORBID_REUSE, 1L);
+    t->slot->single_use = true;
+    if (!t->starved)
       continue;
     t->peer_gone = true;
     errand__loop_review(loop, t);
   }
+  return used;
 }
 
 static int wanted_pause(const errand__transfer *t) {

@@ -13,9 +13,10 @@ bool errand__commands_run(errand__loop *loop);
 void errand__commands_close(errand__loop *loop);
 
 /* A connection died while nobody listened to it. An upload that had nothing
-   to send is paused, and libcurl would not notice. */
-void errand__uploads_hung_up(errand__loop *loop,
-                             const struct errand__shard *shard, int fd);
+   to send is paused, and libcurl would not notice.
+   Returns: whether a transfer uses it. */
+bool errand__socket_hung_up(errand__loop *loop,
+                            const struct errand__shard *shard, int fd);
 
 /* Brings libcurl's pause in line for all on the review list.
    Returns: whether there were any. */

@@ -65,14 +65,15 @@ errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
   *next = ERRAND__WHEEL_NEVER;
   /* Nothing moves while the caller holds it, so silence is no fault. */
   bool held = t->paused || t->out_of_credit;
-  switch (t->phase) {
+  errand__phase phase = t->reconnecting ? ERRAND__CONNECTING : t->phase;
+  switch (phase) {
   case ERRAND__WAITING:
   case ERRAND__PARKED:
     status = consider(t->submitted_ms, t->timeout_queue, now,
                       ERRAND_TIMEOUT_QUEUE, status, next);
     break;
   case ERRAND__CONNECTING:
-    status = consider(t->started_ms, t->timeout_connect, now,
+    status = consider(t->connecting_ms, t->timeout_connect, now,
                       ERRAND_TIMEOUT_CONNECT, status, next);
     break;
   case ERRAND__SENDING:
@@ -108,4 +109,12 @@ void errand__deadline_set(errand__loop *loop, errand__transfer *t) {
     return;
   if (!t->deadline.armed || next < t->deadline.deadline_ms)
     errand__wheel_add(&loop->wheel, &t->deadline, next);
+}
+
+void errand__deadline_reconnect(errand__loop *loop, errand__transfer *t) {
+  if (errand__is_connecting(t))
+    return;
+  t->reconnecting = true;
+  t->connecting_ms = loop->now_ms;
+  errand__deadline_set(loop, t);
 }

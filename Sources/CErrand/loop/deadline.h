@@ -12,6 +12,10 @@
 /* Arms the node for the earliest deadline of the present phase. */
 void errand__deadline_set(errand__loop *loop, errand__transfer *transfer);
 
+/* The transfer had a connection and is about to get another: the time to
+   connect begins anew. */
+void errand__deadline_reconnect(errand__loop *loop, errand__transfer *transfer);
+
 /*
  * Notes bytes that libcurl moved without a callback of ours: a body from
  * memory on its way out, encoded bytes that decode to nothing. From the node.

@@ -66,7 +66,9 @@ typedef struct errand__fd_table {
 typedef enum errand__fd_verdict {
   ERRAND__FD_IGNORE = 0,  /* stale, or unwanted and now silenced */
   ERRAND__FD_DELIVER = 1, /* tell libcurl: owner, directions */
-  ERRAND__FD_HUNG_UP = 2  /* an idle connection of `owner` died */
+  /* A connection of `owner` that libcurl does not listen to, idle or of a
+     paused transfer, died or has data. */
+  ERRAND__FD_HUNG_UP = 2
 } errand__fd_verdict;
 
 void errand__fd_table_init(errand__fd_table *table, errand__fd_kernel kernel);

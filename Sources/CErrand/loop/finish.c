@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "group/group.h"
 #include "loop/admission.h"
+#include "loop/deadline.h"
 #include "loop/progress.h"
 #include "loop/report.h"
 #include "loop/shard.h"
@@ -182,7 +183,8 @@ static void fail_shard(errand__loop *loop, errand__shard *shard) {
  * five times in a row, and then gives up (9fd2d5aa72). Where the request may
  * be sent again and no byte of a response came, it gets a new connection.
  */
-static bool retry_fresh(errand__transfer *t, CURLcode code) {
+static bool retry_fresh(errand__loop *loop, errand__transfer *t,
+                        CURLcode code) {
   errand__slot *slot = t->slot;
   if (code != CURLE_SEND_ERROR || !t->replayed || t->fresh_retry ||
       t->header_bytes > 0 || t->reason != ERRAND_OK)
@@ -194,7 +196,9 @@ static bool retry_fresh(errand__transfer *t, CURLcode code) {
   t->fresh_retry = true;
   t->paused_bits = 0;
   t->starved = false;
+  slot->fd = -1;
   slot->error[0] = '\0';
+  errand__deadline_reconnect(loop, t);
   curl_multi_remove_handle(slot->shard->multi, slot->easy);
   return curl_easy_setopt(slot->easy, CURLOPT_FRESH_CONNECT, 1L) == CURLE_OK &&
          curl_multi_add_handle(slot->shard->multi, slot->easy) == CURLM_OK;
@@ -214,7 +218,7 @@ bool errand__collect(errand__loop *loop) {
       curl_easy_getinfo(loop->messages[i].easy_handle, CURLINFO_PRIVATE,
                         (char **) &slot);
       CURLcode result = loop->messages[i].data.result;
-      if (!retry_fresh(slot->transfer, result))
+      if (!retry_fresh(loop, slot->transfer, result))
         errand__finish(loop, slot->transfer, ERRAND_OK, result);
     }
     any |= count > 0;

@@ -94,11 +94,14 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
     int fd = errand__fd_of_key(event->data.u64);
     if (!failed && !peer_has_gone(fd))
       return; /* data for a transfer that is paused */
+    /* A paused transfer's: as it goes on libcurl finds what is left in the
+       socket, and then the error. */
+    if (errand__socket_hung_up(loop, shard, fd))
+      return;
     shard->hung_up = true;
     if (failed)
       end_reset_socket(fd);
     errand__loop_keep_ticking(loop);
-    errand__uploads_hung_up(loop, shard, fd);
     return;
   }
   }

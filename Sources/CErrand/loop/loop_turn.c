@@ -22,8 +22,10 @@ static void on_deadline(void *context, errand__wheel_node *node) {
       errand__loop_keep_ticking(loop);
     return;
   }
-  if (node == &loop->drain_end)
-    return; /* follow_group reads the clock itself */
+  if (node == &loop->drain_end) {
+    loop->leftover = true; /* follow_group has yet to see this time */
+    return;
+  }
   if (node == &loop->progress_tick) {
     errand__progress_run(loop);
     return;

@@ -12,20 +12,29 @@
 #define IDLE_MS 50000
 /* Idle connections whose peer has gone are closed after this. */
 #define HUNG_UP_MS 1000
-/* Pooled easy handles beyond the requests in flight. */
-#define IDLE_SLOTS_MAX 512
+
+/* A handle of libcurl's own has no CURLINFO_PRIVATE. CURLINFO_ACTIVESOCKET
+   knows nothing before a transfer's end (lastconnect_id). */
+static void note_socket(CURL *easy, curl_socket_t fd) {
+  errand__slot *slot = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **) &slot) == CURLE_OK &&
+      slot)
+    slot->fd = fd;
+}
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
                      void *assigned) {
   errand__shard *shard = context;
   errand__fd_table *fds = &shard->realm->loop->fds;
-  (void) easy; /* may be one of libcurl's own */
   (void) assigned;
   if (what == CURL_POLL_REMOVE) {
     /* Refused, perhaps while libcurl looked itself: no event tells of it. */
     if (errand__fd_unwatch(fds, fd) && errand__curl_version() < 0x080400)
       shard->socket_all = shard->realm->loop->deferred_all = true;
-  } else if (!errand__fd_watch(fds, fd, (unsigned) what, shard))
+    return 0;
+  }
+  note_socket(easy, fd);
+  if (!errand__fd_watch(fds, fd, (unsigned) what, shard))
     shard->broken = true; /* -1 here would end every transfer unseen */
   return 0;
 }
@@ -88,7 +97,9 @@ errand__realm *errand__realm_for(errand__loop *loop, uint64_t identity) {
   realm->identity = identity;
   realm->used_ms = loop->now_ms;
   errand__list_init(&realm->shards);
-  errand__list_init(&realm->slots);
+  for (size_t i = 0; i < ERRAND__SLOT_LISTS; i++)
+    errand__list_init(&realm->slots[i]);
+  errand__list_init(&realm->slots_by_age);
   realm->share = curl_share_init();
   if (!realm->share ||
       curl_share_setopt(realm->share, CURLSHOPT_SHARE,
@@ -117,6 +128,7 @@ static errand__shard *make_shard(errand__realm *realm, uint32_t limit) {
     errand__free(shard);
     return NULL;
   }
+  shard->serial = ++realm->shards_made;
   errand__list_append(&realm->shards, &shard->link);
   errand__counter_bump(&realm->loop->counters.multis, 1);
   errand__loop_keep_ticking(realm->loop);
@@ -255,9 +267,7 @@ static void tend_realm(errand__realm *realm, uint64_t now) {
       errand__shard_discard(shard);
   }
   bool idle = realm->in_flight == 0 && now - realm->used_ms >= IDLE_MS;
-  size_t keep = idle ? 0 : realm->in_flight + IDLE_SLOTS_MAX;
-  while (realm->idle_slots > keep)
-    errand__slot_free_idle(realm);
+  errand__slots_trim(realm, idle ? 0 : ERRAND__IDLE_SLOTS_MAX);
 }
 
 bool errand__realms_tend(errand__loop *loop) {
@@ -286,8 +296,7 @@ void errand__realms_free(errand__loop *loop) {
     while (!errand__list_is_empty(&realm->shards))
       errand__shard_discard(
           ERRAND__CONTAINER(realm->shards.next, errand__shard, link));
-    while (realm->idle_slots > 0)
-      errand__slot_free_idle(realm);
+    errand__slots_trim(realm, 0);
     free_realm(realm);
   }
   loop->commons = NULL;

@@ -13,16 +13,22 @@
 #include "base/list.h"
 #include "loop/loop.h"
 
+/* Idle easy handles are found by their options in one of so many lists. */
+#define ERRAND__SLOT_LISTS_LOG2 5
+#define ERRAND__SLOT_LISTS (1 << ERRAND__SLOT_LISTS_LOG2)
+
 typedef struct errand__realm {
   errand__list link;
   errand__loop *loop;
   uint64_t identity;
   CURLSH *share; /* no lock callbacks: one thread */
   errand__list shards;
-  errand__list slots; /* idle easy handles, last used first */
+  errand__list slots[ERRAND__SLOT_LISTS]; /* idle ones, last used first */
+  errand__list slots_by_age;              /* all of them, last used first */
   size_t idle_slots;
   size_t in_flight;
   uint64_t used_ms;
+  uint64_t shards_made;
 } errand__realm;
 
 typedef struct errand__shard {
@@ -31,6 +37,7 @@ typedef struct errand__shard {
   errand__list kicked_link;
   errand__realm *realm;
   CURLM *multi;
+  uint64_t serial; /* from 1, in its realm */
   uint32_t in_flight;
   uint64_t timer_at_ms; /* ERRAND__WHEEL_NEVER: none */
   uint64_t used_ms;

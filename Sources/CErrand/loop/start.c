@@ -21,13 +21,13 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
                              t->without_jar ? NULL : loop->group->jar);
   if (!slot)
     return ERRAND_OUT_OF_MEMORY;
+  slot->transfer = t;
+  slot->shard = shard;
   errand_status status = errand__slot_setup(slot, t);
   if (status != ERRAND_OK) {
     errand__slot_give(slot, false);
     return status;
   }
-  slot->transfer = t;
-  slot->shard = shard;
   if ((t->source && !errand__source_start(t->source, loop, t)) ||
       curl_multi_add_handle(shard->multi, slot->easy) != CURLM_OK) {
     errand__slot_give(slot, false);
@@ -43,7 +43,7 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
 
 void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
   t->started_ns = uv_hrtime();
-  t->started_ms = loop->now_ms;
+  t->started_ms = t->connecting_ms = loop->now_ms;
   errand__counter_sub(&loop->group->queued, 1);
   errand_status status = enter_libcurl(loop, t);
   t->phase = ERRAND__CONNECTING;

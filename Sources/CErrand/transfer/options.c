@@ -187,7 +187,8 @@ static errand_status set_network(errand_options *o,
   if (in->tcp_keepalive_seconds > 86400 || in->idle_connection_seconds > 86400)
     return ERRAND_INVALID_OPTION;
   for (size_t i = 0; i < in->resolve_count; i++) {
-    if (!in->resolve[i] || !errand__check_resolve(in->resolve[i]))
+    if (!in->resolve || !in->resolve[i] ||
+        !errand__check_resolve(in->resolve[i]))
       return ERRAND_INVALID_OPTION;
     struct curl_slist *longer = curl_slist_append(o->resolve, in->resolve[i]);
     if (!longer)

@@ -30,7 +30,7 @@ static errand_status connect_status(const errand__slot *slot) {
    chunks and for a reset alike. */
 static errand_status receive_status(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
-  if (t->phase == ERRAND__CONNECTING) {
+  if (errand__is_connecting(t)) {
     long connect_code = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_HTTP_CONNECTCODE, &connect_code);
     if (connect_code != 0 ||
@@ -70,8 +70,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_URL_MALFORMAT:
     return ERRAND_INVALID_URL;
   case CURLE_UNSUPPORTED_PROTOCOL: /* also an HTTP/0.9 answer */
-    return t->phase >= ERRAND__SENDING ? ERRAND_MALFORMED_RESPONSE
-                                       : ERRAND_UNSUPPORTED_SCHEME;
+    return errand__is_connecting(t) ? ERRAND_UNSUPPORTED_SCHEME
+                                    : ERRAND_MALFORMED_RESPONSE;
   case CURLE_COULDNT_RESOLVE_PROXY:
     return ERRAND_PROXY_FAILED;
   case CURLE_PROXY:
@@ -82,8 +82,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_INTERFACE_FAILED:
     return connect_status(slot);
   case CURLE_OPERATION_TIMEDOUT:
-    return t->phase <= ERRAND__CONNECTING ? ERRAND_TIMEOUT_CONNECT
-                                          : ERRAND_TIMEOUT_IDLE;
+    return errand__is_connecting(t) ? ERRAND_TIMEOUT_CONNECT
+                                    : ERRAND_TIMEOUT_IDLE;
   case CURLE_SSL_CONNECT_ERROR:
   case CURLE_SSL_CIPHER:
   case CURLE_USE_SSL_FAILED:
@@ -102,8 +102,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_GOT_NOTHING:
     return ERRAND_CONNECTION_LOST;
   case CURLE_SEND_ERROR:
-    return t->phase == ERRAND__CONNECTING ? connect_status(slot)
-                                          : ERRAND_SEND_FAILED;
+    return errand__is_connecting(t) ? connect_status(slot) : ERRAND_SEND_FAILED;
   case CURLE_RECV_ERROR:
     return receive_status(slot);
   case CURLE_PARTIAL_FILE:
@@ -128,7 +127,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
 #endif
   case CURLE_OUT_OF_MEMORY:
     /* What 7.88.1 says of a header line above 100 KiB. */
-    if (t->phase >= ERRAND__SENDING && !t->head_done &&
+    if (!errand__is_connecting(t) && !t->head_done &&
         errand__curl_version() < 0x080600)
       return ERRAND_LIMIT_HEADER_BYTES;
     return ERRAND_OUT_OF_MEMORY;
@@ -136,8 +135,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_UNKNOWN_OPTION:
     return ERRAND_UNSUPPORTED_FEATURE;
   default:
-    return t->phase >= ERRAND__SENDING ? ERRAND_RECEIVE_FAILED
-                                       : ERRAND_CONNECT_FAILED;
+    return errand__is_connecting(t) ? ERRAND_CONNECT_FAILED
+                                    : ERRAND_RECEIVE_FAILED;
   }
 }
 
@@ -228,9 +227,9 @@ void errand__record_fill(const errand__slot *slot, CURLcode code,
     record->flags |= ERRAND_RECORD_REUSED;
   if (t->replayed)
     record->flags |= ERRAND_RECORD_REPLAYED;
-  if (t->encoded)
-    record->flags |= ERRAND_RECORD_DECODED;
   record->bytes_received = time_of(easy, CURLINFO_SIZE_DOWNLOAD_T);
+  if (t->encoded && record->bytes_received > 0)
+    record->flags |= ERRAND_RECORD_DECODED;
   record->bytes_sent = time_of(easy, CURLINFO_SIZE_UPLOAD_T);
   errand_timings *timings = &record->timings;
   timings->resolved = time_of(easy, CURLINFO_NAMELOOKUP_TIME_T);

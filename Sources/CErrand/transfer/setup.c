@@ -252,9 +252,21 @@ static void set_url(setter *s, errand__slot *slot, errand__transfer *t) {
   pointer(s, CURLOPT_REQUEST_TARGET, *path ? path : "/");
 }
 
+/* libcurl reads the list once (Curl_loadhostpairs), into the addresses of the
+   multi handle of that moment where the share carries cookies alone: the next
+   multi handle has to be told again. */
+static void set_resolve(setter *s, errand__slot *slot) {
+  if (!slot->jar || !slot->options->resolve ||
+      slot->resolves == slot->shard->serial)
+    return;
+  pointer(s, CURLOPT_RESOLVE, slot->options->resolve);
+  slot->resolves = slot->shard->serial;
+}
+
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   setter s = {slot->easy, CURLE_OK};
   set_url(&s, slot, t);
+  set_resolve(&s, slot);
   if (t->headers || slot->has_headers) {
     pointer(&s, CURLOPT_HTTPHEADER, t->headers);
     slot->has_headers = t->headers != NULL;

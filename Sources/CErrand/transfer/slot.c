@@ -2,8 +2,23 @@
 
 #include "base/mem.h"
 
-/* How many idle slots are looked at for one with the right options. */
-#define LOOK_AT 4
+/* How many idle slots of a list are looked at for one with the right options:
+   its list has those of other options too. */
+#define LOOK_AT 16
+
+static errand__list *list_for(errand__realm *realm,
+                              const errand_options *options,
+                              const struct errand__jar *jar) {
+  uint64_t key = (uint64_t) (uintptr_t) options + (jar != NULL);
+  key *= 0x9e3779b97f4a7c15u; /* the low bits of addresses are alike */
+  return &realm->slots[key >> (64 - ERRAND__SLOT_LISTS_LOG2)];
+}
+
+static void take_out(errand__slot *slot) {
+  errand__list_remove(&slot->link);
+  errand__list_remove(&slot->age_link);
+  slot->realm->idle_slots--;
+}
 
 static void free_slot(errand__slot *slot) {
   if (slot->easy)
@@ -19,8 +34,10 @@ static errand__slot *make(errand__realm *realm, errand_options *options,
   if (!slot)
     return NULL;
   errand__list_init(&slot->link);
+  errand__list_init(&slot->age_link);
   slot->realm = realm;
   slot->jar = jar;
+  slot->fd = -1;
   slot->easy = curl_easy_init();
   slot->options = errand_options_retain(options);
   if (!slot->easy || errand__slot_apply_options(slot) != ERRAND_OK) {
@@ -32,13 +49,13 @@ static errand__slot *make(errand__realm *realm, errand_options *options,
 
 errand__slot *errand__slot_take(errand__realm *realm, errand_options *options,
                                 struct errand__jar *jar) {
+  errand__list *slots = list_for(realm, options, jar);
   int looked = 0;
-  for (errand__list *l = realm->slots.next;
-       l != &realm->slots && looked < LOOK_AT; l = l->next, looked++) {
+  for (errand__list *l = slots->next; l != slots && looked < LOOK_AT;
+       l = l->next, looked++) {
     errand__slot *slot = ERRAND__CONTAINER(l, errand__slot, link);
     if (slot->options == options && slot->jar == jar) {
-      errand__list_remove(&slot->link);
-      realm->idle_slots--;
+      take_out(slot);
       return slot;
     }
   }
@@ -46,21 +63,27 @@ errand__slot *errand__slot_take(errand__realm *realm, errand_options *options,
 }
 
 void errand__slot_give(errand__slot *slot, bool reusable) {
+  errand__realm *realm = slot->realm;
   slot->transfer = NULL;
   slot->shard = NULL;
+  slot->fd = -1;
   if (!reusable || slot->single_use) {
     free_slot(slot);
     return;
   }
   slot->scratch.length = 0;
   slot->error[0] = '\0';
-  errand__list_prepend(&slot->realm->slots, &slot->link);
-  slot->realm->idle_slots++;
+  errand__list_prepend(list_for(realm, slot->options, slot->jar), &slot->link);
+  errand__list_prepend(&realm->slots_by_age, &slot->age_link);
+  realm->idle_slots++;
+  errand__slots_trim(realm, ERRAND__IDLE_SLOTS_MAX);
 }
 
-void errand__slot_free_idle(errand__realm *realm) {
-  errand__slot *slot = ERRAND__CONTAINER(realm->slots.prev, errand__slot, link);
-  errand__list_remove(&slot->link);
-  realm->idle_slots--;
-  free_slot(slot);
+void errand__slots_trim(errand__realm *realm, size_t spare) {
+  while (realm->idle_slots > realm->in_flight + spare) {
+    errand__slot *slot =
+        ERRAND__CONTAINER(realm->slots_by_age.prev, errand__slot, age_link);
+    take_out(slot);
+    free_slot(slot);
+  }
 }

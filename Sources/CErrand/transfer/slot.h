@@ -22,13 +22,15 @@ typedef struct errand__scratch {
 } errand__scratch;
 
 typedef struct errand__slot {
-  errand__list link; /* its realm's idle slots */
+  errand__list link;     /* one of its realm's lists of idle slots */
+  errand__list age_link; /* slots_by_age */
   CURL *easy;
   errand__realm *realm;
   errand__shard *shard;       /* while in use */
   errand__transfer *transfer; /* while in use */
-  errand_options *options;    /* applied; one reference */
-  struct errand__jar *jar;    /* whose cookies it uses; NULL: none */
+  int fd; /* what libcurl last watched for it, while in use; -1: nothing */
+  errand_options *options; /* applied; one reference */
+  struct errand__jar *jar; /* whose cookies it uses; NULL: none */
   errand__scratch scratch;
   /* Applied beside the options. */
   errand__send send;
@@ -36,8 +38,9 @@ typedef struct errand__slot {
   bool has_headers;
   bool fresh;
   bool secure_proxy;
-  uint64_t root;   /* serial of what CURLOPT_CURLU has; 0: CURLOPT_URL */
-  bool single_use; /* has credentials, or state of their use */
+  uint64_t root;     /* serial of what CURLOPT_CURLU has; 0: CURLOPT_URL */
+  uint64_t resolves; /* serial of the shard that was told CURLOPT_RESOLVE */
+  bool single_use;   /* has credentials, or what the next must not have */
   errand_priority priority;
   long connect_ms;
   char error[CURL_ERROR_SIZE];
@@ -47,14 +50,20 @@ typedef struct errand__slot {
 errand__slot *errand__slot_take(errand__realm *realm, errand_options *options,
                                 struct errand__jar *jar);
 
+/* Idle slots beyond the requests in flight. */
+#define ERRAND__IDLE_SLOTS_MAX 512
+
 /* Back to the pool; its easy handle is in no multi handle. `reusable`: false
-   frees it, as does single_use. */
+   frees it, as does single_use. Where the pool is full the slot that was used
+   longest ago makes room. */
 void errand__slot_give(errand__slot *slot, bool reusable);
 
-/* Frees the idle slot that was used longest ago. */
-void errand__slot_free_idle(errand__realm *realm);
+/* Frees the idle slots that were used longest ago until there are only `spare`
+   more than requests in flight. */
+void errand__slots_trim(errand__realm *realm, size_t spare);
 
-/* Sets what this transfer needs and the slot does not have yet; setup.c.
+/* Sets what this transfer needs and the slot, whose shard is known, does not
+   have yet; setup.c.
    Returns: OK, or what libcurl's refusal means. */
 errand_status errand__slot_setup(errand__slot *slot,
                                  errand__transfer *transfer);

@@ -27,20 +27,34 @@ static void describe(const struct curl_sockaddr *from, errand_address *out) {
   }
 }
 
+/* libcurl found the kept connection dead after sending on it and is about to
+   send once more (Curl_retry_request). */
+static bool sends_again(const errand__transfer *t) {
+  return t->connects > 0 && t->header_bytes == t->ready_header_bytes;
+}
+
 curl_socket_t errand__on_open(void *context, curlsocktype purpose,
                               struct curl_sockaddr *address) {
   errand__slot *slot = context;
   errand__loop *loop = slot->realm->loop;
+  /* A failure to connect would seem to say that it was never sent. */
+  if (sends_again(slot->transfer) && !errand__may_replay(slot->transfer)) {
+    slot->transfer->reason = ERRAND_CONNECTION_LOST;
+    return CURL_SOCKET_BAD;
+  }
   const errand_group_init *init = &loop->group->init;
   if (init->address_filter && purpose == CURLSOCKTYPE_IPCXN) {
     errand_address plain;
     describe(address, &plain);
-    if (init->address_filter(init->address_filter_context, slot->transfer->tag,
-                             &plain) != 0) {
-      slot->transfer->address_refused = true;
+    slot->transfer->address_refused =
+        init->address_filter(init->address_filter_context, slot->transfer->tag,
+                             &plain) != 0;
+    if (slot->transfer->address_refused)
       return CURL_SOCKET_BAD;
-    }
   }
+  /* The connection it had, if any, is given up. */
+  slot->fd = -1;
+  errand__deadline_reconnect(loop, slot->transfer);
   /* libcurl before 8.19 leaves its sockets to be inherited by exec. */
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
                   address->protocol);
@@ -62,17 +76,29 @@ int errand__on_close(void *context, curl_socket_t fd) {
   return close(fd);
 }
 
+/* libcurl answers the challenge that has come: nothing of that response, whose
+   trailers it does not keep to itself, is of the next. */
+static void another_round(errand__slot *slot) {
+  errand__transfer *t = slot->transfer;
+  t->phase = ERRAND__SENDING;
+  t->head_done = t->head_held = t->encoded = false;
+  t->trailers_begun = t->body_begun = false;
+  slot->scratch.length = 0;
+  errand_payload_free(t->payload);
+  t->payload = NULL;
+}
+
 int errand__on_ready(void *context, char *remote, char *local, int remote_port,
                      int local_port) {
   errand__slot *slot = context;
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
-  (void) remote, (void) local, (void) remote_port;
-  t->local_port = local_port;
-  bool again = t->connects > 0 && t->header_bytes == t->ready_header_bytes;
+  (void) remote, (void) local, (void) remote_port, (void) local_port;
+  /* What kept other addresses from being tried matters no more. */
+  t->reason = ERRAND_OK;
+  t->address_refused = t->reconnecting = false;
+  bool again = sends_again(t);
   if (again && !errand__may_replay(t)) {
-    /* libcurl found the kept connection dead after sending on it and is
-       about to send once more (Curl_retry_request). */
     t->reason = ERRAND_CONNECTION_LOST;
     return CURL_PREREQFUNC_ABORT;
   }
@@ -85,12 +111,12 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   t->connects = 1;
   t->ready_header_bytes = t->header_bytes;
   t->sent_ms = t->activity_ms = loop->now_ms;
-  t->upload_done = !t->source && t->body_length <= ERRAND__SENT_AT_ONCE;
-  if (t->phase == ERRAND__RECEIVING) {
-    /* Another round: libcurl answers the challenge that has come. */
-    t->phase = ERRAND__SENDING;
-    t->head_done = t->head_held = false;
-  }
+  /* Digest's first round goes without the body. */
+  bool asking = t->username && t->header_bytes == 0;
+  t->upload_done =
+      asking || (!t->source && t->body_length <= ERRAND__SENT_AT_ONCE);
+  if (t->phase == ERRAND__RECEIVING)
+    another_round(slot);
   if (t->phase == ERRAND__CONNECTING) {
     t->phase = ERRAND__SENDING;
     errand__origin_connected(loop, t);
@@ -100,7 +126,7 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
      after this turn's callbacks, whatever is wanted by then. */
   bool asked = t->paused_bits != 0;
   t->paused_bits = asked ? ERRAND__PAUSE_UNKNOWN : 0;
-  t->starved = false;
+  t->starved = t->peer_gone = false;
   if (asked || t->paused || t->out_of_credit)
     errand__loop_review(loop, t);
   errand__deadline_set(loop, t);

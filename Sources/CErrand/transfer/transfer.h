@@ -89,8 +89,9 @@ typedef struct errand__transfer {
   uint64_t started_ns;
   uint64_t submitted_ms;
   uint64_t started_ms;
-  uint64_t sent_ms;     /* ready to send, or last upload progress */
-  uint64_t activity_ms; /* last byte either way */
+  uint64_t connecting_ms; /* began to connect, the last time */
+  uint64_t sent_ms;       /* ready to send, or last upload progress */
+  uint64_t activity_ms;   /* last byte either way */
   int64_t timeout_queue;
   int64_t timeout_connect;
   int64_t timeout_first_byte;
@@ -126,9 +127,9 @@ typedef struct errand__transfer {
   bool trailers_begun;
   bool body_begun;
   bool encoded;   /* libcurl decompresses the body */
-  int local_port; /* of its connection; tells which transfer a socket is of */
   bool peer_gone; /* hung up while the upload was starved */
   bool address_refused;
+  bool reconnecting; /* had a connection, and libcurl makes another */
   bool replayed;
   bool fresh_retry; /* was given to libcurl again, for a new connection */
   bool counted_connecting; /* in its origin's `connecting` */
@@ -150,6 +151,10 @@ errand_status errand__transfer_create(const errand_request *request,
 /* Whether it may be sent again where no byte of a response has come. */
 static inline bool errand__may_replay(const errand__transfer *t) {
   return t->idempotent || (t->flags & ERRAND_REQUEST_ALLOW_REPLAY) != 0;
+}
+
+static inline bool errand__is_connecting(const errand__transfer *t) {
+  return t->phase <= ERRAND__CONNECTING || t->reconnecting;
 }
 
 /* A body that goes out with the head in one send (MAX_INITIAL_POST_SIZE). */
