@@ -41,11 +41,11 @@ extension SQLiteCacheFile {
     }
 
     private func putAside(keeping: Bool) throws(CacheStoreError) {
-        // First what belongs to it: a new file beside an old log would take it for its own.
-        unlink(path + "-wal")
-        unlink(path + "-shm")
+        // Its log last: without it the file would be an older one, with what was removed since, for whoever opens it after
+        // a kill in between, or where it cannot be renamed.
         guard (keeping ? rename(path, path + ".damaged") : unlink(path)) == 0 || errno == ENOENT else {
             throw Self.error(errno, "cannot put \(path) aside")
         }
+        removeLog()
     }
 }

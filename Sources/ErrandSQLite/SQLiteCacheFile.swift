@@ -30,6 +30,8 @@ struct SQLiteCacheFile {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
             close(descriptor)
+            // Of a file that has the name no more, where whoever put it aside was killed in between.
+            removeLog()
             return
         }
         let number = errno
@@ -38,6 +40,13 @@ struct SQLiteCacheFile {
         guard information.st_mode & S_IFMT == S_IFREG else {
             throw CacheStoreError.pathRefused.with(message: "\(path) is no file")
         }
+    }
+
+    /// What SQLite keeps beside the file. It takes a log for that of any file of the name that has pages, for its salts are
+    /// in the log alone; and an index (-shm) that another process has open still tells of pages in a log that is gone.
+    func removeLog() {
+        unlink(path + "-wal")
+        unlink(path + "-shm")
     }
 
     static func makeDirectory(_ path: String) throws(CacheStoreError) {

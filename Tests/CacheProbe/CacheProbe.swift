@@ -6,6 +6,7 @@ import Glibc
 /// A program for the tests of the cache file: one that may be killed, or that has less than its parent.
 ///
 ///     errand-cache-probe write PATH SEED   writes, reads and removes for ever; ends with 3 where a record is not whole
+///     errand-cache-probe log PATH SEED     as write; kills itself between two calls, once the log has 256 KiB
 ///     errand-cache-probe read PATH         reads for ever; ends with 3 where a record is not whole
 ///     errand-cache-probe verify PATH       reads all; prints how many there are; ends with 3 where one is not whole
 ///     errand-cache-probe some PATH         writes eight records
@@ -23,6 +24,7 @@ enum CacheProbe {
         let seed = arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1
         switch arguments[1] {
         case "write": write(to: store, seed: seed)
+        case "log": write(to: store, seed: seed, until: arguments[2] + "-wal")
         case "read": read(store)
         case "verify": verify(store)
         case "some": writeSome(to: store)
@@ -35,9 +37,10 @@ enum CacheProbe {
         }
     }
 
-    private static func write(to store: SQLiteCacheStore, seed: UInt64) -> Never {
+    private static func write(to store: SQLiteCacheStore, seed: UInt64, until log: String? = nil) -> Never {
         var numbers = SeededGenerator(seed: seed)
         while true {
+            if let log, size(of: log) >= 256 << 10 { kill(getpid(), SIGKILL) }
             let place = Int(numbers.next() % UInt64(ProbeRecord.count))
             do throws(CacheStoreError) {
                 switch numbers.next() % 16 {
@@ -58,6 +61,11 @@ enum CacheProbe {
                 exit(5)
             }
         }
+    }
+
+    private static func size(of path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
     private static func read(_ store: SQLiteCacheStore) -> Never {

@@ -96,6 +96,22 @@ import Testing
         #expect(asked.allSatisfy { $0.values(of: "accept-encoding") == ["identity"] })
     }
 
+    /// It says that it has ranges, and answers each with the whole: one connection brings what several never would.
+    @Test func aServerThatOnlySaysThatItHasRanges() async throws {
+        let server = try ScriptedServer()
+        let folder = try Folder()
+        let text = String(repeating: "0123456789abcdef", count: 150_000)
+        try server.on("/a", [.send(Self.ok(text))])
+        var download = Download(server.url("/a"), to: .file(folder.path + "/a"))
+        download.ranges = 4
+        let file = try await Self.run(folder, download)
+        #expect(file.byteCount == 2_400_000 && folder.bytes("a") == Array(text.utf8))
+        // Shared once, then from zero.
+        let asked = server.requests.map { $0.values(of: "range") }
+        #expect(asked.filter(\.isEmpty).count == 2 && asked.last == [])
+        #expect(folder.names == ["a"])
+    }
+
     @Test func serversThatLie() async throws {
         let server = try ScriptedServer()
         let folder = try Folder()

@@ -2,7 +2,7 @@ import Errand
 import ErrandSQLite
 import Testing
 
-/// The code of the guide "Cache stores"; GuideTests compares it line by line.
+/// The code of the guide "Cache stores", and what "Caching" has of stores; GuideTests compares it line by line.
 @Suite struct CacheStoresSnippets {
     static func all(tenant: String, midnight: Int64) throws {
         let memory = MemoryCacheStore(limits: .init(bytes: 8 << 20, entries: 1000))
@@ -21,6 +21,14 @@ import Testing
         }
 
         file.close()
+    }
+
+    static func configured() -> Client.Configuration {
+        var configuration = Client.Configuration(baseURL: "https://api.example.org/")
+        let store = LayeredCacheStore(over: SQLiteCacheStore(named: "my-service"))
+        configuration.cache = ResponseCache(store, applicationVersion: "1.4")
+        configuration.settings.cache = .http
+        return configuration
     }
 
     /// In a folder of its own: the filter's path is an absolute one.

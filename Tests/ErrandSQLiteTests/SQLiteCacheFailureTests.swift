@@ -24,6 +24,49 @@ import Testing
         #expect(try folder.bytes(of: "cache.sqlite.damaged") == garbage)
     }
 
+    /// A file without its log is an older one: what was removed since would be found again.
+    @Test func aFileThatCannotBePutAsideKeepsItsLog() throws {
+        let store = folder.store()
+        for number in 1...2 { try store.write(record(number), for: key(number)) }
+        try store.remove(key(1))
+        // Nothing can be given that name.
+        try FileManager.default.createDirectory(
+            atPath: folder.file("cache.sqlite.damaged"), withIntermediateDirectories: false)
+        let file = SQLiteCacheFile(path: folder.path)
+        #expect(throws: CacheStoreError.self) {
+            try file.putAside(ifStill: file.identity, keeping: true, until: .now)
+        }
+        #expect(folder.has("cache.sqlite-wal") && folder.has("cache.sqlite-shm"))
+        let next = folder.store()
+        #expect(try next.read(key(1)) == nil && next.read(key(2)) == record(2))
+        withExtendedLifetime(store) {}
+    }
+
+    /// Killed between the file and its log: a new file with pages would take the log for its own.
+    @Test func aLogWithoutItsFileIsNobodys() throws {
+        var log: [UInt8] = []
+        do {
+            let store = folder.store()
+            for number in 1...2 { try store.write(record(number), for: key(number)) }
+            log = try folder.bytes(of: "cache.sqlite-wal")
+            // Its end empties the log.
+            withExtendedLifetime(store) {}
+        }
+        #expect(!log.isEmpty)
+        try FileManager.default.removeItem(atPath: folder.path)
+        for name in ["cache.sqlite-wal", "cache.sqlite-shm"] { try folder.put(log, in: name) }
+        try SQLiteCacheFile(path: folder.path).make()
+        #expect(!folder.has("cache.sqlite-wal") && !folder.has("cache.sqlite-shm"))
+        let store = folder.store()
+        #expect(try store.read(key(1)) == nil)
+        try store.write(record(3), for: key(3))
+        #expect(try store.read(key(3)) == record(3) && store.health == .working)
+        // Where there is a file its log is left alone.
+        try SQLiteCacheFile(path: folder.path).make()
+        #expect(folder.has("cache.sqlite-wal"))
+        #expect(try folder.store().read(key(3)) == record(3))
+    }
+
     @Test func anEmptyFileIsNoDamage() throws {
         try folder.put([])
         let store = folder.store()

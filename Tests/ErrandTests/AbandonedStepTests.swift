@@ -90,6 +90,41 @@ private struct Intercept: Interceptor {
         }
     }
 
+    private struct SlowEnd: Command {
+        let order: Notes<String>
+        var path: String { "end" }
+        var timeouts: Timeouts? { Timeouts(total: .milliseconds(10)) }
+        typealias Response = String
+        var successPreprocessor: (@Sendable (String, Errand.Response) async -> Void)? {
+            { [order] _, _ in
+                order.add("success")
+                await deafly(40)
+                order.add("success ended")
+            }
+        }
+        var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? {
+            { [order] error in
+                order.add("failure \(error.shortDescription)")
+                await deafly(40)
+                order.add("failure ended")
+            }
+        }
+    }
+
+    /// The one that runs when the time is up: no other is called beside it, nor after it.
+    @Test(arguments: [200, 500]) func oneRunCallsOnePreprocessor(_ status: Int) async throws {
+        let order = Notes<String>()
+        let client = client(status)
+        let request = client.start(SlowEnd(order: order))
+        let first = status == 200 ? "success" : "failure statusNotAccepted"
+        let last = status == 200 ? "success ended" : "failure ended"
+        try await until { order.all.contains(last) && request.state.isFinished }
+        await client.shutdown(.cancel)
+        await client.callbacksDrained()
+        #expect(order.all == [first, last])
+        #expect(request.error == .timeoutTotal)
+    }
+
     @Test func theNextInterceptorIsNotAsked() async throws {
         let order = Notes<String>()
         let first = Intercept(prepare: {

@@ -62,8 +62,13 @@ import Testing
     }
 
     /// The refresh uses the client that waits for it, in all the ways that there are.
-    @Test(.timeLimit(.minutes(5)), arguments: ["run", "start", "child", "task"])
-    func theRefreshMayUseTheSameClient(way: String) async throws {
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            ("run", 1), ("start", 1), ("child", 1), ("task", 1), ("chain", 2), ("again", 2), ("batch", 3), ("graph", 2),
+            ("groups", 4),
+        ])
+    func theRefreshMayUseTheSameClient(way: String, count: Int) async throws {
         let box = Mutex<Client?>(nil)
         let authenticator = TestAuthenticator { number, _, _ in
             guard let client = box.withLock({ $0 }) else { throw RefreshTrouble(number: number) }
@@ -80,6 +85,27 @@ import Testing
             case "child":
                 async let response = client.run(RawCommand(url: "token"))
                 status = try await response.statusCode
+            // Of groups all but the first child are started by the callback queue, or by a timer.
+            case "chain":
+                let results = try await client.run(Chain([Self.token, Self.token]))
+                status = try results.lastValue(as: Response.self).statusCode
+            case "again":
+                let again = ChainStep(RawCommand(url: "token")) { turn in
+                    if turn.runs < 2 { turn.again(after: .milliseconds(1)) }
+                }
+                status = try await client.run(Chain([again])).lastValue(as: Response.self).statusCode
+            case "batch":
+                let commands = Array(repeating: RawCommand(url: "token"), count: 3)
+                status = try await client.run(Batch(commands, maxConcurrent: 1)).values.last?.statusCode ?? 0
+            case "graph":
+                let graph = RequestGraph([
+                    .init("a", RawCommand(url: "token")), .init("b", after: ["a"], RawCommand(url: "token")),
+                ])
+                status = try await client.run(graph).value(named: "b", as: Response.self).statusCode
+            case "groups":
+                let inner = ChainStep(Chain([Self.token, Self.token]))
+                let entries = try await client.run(Chain([inner, inner])).entries
+                status = entries.count == 2 ? 401 : 0
             default: status = try await Task { try await client.run(RawCommand(url: "token")).statusCode }.value
             }
             #expect(status == 401)
@@ -92,8 +118,42 @@ import Testing
         box.withLock { $0 = client }
         let value = try await client.run(GetText())
         #expect(value == "text")
-        #expect(stub.submitted.map(\.url) == ["http://test/text", "http://test/token", "http://test/text"])
-        #expect(stub.submitted.map { $0.headers[.authorization] } == ["t0", nil, "t1"])
+        let urls = ["http://test/text"] + Array(repeating: "http://test/token", count: count) + ["http://test/text"]
+        #expect(stub.submitted.map(\.url) == urls)
+        let none: [String?] = Array(repeating: nil, count: count)
+        let sent: [String?] = ["t0"] + none + ["t1"]
+        #expect(stub.submitted.map { $0.headers[.authorization] } == sent)
+        #expect(authenticator.count == 1)
+        box.withLock { $0 = nil }
+        await client.shutdown()
+    }
+
+    private static var token: ChainStep { ChainStep(RawCommand(url: "token")) }
+
+    private static func end(of chain: Request<Chain<GroupResults>>) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            chain.start(completion: { _ in continuation.resume() })
+        }
+    }
+
+    /// A group's next run has nothing of the refresh that the last one belonged to.
+    @Test(.timeLimit(.minutes(5)))
+    func aGroupThatIsStartedAgainIsAuthenticated() async throws {
+        let box = Mutex<Request<Chain<GroupResults>>?>(nil)
+        let authenticator = TestAuthenticator { number, _, _ in
+            guard let chain = box.withLock({ $0 }) else { throw RefreshTrouble(number: number) }
+            await Self.end(of: chain)
+            return "t\(number)"
+        }
+        let stub = stub(valid: "t1")
+        let client = Client.stubbed(stub) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+        }
+        let chain = client.request(Chain([Self.token, Self.token]))
+        box.withLock { $0 = chain }
+        _ = try await client.run(GetText())
+        await Self.end(of: chain)
+        #expect(stub.submitted.map { $0.headers[.authorization] } == ["t0", nil, nil, "t1", "t1", "t1"])
         box.withLock { $0 = nil }
         await client.shutdown()
     }

@@ -1,4 +1,6 @@
+import ErrandTesting
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import Errand
@@ -149,6 +151,131 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(authenticator.count == 0)
     }
+
+    // MARK: One at a time
+
+    /// Begins and ends of refreshes; the first one stays until `held` is opened, and opens `cancelled` when it is.
+    private func slow(_ told: Notes<String>, held: Gate, cancelled: Gate) -> TestAuthenticator {
+        TestAuthenticator { number, _, _ in
+            told.add("begin \(number)")
+            if number == 1 {
+                await withTaskCancellationHandler {
+                    await held.pass()
+                } onCancel: {
+                    Task { await cancelled.open() }
+                }
+            }
+            told.add("end \(number)")
+            return "t\(number)"
+        }
+    }
+
+    private func prepared(
+        _ interceptor: AuthenticationInterceptor<TestAuthenticator>
+    ) -> Task<String?, any Error> {
+        Task { try await InterceptedRun(interceptors: [interceptor]).prepare().headers[.authorization] }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func anOvertakenRefreshIsCancelledAndWaitedFor() async throws {
+        let (held, cancelled) = (Gate(), Gate())
+        let told = Notes<String>()
+        let authenticator = slow(told, held: held, cancelled: cancelled)
+        let interceptor = AuthenticationInterceptor(authenticator)
+        let first = prepared(interceptor)
+        await held.arrivals(1)
+        interceptor.credential = "login"
+        let login = try await first.value
+        #expect(login == "login")
+        await cancelled.pass()
+        interceptor.invalidate()
+        let second = prepared(interceptor)
+        let third = prepared(interceptor)
+        // Time to begin the next one, which it must not.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(told.all == ["begin 1"])
+        third.cancel()
+        await #expect(throws: CancellationError.self) { try await third.value }
+        await held.open()
+        let sent = try await second.value
+        #expect(sent == "t2")
+        #expect(told.all == ["begin 1", "end 1", "begin 2", "end 2"])
+        #expect(interceptor.credential == "t2")
+    }
+
+    /// Even one that does not heed that it was cancelled is not waited for beyond its time.
+    @Test(.timeLimit(.minutes(5)))
+    func anOvertakenRefreshThatHangsIsGivenItsTime() async throws {
+        let clock = ManualClock()
+        let (held, cancelled) = (Gate(), Gate())
+        let told = Notes<String>()
+        let interceptor = AuthenticationInterceptor(
+            slow(told, held: held, cancelled: cancelled), refreshTimeout: .seconds(5), clock: clock)
+        let first = prepared(interceptor)
+        await held.arrivals(1)
+        await clock.sleepers(1)
+        interceptor.credential = nil
+        await #expect(throws: ErrandError.authenticationFailed) { try await first.value }
+        let second = prepared(interceptor)
+        for _ in 0..<100 { await Task.yield() }
+        #expect(told.all == ["begin 1"])
+        clock.advance(by: .seconds(5))
+        let sent = try await second.value
+        #expect(sent == "t2")
+        #expect(told.all == ["begin 1", "begin 2", "end 2"])
+        await held.open()
+    }
+
+    /// As a logout by a refresh that was refused for good.
+    @Test(.timeLimit(.minutes(5)))
+    func aRefreshThatSetsTheCredentialIsNotCancelledByThat() async throws {
+        let box = Mutex<AuthenticationInterceptor<TestAuthenticator>?>(nil)
+        let ended = Gate(isOpen: true)
+        let cancelled = Notes<Bool>()
+        let authenticator = TestAuthenticator { number, _, _ in
+            let interceptor = box.withLock { $0 }
+            interceptor?.credential = "own"
+            cancelled.add(Task.isCancelled)
+            await ended.pass()
+            return "t\(number)"
+        }
+        let interceptor = AuthenticationInterceptor(authenticator)
+        box.withLock { $0 = interceptor }
+        let sent = try await prepared(interceptor).value
+        #expect(sent == "own")
+        await ended.arrivals(1)
+        #expect(cancelled.all == [false])
+        #expect(interceptor.credential == "own")
+        box.withLock { $0 = nil }
+    }
+
+    /// Logins race with refreshes that fail, end and begin; never are two of them under way.
+    @Test(.timeLimit(.minutes(5)))
+    func loginsRaceWithRefreshes() async throws {
+        let present = Atomic<Int>(0)
+        let most = Atomic<Int>(0)
+        let authenticator = TestAuthenticator { number, _, _ in
+            most.max(present.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+            for _ in 0..<number % 7 { await Task.yield() }
+            present.subtract(1, ordering: .relaxed)
+            if number.isMultiple(of: 5) { throw RefreshTrouble(number: number) }
+            return "t\(number)"
+        }
+        let interceptor = AuthenticationInterceptor(authenticator)
+        await withTaskGroup { group in
+            for number in 0..<400 {
+                group.addTask {
+                    if number.isMultiple(of: 3) { interceptor.credential = number.isMultiple(of: 2) ? "login" : nil }
+                    if number.isMultiple(of: 4) { interceptor.invalidate() }
+                    // Some fail, by a logout or with the refresh.
+                    _ = try? await InterceptedRun(interceptors: [interceptor]).prepare()
+                }
+            }
+        }
+        #expect(most.load(ordering: .relaxed) == 1)
+    }
+
+    // MARK: Races
 
     /// Cancels race with the end of the refresh, and with each other; everybody is told once.
     @Test(.timeLimit(.minutes(5)))

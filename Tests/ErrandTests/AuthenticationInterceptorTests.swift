@@ -284,6 +284,29 @@ import Testing
         #expect(interceptor.credential == "t2")
     }
 
+    /// What clocks cannot count to, as a way to say "no timeout".
+    @Test(.timeLimit(.minutes(5)))
+    func aTimeoutBeyondAllClocksIsThatOfTheLongestSleep() async throws {
+        let clock = ManualClock()
+        let gate = Gate()
+        let authenticator = TestAuthenticator { number, _, _ in
+            await gate.pass()
+            return "t\(number)"
+        }
+        let interceptor = AuthenticationInterceptor(authenticator, refreshTimeout: .seconds(Int64.max), clock: clock)
+        let waiting = Task { try await InterceptedRun(interceptors: [interceptor]).prepare() }
+        await clock.sleepers(1)
+        clock.advance(by: .longestSleep)
+        await #expect(throws: ErrandError.authenticationFailed) { try await waiting.value }
+        await gate.open()
+        // A clock that does trap.
+        let real = AuthenticationInterceptor(TestAuthenticator(), refreshTimeout: .seconds(Int64.max))
+        for _ in 0..<100 {
+            real.invalidate()
+            _ = try await InterceptedRun(interceptors: [real]).prepare()
+        }
+    }
+
     @Test func anErrorOfItsOwnKindIsNotWrapped() async throws {
         let authenticator = TestAuthenticator { _, _, _ in
             throw ErrandError.authenticationFailed.with(message: "the account is closed")

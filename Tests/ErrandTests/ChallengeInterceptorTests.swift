@@ -247,6 +247,19 @@ private struct Trouble: Error {}
         #expect(seen.all == [[nil, nil]])
     }
 
+    /// Nothing that could say 407 stands in between: the server itself does, which is no business of its.
+    @Test(arguments: [.direct, .url("socks5://p:1"), .url("http://p:1", bypass: ["a"])] as [ConnectionOptions.Proxy])
+    func aServerThatSaysWhatAProxyWouldIsNotAnswered(proxy: ConnectionOptions.Proxy) async throws {
+        let asked = Notes<AuthenticationChallenge>()
+        let seen = Notes<[String?]>()
+        var run = InterceptedRun(interceptors: [asking(asked) { .bearer($0.isProxy ? "p" : "s") }])
+        run.connection = ConnectionOptions(proxy: proxy)
+        let status = try await run.status(proxied(seen))
+        #expect(status == 407)
+        #expect(asked.all.isEmpty)
+        #expect(seen.all == [[nil, nil]])
+    }
+
     @Test func whatOneProxyWasToldIsNotForAnotherWay() async throws {
         let interceptor = asking { .bearer($0.isProxy ? "p" : "s") }
         var run = InterceptedRun(interceptors: [interceptor])

@@ -91,7 +91,8 @@ private let newer = AnswerBook.Entry(credential: .field("newer"), serial: 2)
             var run = InterceptedRun(interceptors: [], url: url)
             run.clientConnection = ConnectionOptions(proxy: .url("http://p:1"))
             run.connection = proxy.map { ConnectionOptions(proxy: $0) }
-            return AnswerBook.Key(side, try run.description(), run.clientConnection)
+            return AnswerBook.Key(
+                side, try run.description(), run.clientConnection, ProxyEnvironment(proxy: "p:1", bypass: nil))
         }
         let server = try #require(try key("http://a/x"))
         #expect(try key("HTTP://A:80/y?z") == server)
@@ -101,8 +102,12 @@ private let newer = AnswerBook.Entry(credential: .field("newer"), serial: 2)
         #expect(try key("http://a/x", proxy: .environment) != server)
         #expect(try key("http://a/x", .proxy, proxy: .environment) != nil)
         // Whoever says 407 there is no proxy, by the request's options or by the client's.
-        #expect(AnswerBook.Key(.proxy, try InterceptedRun(interceptors: []).description(), ConnectionOptions()) == nil)
+        let plain = InterceptedRun(interceptors: [], clientConnection: ConnectionOptions())
+        #expect(AnswerBook.Key(.proxy, try plain.description(), ConnectionOptions(), ProxyEnvironment()) == nil)
         #expect(try key("http://a/x", .proxy, proxy: .direct) == nil)
+        #expect(try key("http://a/x", .proxy, proxy: .url("socks5://p:1")) == nil)
+        #expect(try key("http://a/x", .proxy, proxy: .url("http://p:1", bypass: ["a"])) == nil)
+        #expect(try key("http://b/x", .proxy, proxy: .url("http://p:1", bypass: ["a"])) != nil)
 
         let first = book.keep(new, for: server)
         #expect(book[server] == first)

@@ -16,19 +16,19 @@ private func words(_ machine: borrowing Machine) -> String {
     }
 }
 
-private func words(_ settlement: Machine.Settlement?) -> String {
-    guard let settlement else { return "nobody" }
+private func words(_ settlement: Machine.Settlement) -> String {
     switch settlement.outcome {
     case .success(let issue): return "\(settlement.waiters) get \(issue.credential) \(issue.generation)"
     case .failure(let error): return "\(settlement.waiters) fail \(error.shortDescription)"
     }
 }
 
-private func words(_ action: Machine.Action) -> String {
+private func words(_ action: Machine.Action?) -> String {
     switch action {
-    case .wait: "wait"
-    case .refresh(let order): "refresh \(order.credential ?? "-") as \(order.flight)"
-    case .settle(let settlement): words(settlement)
+    case nil: "nobody"
+    case .wait?: "wait"
+    case .refresh(let order)?: "refresh \(order.credential ?? "-") as \(order.flight)"
+    case .settle(let settlement)?: words(settlement)
     }
 }
 
@@ -49,7 +49,8 @@ extension CredentialStateMachine<String, Int> {
         case .left(let waiter): return waiterLeft(UInt64(waiter)).map { "tell \($0)" } ?? "nobody"
         case .succeeded(let flight, let credential): return words(refreshEnded(flight, .success(credential)))
         case .failed(let flight): return words(refreshEnded(flight, .failure(.authenticationFailed)))
-        case .set(let credential): return words(credentialSet(credential, otherwise: .cancelled))
+        case .set(let credential):
+            return words(credentialSet(credential, otherwise: .cancelled).map { Machine.Action.settle($0) })
         case .invalidated:
             invalidated()
             return "-"
@@ -67,6 +68,9 @@ extension CredentialStateMachine<String, Int> {
         ("0 refreshing - for [1]", nil, [.awaited(1, refused: nil)]),
         ("1 usable b", "a", [.awaited(1, refused: 0), .succeeded(flight: 0, "b")]),
         ("1 due a authenticationFailed", "a", [.awaited(1, refused: 0), .failed(flight: 0)]),
+        // The refresh that was overtaken has not ended.
+        ("1 usable n", "a", [.awaited(1, refused: 0), .set("n")]),
+        ("1 refreshing n for [2]", "a", [.awaited(1, refused: 0), .set("n"), .awaited(2, refused: 1)]),
     ]
 
     /// Per event, one answer and one state for each of `states`.
@@ -81,6 +85,8 @@ extension CredentialStateMachine<String, Int> {
                 ("wait", "0 refreshing - for [1, 9]"),
                 ("[9] get b 1", "1 usable b"),
                 ("refresh a as 1", "1 refreshing a for [9]"),
+                ("[9] get n 1", "1 usable n"),
+                ("wait", "1 refreshing n for [2, 9]"),
             ]
         ),
         (
@@ -93,6 +99,8 @@ extension CredentialStateMachine<String, Int> {
                 ("wait", "0 refreshing - for [1, 9]"),
                 ("[9] get b 1", "1 usable b"),
                 ("[9] fail authenticationFailed", "1 due a authenticationFailed"),
+                ("[9] get n 1", "1 usable n"),
+                ("wait", "1 refreshing n for [2, 9]"),
             ]
         ),
         (
@@ -100,7 +108,8 @@ extension CredentialStateMachine<String, Int> {
             [
                 ("nobody", "0 due -"), ("nobody", "0 usable a"), ("nobody", "0 due a"),
                 ("tell 1", "0 refreshing a for [2]"), ("tell 1", "0 refreshing - for []"), ("nobody", "1 usable b"),
-                ("nobody", "1 due a authenticationFailed"),
+                ("nobody", "1 due a authenticationFailed"), ("nobody", "1 usable n"),
+                ("nobody", "1 refreshing n for [2]"),
             ]
         ),
         (
@@ -108,7 +117,8 @@ extension CredentialStateMachine<String, Int> {
             [
                 ("nobody", "0 due -"), ("nobody", "0 usable a"), ("nobody", "0 due a"),
                 ("[1, 2] get c 1", "1 usable c"), ("[1] get c 1", "1 usable c"), ("nobody", "1 usable b"),
-                ("nobody", "1 due a authenticationFailed"),
+                ("nobody", "1 due a authenticationFailed"), ("nobody", "1 usable n"),
+                ("refresh n as 1", "1 refreshing n for [2]"),
             ]
         ),
         (
@@ -117,7 +127,8 @@ extension CredentialStateMachine<String, Int> {
                 ("nobody", "0 due -"), ("nobody", "0 usable a"), ("nobody", "0 due a"),
                 ("[1, 2] fail authenticationFailed", "1 due a authenticationFailed"),
                 ("[1] fail authenticationFailed", "1 due - authenticationFailed"), ("nobody", "1 usable b"),
-                ("nobody", "1 due a authenticationFailed"),
+                ("nobody", "1 due a authenticationFailed"), ("nobody", "1 usable n"),
+                ("refresh n as 1", "1 refreshing n for [2]"),
             ]
         ),
         (
@@ -125,7 +136,7 @@ extension CredentialStateMachine<String, Int> {
             [
                 ("nobody", "1 usable n"), ("nobody", "1 usable n"), ("nobody", "1 usable n"),
                 ("[1, 2] get n 1", "1 usable n"), ("[1] get n 1", "1 usable n"), ("nobody", "2 usable n"),
-                ("nobody", "2 usable n"),
+                ("nobody", "2 usable n"), ("nobody", "2 usable n"), ("[2] get n 2", "2 usable n"),
             ]
         ),
         (
@@ -133,7 +144,7 @@ extension CredentialStateMachine<String, Int> {
             [
                 ("nobody", "1 due -"), ("nobody", "1 due -"), ("nobody", "1 due -"),
                 ("[1, 2] fail cancelled", "1 due -"), ("[1] fail cancelled", "1 due -"), ("nobody", "2 due -"),
-                ("nobody", "2 due -"),
+                ("nobody", "2 due -"), ("nobody", "2 due -"), ("[2] fail cancelled", "2 due -"),
             ]
         ),
         (
@@ -141,6 +152,7 @@ extension CredentialStateMachine<String, Int> {
             [
                 ("-", "0 due -"), ("-", "0 due a"), ("-", "0 due a"), ("-", "0 refreshing a for [1, 2]"),
                 ("-", "0 refreshing - for [1]"), ("-", "1 due b"), ("-", "1 due a authenticationFailed"),
+                ("-", "1 due n"), ("-", "1 refreshing n for [2]"),
             ]
         ),
     ]
@@ -161,13 +173,41 @@ extension CredentialStateMachine<String, Int> {
         }
     }
 
-    @Test func theEndOfARefreshThatWasOvertakenIsIgnored() {
+    @Test func whatARefreshThatWasOvertakenBringsIsIgnored() {
         var machine = Machine("a")
         #expect(machine.take(.awaited(1, refused: 0)) == "refresh a as 0")
         #expect(machine.take(.set(nil)) == "[1] fail cancelled")
-        #expect(machine.take(.awaited(2, refused: nil)) == "refresh - as 1")
-        #expect(machine.take(.succeeded(flight: 0, "late")) == "nobody")
+        // Never two at a time.
+        #expect(machine.take(.awaited(2, refused: nil)) == "wait")
+        #expect(machine.underWay == 0)
+        #expect(machine.take(.succeeded(flight: 0, "late")) == "refresh - as 1")
+        #expect(machine.take(.succeeded(flight: 0, "later")) == "nobody")
+        #expect(machine.underWay == 1)
         #expect(machine.take(.succeeded(flight: 1, "new")) == "[2] get new 2")
+        #expect(machine.underWay == nil)
+    }
+
+    /// One that was put off may be overtaken as well, and the next one has its own reasons.
+    @Test func whatWasPutOffIsBegunForTheLastReason() {
+        func occasion(_ status: Int, _ scope: Set<ObjectIdentifier> = []) -> Machine.Occasion {
+            Machine.Occasion(response: Response(statusCode: status), scope: scope)
+        }
+        var machine = Machine("a")
+        let first = machine.credentialAwaited(by: 1, 1, refused: 0, occasion(401))
+        guard case .refresh(let order) = first else { return #expect(Bool(false), "\(words(first))") }
+        #expect(order.occasion.response?.statusCode == 401)
+        _ = machine.credentialSet("b", otherwise: .cancelled)
+        _ = machine.credentialAwaited(by: 2, 2, refused: 1, occasion(402))
+        _ = machine.credentialSet("c", otherwise: .cancelled)
+        let scope: Set = [ObjectIdentifier(String.self)]
+        _ = machine.credentialAwaited(by: 3, 3, refused: 2, occasion(403, scope))
+        _ = machine.credentialAwaited(by: 4, 4, refused: 2, occasion(404))
+        let next = machine.refreshEnded(0, .failure(.cancelled))
+        guard case .refresh(let later)? = next else { return #expect(Bool(false), "\(words(next))") }
+        #expect(later.flight == 2 && later.credential == "c")
+        #expect(later.occasion.response?.statusCode == 403)
+        #expect(later.occasion.scope == scope)
+        #expect(machine.take(.succeeded(flight: 2, "d")) == "[3, 4] get d 3")
     }
 
     @Test func whatMayBeReadOutside() {
@@ -191,8 +231,16 @@ extension CredentialStateMachine<String, Int> {
         var machine = Machine(Bool.random(using: &random) ? "0" : nil)
         var waiting: [Int: UInt64?] = [:]
         var flights: [UInt64] = []
+        var underWay: UInt64?
         var lastWaiter = 0
         var lastGeneration: UInt64 = 0
+
+        func begin(_ order: Machine.Order) {
+            #expect(underWay == nil)
+            #expect(!flights.contains(order.flight))
+            flights.append(order.flight)
+            underWay = order.flight
+        }
 
         func check(_ settlement: Machine.Settlement?) {
             guard let settlement else { return }
@@ -216,11 +264,10 @@ extension CredentialStateMachine<String, Int> {
                     Bool.random(using: &random) ? UInt64.random(in: 0...machine.generation, using: &random) : nil
                 waiting[lastWaiter] = refused
                 switch machine.credentialAwaited(by: UInt64(lastWaiter), lastWaiter, refused: refused) {
-                case .wait: #expect(isRefreshing)
+                case .wait: #expect(isRefreshing || underWay != nil)
                 case .refresh(let order):
                     #expect(!isRefreshing)
-                    #expect(!flights.contains(order.flight))
-                    flights.append(order.flight)
+                    begin(order)
                 case .settle(let settlement):
                     #expect(!isRefreshing)
                     check(settlement)
@@ -233,20 +280,31 @@ extension CredentialStateMachine<String, Int> {
             case 7...9:
                 guard let flight = flights.randomElement(using: &random) else { break }
                 let isPresent = isRefreshing && flight == machine.generation
+                let isFirstEnd = flight == underWay
+                if isFirstEnd { underWay = nil }
                 let succeeds = Bool.random(using: &random)
-                let settlement = machine.refreshEnded(
+                let action = machine.refreshEnded(
                     flight, succeeds ? .success("\(flight)") : .failure(.authenticationFailed))
-                #expect(isPresent || settlement == nil)
-                check(settlement)
+                switch action {
+                case nil: break
+                case .wait?: Issue.record("an end is nothing to wait after")
+                case .refresh(let order)?:
+                    #expect(isFirstEnd && isRefreshing && !isPresent)
+                    begin(order)
+                case .settle(let settlement)?:
+                    #expect(isPresent)
+                    check(settlement)
+                }
             case 10:
                 check(machine.credentialSet(Bool.random(using: &random) ? "set" : nil, otherwise: .cancelled))
             default:
                 machine.invalidated()
             }
-            // Whoever waits does so for a refresh that is under way.
+            // Whoever waits does so for a refresh that is under way, if only for its end.
+            #expect(machine.underWay == underWay)
             if case .refreshing(_, let waiters) = machine.state {
                 #expect(Set(waiters.values) == Set(waiting.keys))
-                #expect(flights.contains(machine.generation))
+                #expect(underWay != nil)
             } else {
                 #expect(waiting.isEmpty)
             }

@@ -148,6 +148,13 @@ import Testing
         #expect(delay(.seconds(10), 0, nil, 1) == .milliseconds(100))
         policy.maximumDelay = .zero
         #expect(delay(.seconds(10), 5) == .milliseconds(100))
+        // Clocks trap on what they cannot count to.
+        policy.maximumDelay = .seconds(Int64.max)
+        policy.jitter = 0
+        #expect(delay(.seconds(3), .max) == .longestSleep)
+        #expect(delay(.seconds(Int64.max), 0, .seconds(Int64.max)) == .longestSleep)
+        policy.minimumDelay = .seconds(Int64.max)
+        #expect(delay(.seconds(3), 0) == .longestSleep)
     }
 
     /// One connection at a time, one timer at a time, nothing after the end.

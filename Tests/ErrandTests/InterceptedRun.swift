@@ -9,7 +9,7 @@ struct InterceptedRun {
     var headers = HTTPFields()
     var connection: ConnectionOptions?
     /// The client's default.
-    var clientConnection = ConnectionOptions(proxy: .environment)
+    var clientConnection = ConnectionOptions(proxy: .url("http://proxy:3128"))
     var storage = InterceptionContext.Storage()
     /// Where the last hop goes, for runs that are redirected.
     var lastURL: String?

@@ -188,6 +188,27 @@ private struct Refused: Error {}
         #expect(record.isBalanced)
     }
 
+    /// The engine gets what is left of the total time, and no more where an interceptor asked for less.
+    @Test func theTimeThatInterceptorsTakeCounts() async throws {
+        for shortened in [nil, Duration.seconds(1)] {
+            let stub = StubTransport { _ in .response(status: 200) }
+            let client = Client.stubbed(stub)
+            let slow = Intercept(prepare: { request, _ in
+                try await Task.sleep(for: .milliseconds(50))
+                guard let shortened else { return request }
+                var request = request
+                request.settings = try request.settings.with(total: shortened)
+                return request
+            })
+            var command = GetIntercepted(interceptors: [slow])
+            command.timeouts = Timeouts(total: .seconds(60))
+            _ = try await client.run(command)
+            let total = try #require(stub.submitted.first?.settings.timeouts.total)
+            if let shortened { #expect(total == shortened) } else { #expect(total <= .milliseconds(59_950)) }
+            await client.shutdown()
+        }
+    }
+
     /// Something was sent, so neither the interceptor's error nor the transport's is a refusal, nor a redirect's.
     @Test func aReplayThatCannotBeSentIsNoRefusal() async throws {
         for isTransport in [true, false] {

@@ -113,6 +113,70 @@ import Testing
         #expect(next[.accept] == "a")
     }
 
+    /// What ``Redaction`` takes for a secret, however the name is written.
+    @Test(arguments: [("http://a/z", true), ("http://a:81/z", false), ("https://a/z", false), ("http://b/z", false)])
+    func secretsStayWithTheOrigin(target: String, kept: Bool) throws {
+        let names = Redaction.secretHeaders.compactMap { HTTPField.Name($0.uppercased()) }
+        #expect(names.count == Redaction.secretHeaders.count)
+        var headers: HTTPFields = [.accept: "a"]
+        for name in names { headers[name] = "secret" }
+        let next = try followed(decide(307, target, from: description(.get, headers: headers))).headers
+        for name in names { #expect((next[name] != nil) == kept, "\(name)") }
+        #expect(next[.accept] == "a")
+    }
+
+    /// What was sent stays behind where a closure leads elsewhere, what the closure sets goes along.
+    @Test(arguments: [("/z", "http://b/z", false), ("http://b/z", "http://c/z", false), ("/z", "http://a/y", true)])
+    func aClosureTakesNoCredentialsToAnotherOrigin(location: String, veered: String, kept: Bool) throws {
+        let key: HTTPField.Name = "x-api-key"
+        let host: HTTPField.Name = "Host"
+        let sent = try description(
+            .get, headers: [.authorization: "x", .cookie: "c", key: "k", host: "h", .accept: "a"])
+        let veer = RedirectPolicy.follow { hop in
+            var next = hop.proposal
+            next.url = veered
+            return .follow(next)
+        }
+        let careless = RedirectPolicy.follow { hop in
+            var next = hop.from
+            next.url = veered
+            return .follow(next)
+        }
+        for policy in [veer, careless] {
+            let next = try followed(decide(307, location, from: sent, policy: policy))
+            #expect(next.url == veered)
+            for name in [HTTPField.Name.authorization, .cookie, key, host] {
+                #expect((next.headers[name] != nil) == kept, "\(name)")
+            }
+            #expect(next.headers[.accept] == "a")
+        }
+        let deliberate = RedirectPolicy.follow { hop in
+            var next = hop.proposal
+            next.url = veered
+            next.headers = (try? next.headers.setting(.authorization, to: "other")) ?? .empty
+            return .follow(next)
+        }
+        let next = try followed(decide(307, location, from: sent, policy: deliberate))
+        #expect(next.headers[.authorization] == "other")
+        #expect((next.headers[.cookie] != nil) == kept)
+    }
+
+    /// RFC 3986 5.2.2: a relative reference has its base's authority; one that comes with a `Location` names nobody.
+    @Test(
+        arguments: [
+            ("/dir/", "http://ada:pw@a/dir/"), ("z", "http://ada:pw@a/x/z"), ("?q", "http://ada:pw@a/x/y?q"),
+            ("/@z", "http://ada:pw@a/@z"), ("//a/z", "http://a/z"), ("http://a/z", "http://a/z"),
+            ("//eve@a/z", "http://a/z"), ("http://eve:x@b/z", "http://b/z"),
+        ])
+    func theCallersUserStaysWithRelativeReferences(location: String, expected: String) throws {
+        let sent = try description(.get, "http://ada:pw@a/x/y")
+        #expect(try followed(decide(301, location, from: sent)).url == expected)
+    }
+
+    @Test func aLocationOfNobodyButAUserIsTheResponse() throws {
+        guard case .take = decide(302, "//u@/z", from: try description(.get)) else { return #expect(Bool(false)) }
+    }
+
     @Test func downgradeIsRefusedUnlessAllowed() throws {
         let sent = try description(.get, "https://a/")
         guard case .fail(let error) = decide(302, "http://a/", from: sent) else { return #expect(Bool(false)) }

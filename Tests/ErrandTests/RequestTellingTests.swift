@@ -72,6 +72,29 @@ private struct NosyError: Error {
         await client.shutdown(.cancel)
     }
 
+    /// What they hold asks the request something in its `deinit`, which would wait for the lock for ever.
+    @Test func closuresThatAreReplacedDieOutsideTheLock() async {
+        let transport = StubTransport()
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: transport)
+        let died = Mutex(0)
+        let request = client.request(GetText())
+        func noteDeath(_ nosy: Nosy) -> @Sendable (Request<GetText>) -> Void { { _ in _ = nosy } }
+        func nosy() -> Nosy {
+            Nosy {
+                _ = request.state
+                died.withLock { $0 += 1 }
+            }
+        }
+        request.whenDone(success: noteDeath(nosy()), failure: noteDeath(nosy()))
+        request.whenDone(success: noteDeath(nosy()))
+        let dead = died.withLock { $0 }
+        #expect(dead == 2)
+        #expect(request.start(success: nil))
+        let all = died.withLock { $0 }
+        #expect(all == 3)
+        await client.shutdown(.cancel)
+    }
+
     @Test func aRequestStoppedInWillStartIsNotSent() async {
         final class Stopper: Accessory {
             func requestWillStart(_ request: AnyRequest) { request.stop() }

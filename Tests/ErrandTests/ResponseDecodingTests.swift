@@ -19,11 +19,49 @@ import Testing
         let xml = Self.head + "<dict><key>a</key><integer>1</integer></dict></plist>"
         #expect(try response(xml).decodePropertyList(Pair.self) == Pair(a: 1))
         #expect(try response(#"{"x" = "y";}"#).decodePropertyList([String: String].self) == ["x": "y"])
+        // No markup in the OpenStep form.
+        #expect(try response(#"{"x" = "a < </?";}"#).decodePropertyList([String: String].self) == ["x": "a < </?"])
         struct Get: Command {
             var path = "x"
             typealias Response = PropertyList<Pair>
         }
         #expect(try Get().decode(response(xml)).value == Pair(a: 1))
+    }
+
+    /// All that may stand between and within elements.
+    @Test func markupOfPropertyListsIsRead() throws {
+        let marked = #"""
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version='1.0'><!-- it's > --><dict><?a </dict>?>
+            <!--></dict>--><key>a</key><integer>1</integer></dict ></plist>
+            """#
+        for text in [marked, "\u{FEFF}" + marked] {
+            #expect(try response(text).decodePropertyList(Pair.self) == Pair(a: 1))
+        }
+        let section = "<array><string><![CDATA[</string></array>]]></string></array></plist>"
+        #expect(try response(Self.head + section).decodePropertyList([String].self) == ["</string></array>"])
+        let date = "<array><date>2024-01-02T03:04:05Z</date></array></plist>"
+        let expected = [Date(timeIntervalSince1970: 1_704_164_645)]
+        #expect(try response(Self.head + date).decodePropertyList([Date].self) == expected)
+    }
+
+    @Test func longPropertyListsAreRead() throws {
+        let text = Self.head + "<array>" + String(repeating: "<dict></dict>", count: 100_000) + "</array></plist>"
+        #expect(try response(text).decodePropertyList([[String: String]].self).count == 100_000)
+    }
+
+    /// Foundation's decoder ends the process for each of these.
+    @Test func integersAndDatesAreChecked() {
+        let opening: [UInt8] = Array((Self.head + "<integer>").utf8)
+        let closing: [UInt8] = Array("</integer></plist>".utf8)
+        for bytes: [UInt8] in [Array(repeating: 0xFF, count: 16), Array(repeating: 0xF8, count: 5)] {
+            #expect(throws: ErrandError.responseDecodingFailed) {
+                try Response(statusCode: 200, body: opening + bytes + closing).decodePropertyList(Int.self)
+            }
+        }
+        let date = Self.head + "<date>-9223372036854775807-01-01T00:00:00Z</date></plist>"
+        #expect(throws: ErrandError.responseDecodingFailed) { try response(date).decodePropertyList(Date.self) }
     }
 
     @Test(arguments: [
@@ -40,6 +78,12 @@ import Testing
             ("<array>", ""), ("<dict><key>a</key>", ""), ("<array>", "</array>"), ("<plist>", ""),
             ("<array><!-- </array></array> -->", ""), ("<array a=\"></array>\">", ""), ("<array >", "</array >"),
             ("(", ""), ("{a=", ""), ("<array><string><![CDATA[</array></array>]]></string>", ""),
+            // What closes a container for some readers of markup, and none for Foundation.
+            ("<array><?</array>?>", ""), ("<array><?</?>", ""), ("<array><?a </array>?>", "</array>"),
+            ("<array><!--></array>-->", ""), ("<array><!---></array>-->", ""), ("<dict><key/></key>", ""),
+            ("<array><string/></string>", ""), ("<array></?>", ""), ("<array><?></array>?>", ""),
+            ("<array><!x></array>", ""), ("<array a='\"></array>'>", ""), ("<arrays>", "</arrays>"),
+            ("<array/ >", ""), ("<array></arrays>", ""), ("<!DOCTYPE </array>><array>", ""),
         ])
     func nestingIsBounded(opening: String, closing: String) throws {
         let deep = String(repeating: opening, count: 100_000) + String(repeating: closing, count: 100_000)

@@ -33,8 +33,8 @@ public protocol EventAccessory: Accessory {
     func request(_ request: AnyRequest, did event: RequestEvent) throws
 }
 
-/// Told how a request ended, before its closures are. On the callback queue; not told of a request that was stopped
-/// (YTKNetwork `YTKRequestDelegate`).
+/// Told how a request ended, before its closures are. On the callback queue; of a request that was stopped only with
+/// ``Client/Configuration/reportsStops``, by `requestFailed`. Kept weakly (YTKNetwork `YTKRequestDelegate`).
 public protocol RequestDelegate: AnyObject, Sendable {
     /// The request has a value.
     func requestFinished(_ request: AnyRequest)

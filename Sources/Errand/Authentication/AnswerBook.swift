@@ -8,18 +8,25 @@ struct AnswerBook: Sendable {
         let proxy: ConnectionOptions.Proxy
 
         /// `nil` where that side has no business with the request: a proxy does not see what is sent by https, and what
-        /// was put into it for the proxy would reach the server; and none is used where the request says so.
+        /// was put into it for the proxy would reach the server, as it would where no proxy that speaks HTTP is used.
         ///
-        /// - Parameter connection: what a request without options of its own goes by.
-        init?(_ side: ChallengeSide, _ request: RequestDescription, _ connection: ConnectionOptions) {
+        /// - Parameters:
+        ///   - connection: What a request without options of its own goes by.
+        ///   - environment: What is asked where those leave it to the environment.
+        init?(
+            _ side: ChallengeSide, _ request: RequestDescription, _ connection: ConnectionOptions,
+            _ environment: ProxyEnvironment
+        ) {
             let url = URLReference(request.url)
-            let proxy = (request.settings.connection ?? connection).proxy ?? .direct
+            let options = request.settings.connection ?? connection
+            origin = url.origin
+            proxy = options.proxy ?? .direct
             if side == .proxy {
-                guard url.scheme?.lowercased() == "http", proxy != .direct else { return nil }
+                guard url.scheme?.lowercased() == "http", options.passesHTTPProxy(to: origin, by: environment) else {
+                    return nil
+                }
             }
             self.side = side
-            origin = url.origin
-            self.proxy = proxy
         }
     }
 

@@ -5,7 +5,9 @@ import Synchronization
 ///
 /// ```swift
 /// let authentication = AuthenticationInterceptor(TokenAuthenticator(client: authClient), credential: savedToken)
-/// let client = Client(configuration: .init(baseURL: base, interceptors: [authentication]))
+/// var configuration = Client.Configuration(baseURL: base)
+/// configuration.interceptors = [authentication]
+/// let client = Client(configuration: configuration)
 /// ```
 ///
 /// - A thousand responses of status 401 cause one refresh. Requests that were refused with an older credential than the
@@ -26,8 +28,14 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     private let authenticator: A
     private let refreshTimeout: Duration
     private let clock: any Clock<Duration>
-    private let machine: Mutex<Machine>
+    private let guarded: Mutex<Guarded>
     private let lastWaiter = Atomic<UInt64>(0)
+
+    private struct Guarded: ~Copyable {
+        var machine: Machine
+        /// The refresh under way; not one that was overtaken.
+        var refresh: Task<Void, Never>?
+    }
 
     /// `credential`: the first one; `nil`, the default, has the first request get one. `refreshTimeout`: after that long
     /// a refresh counts as failed, with ``ErrandError/timeoutTotal`` beneath, and its task is cancelled; the default of
@@ -39,25 +47,33 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         self.authenticator = authenticator
         self.refreshTimeout = refreshTimeout
         self.clock = clock
-        machine = Mutex(Machine(credential))
+        guarded = Mutex(Guarded(machine: Machine(credential), refresh: nil))
     }
 
     /// The latest credential, fit to be sent or not; `nil` before the first, and after a logout.
     ///
-    /// Set it after a login: requests that wait are sent with it, and a refresh under way ends in nothing. Set it to
-    /// `nil` to log out: requests that wait fail with ``ErrandError/authenticationFailed``, and the next one has
-    /// ``Authenticator/refresh(_:after:)`` get a credential from nothing.
+    /// Set it after a login: requests that wait are sent with it, and a refresh under way ends in nothing; it is
+    /// cancelled, unless it is the refresh itself that sets this, in its own task or one that it made (not in a closure on
+    /// a callback queue: there, return the credential instead). Set it to `nil` to log out: requests that wait fail
+    /// with ``ErrandError/authenticationFailed``, and the next one has ``Authenticator/refresh(_:after:)`` get a
+    /// credential from nothing.
     public var credential: A.Credential? {
-        get { machine.withLock { $0.credential } }
+        get { guarded.withLock { $0.machine.credential } }
         set {
             let withdrawn = ErrandError.authenticationFailed.with(message: "the credential was taken away")
-            settle(machine.withLock { $0.credentialSet(newValue, otherwise: withdrawn) })
+            let (settlement, overtaken) = guarded.withLock { guarded in
+                (guarded.machine.credentialSet(newValue, otherwise: withdrawn), guarded.refresh.take())
+            }
+            if let settlement { settle(settlement) }
+            // As a rule a refresh that was refused for good and logs out, which it has yet to say.
+            if RefreshScope.current.contains(ObjectIdentifier(self)) { return }
+            overtaken?.cancel()
         }
     }
 
     /// Has the next request refresh the credential before it is sent. Requests under way are not touched.
     public func invalidate() {
-        machine.withLock { $0.invalidated() }
+        guarded.withLock { $0.machine.invalidated() }
     }
 
     // MARK: Interceptor
@@ -78,7 +94,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
             context.storage.setCredentialUse(of: self, nil)
             return request
         }
-        let present = machine.withLock { $0.issue }
+        let present = guarded.withLock { $0.machine.issue }
         var isRenewed = if case .sent(let sent) = former { sent.isRenewed } else { false }
         let issue: Issue
         if let present, authenticator.isUsable(present.credential) {
@@ -100,7 +116,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         guard case .response(let response) = result, case .sent(var sent) = context.storage.credentialUse(of: self),
             context.isResult(from: sent.origin), authenticator.refuses(response)
         else { return false }
-        let isOutdated = machine.withLock { $0.issue.map { $0.generation > sent.generation } ?? false }
+        let isOutdated = guarded.withLock { $0.machine.issue }.map { $0.generation > sent.generation } ?? false
         if !isOutdated {
             guard !sent.isRenewed else { return false }
             _ = try await renewed(instead: sent.generation, after: response)
@@ -116,14 +132,13 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     private func renewed(instead refused: UInt64?, after response: Response?) async throws -> Issue {
         try Task.checkCancellation()
         let number = lastWaiter.add(1, ordering: .relaxed).newValue
+        let occasion = Machine.Occasion(response: response, scope: RefreshScope.current)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                let action = machine.withLock { $0.credentialAwaited(by: number, waiter, refused: refused) }
-                switch action {
-                case .wait: break
-                case .refresh(let order): begin(order, after: response)
-                case .settle(let settlement): settle(settlement)
-                }
+                perform(
+                    guarded.withLock { guarded in
+                        guarded.machine.credentialAwaited(by: number, waiter, refused: refused, occasion)
+                    })
                 // A task cancelled before that has had its handler called when nobody waited yet.
                 if Task.isCancelled { leave(number) }
             }
@@ -133,15 +148,31 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     }
 
     private func leave(_ number: UInt64) {
-        machine.withLock { $0.waiterLeft(number) }?.resume(throwing: CancellationError())
+        guarded.withLock { $0.machine.waiterLeft(number) }?.resume(throwing: CancellationError())
     }
 
-    private func begin(_ order: Machine.Order, after response: Response?) {
-        let refresh = Task { [self] in
-            end(order, await refreshed(order.credential, after: response))
+    private func perform(_ action: Machine.Action) {
+        switch action {
+        case .wait: break
+        case .refresh(let order): begin(order)
+        case .settle(let settlement): settle(settlement)
         }
+    }
+
+    private func begin(_ order: Machine.Order) {
+        let begun = guarded.withLock { guarded -> Task<Void, Never>? in
+            guard guarded.machine.generation == order.flight else { return nil }
+            // Under the lock: whoever overtakes it has to find it.
+            let refresh = Task { [self] in
+                end(order, await refreshed(order))
+            }
+            guarded.refresh = refresh
+            return refresh
+        }
+        // It was overtaken before it was begun.
+        guard let refresh = begun else { return end(order, .failure(.cancelled)) }
         let timer = Task { [self] in
-            guard (try? await clock.sleep(for: refreshTimeout)) != nil else { return }
+            guard (try? await clock.sleep(for: min(refreshTimeout, Duration.longestSleep))) != nil else { return }
             let late = ErrandError.timeoutTotal.with(message: "the refresh took longer than \(refreshTimeout)")
             end(order, .failure(.noCredential(late)))
             refresh.cancel()
@@ -152,14 +183,13 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         }
     }
 
-    private func refreshed(_ credential: A.Credential?, after response: Response?) async
-        -> Result<A.Credential, ErrandError>
-    {
+    private func refreshed(_ order: Machine.Order) async -> Result<A.Credential, ErrandError> {
         do {
-            let scope = RefreshScope.current.union([ObjectIdentifier(self)])
+            // Not the present one: what was put off is begun by the task of the one before it.
+            let scope = order.occasion.scope.union([ObjectIdentifier(self)])
             return .success(
                 try await RefreshScope.$current.withValue(scope) {
-                    try await authenticator.refresh(credential, after: response)
+                    try await authenticator.refresh(order.credential, after: order.occasion.response)
                 })
         } catch {
             return .failure(.noCredential(error))
@@ -167,11 +197,15 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     }
 
     private func end(_ order: Machine.Order, _ result: Result<A.Credential, ErrandError>) {
-        settle(machine.withLock { $0.refreshEnded(order.flight, result) })
+        let action = guarded.withLock { guarded -> Machine.Action? in
+            let action = guarded.machine.refreshEnded(order.flight, result)
+            if guarded.machine.underWay == nil { guarded.refresh = nil }
+            return action
+        }
+        if let action { perform(action) }
     }
 
-    private func settle(_ settlement: Machine.Settlement?) {
-        guard let settlement else { return }
+    private func settle(_ settlement: Machine.Settlement) {
         for waiter in settlement.waiters { waiter.resume(with: settlement.outcome) }
     }
 }

@@ -36,12 +36,16 @@ public protocol Authenticator: Sendable {
     func refuses(_ response: Response) -> Bool
 
     /// Gets a new credential, by the old one (`nil`: there never was one) and the response that refused it (`nil`: it
-    /// was not sent). Never called twice at the same time by one interceptor; what it throws becomes the
-    /// `underlyingError` of ``ErrandError/authenticationFailed`` for all who wait.
+    /// was not sent). What it throws becomes the `underlyingError` of ``ErrandError/authenticationFailed`` for all who
+    /// wait.
     ///
-    /// Requests that it makes, in its own task or in children of it, are not authenticated by the interceptor that
-    /// called it, even on the same client: they would wait for themselves. The same holds for tasks that it starts
-    /// by `Task { }`, for as long as they run.
+    /// Its task is cancelled when another credential is set in the meantime, and when the `refreshTimeout` of the
+    /// interceptor is up. One interceptor does not call it again before it has returned or its time is up: one that
+    /// goes on after that, cancelled as it is, may be running beside the next.
+    ///
+    /// Requests that it makes, in its own task or in children of it, and those of groups that it runs there, are not
+    /// authenticated by the interceptor that called it, even on the same client: they would wait for themselves. The
+    /// same holds for tasks that it starts by `Task { }`, for as long as they run.
     func refresh(_ credential: Credential?, after response: Response?) async throws -> Credential
 }
 

@@ -45,7 +45,7 @@ public final class ChallengeInterceptor: Interceptor {
         memory.keys = [:]
         let original = request
         for side in ChallengeSide.allCases {
-            guard let key = AnswerBook.Key(side, original, context.connection) else { continue }
+            guard let key = AnswerBook.Key(side, original, context.connection, .present) else { continue }
             memory.keys[side] = key
             let kept = book.withLock { $0[key] }
             let own = original.hasCredential(for: side)

@@ -3,6 +3,9 @@
 /// Generations tell requests apart by what they carried: the number grows with every end of a refresh, a failed one
 /// included, and with every credential set from outside. So a request that was refused knows whether there is a newer
 /// credential to be tried, or whether the refresh that would have saved it has failed already.
+///
+/// A refresh that is overtaken by a credential set from outside is under way all the same until it ends. One that is
+/// needed before that is put off: its waiters wait, and it begins when the other has ended.
 struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable {
     typealias Generation = UInt64
     typealias Issue = CredentialIssue<Credential>
@@ -17,10 +20,19 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         case refreshing(Credential?, [UInt64: Waiter])
     }
 
+    /// What makes a refresh necessary.
+    struct Occasion: Sendable {
+        /// What refused the credential; `nil`: it was not sent.
+        var response: Response?
+        /// The refreshes that whoever asks belongs to.
+        var scope: Set<ObjectIdentifier> = []
+    }
+
     /// A refresh to begin; `flight` names it when it ends.
     struct Order: Sendable {
         let flight: Generation
         let credential: Credential?
+        let occasion: Occasion
     }
 
     /// What waiters are told.
@@ -30,7 +42,7 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
     }
 
     enum Action {
-        /// The waiter is told when the refresh under way ends.
+        /// The waiter is told when the refresh under way ends, or the one that is put off.
         case wait
         /// The same, and a refresh is to be begun.
         case refresh(Order)
@@ -40,6 +52,10 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
 
     private(set) var state: State
     private(set) var generation: Generation = 0
+    /// The refresh that was begun and has not ended; of another generation than the present one where it was overtaken.
+    private(set) var underWay: Generation?
+    /// Of the refresh that is put off.
+    private var occasion = Occasion()
 
     init(_ credential: Credential?) {
         state = credential.map { .usable($0) } ?? .due(nil, nil)
@@ -61,7 +77,9 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
 
     /// Somebody cannot go on with what was there: with nothing (`refused` is `nil`), or with a credential of that
     /// generation, which was refused or is not worth being sent.
-    mutating func credentialAwaited(by number: UInt64, _ waiter: Waiter, refused: Generation?) -> Action {
+    mutating func credentialAwaited(
+        by number: UInt64, _ waiter: Waiter, refused: Generation?, _ occasion: Occasion = Occasion()
+    ) -> Action {
         switch state {
         case .usable(let credential):
             guard refused == generation else {
@@ -69,13 +87,13 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
                 let issue = Issue(credential: credential, generation: generation)
                 return .settle(Settlement(waiters: [waiter], outcome: .success(issue)))
             }
-            return begin(credential, [number: waiter])
+            return begin(credential, [number: waiter], occasion)
         case .due(let credential, let failure):
             if let failure, let refused, refused < generation {
                 // Sent before the refresh failed, refused after: its fate was decided by that refresh.
                 return .settle(Settlement(waiters: [waiter], outcome: .failure(failure)))
             }
-            return begin(credential, [number: waiter])
+            return begin(credential, [number: waiter], occasion)
         case .refreshing(let credential, var waiters):
             letGo()
             waiters[number] = waiter
@@ -84,9 +102,20 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         }
     }
 
-    private mutating func begin(_ credential: Credential?, _ waiters: [UInt64: Waiter]) -> Action {
+    private mutating func begin(
+        _ credential: Credential?, _ waiters: [UInt64: Waiter], _ occasion: Occasion
+    ) -> Action {
         state = .refreshing(credential, waiters)
-        return .refresh(Order(flight: generation, credential: credential))
+        guard underWay == nil else {
+            self.occasion = occasion
+            return .wait
+        }
+        return .refresh(order(credential, occasion))
+    }
+
+    private mutating func order(_ credential: Credential?, _ occasion: Occasion) -> Order {
+        underWay = generation
+        return Order(flight: generation, credential: credential, occasion: occasion)
     }
 
     /// A waiter's task was cancelled. The refresh goes on, even for nobody. `nil` where it does not wait (any more).
@@ -103,17 +132,27 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         }
     }
 
-    /// `nil` where nobody is to be told: another credential was set in the meantime, or the refresh took too long.
-    mutating func refreshEnded(_ flight: Generation, _ result: Result<Credential, ErrandError>) -> Settlement? {
-        guard flight == generation, case .refreshing(let former, let waiters) = state else { return nil }
+    /// A refresh has returned, or its time is up. `nil` where nothing is to be done: nobody waits, another credential
+    /// was set in the meantime, or it returned after its time.
+    mutating func refreshEnded(_ flight: Generation, _ result: Result<Credential, ErrandError>) -> Action? {
+        guard flight == underWay else { return nil }
+        underWay = nil
+        guard case .refreshing(let former, let waiters) = state else { return nil }
+        guard flight == generation else {
+            // It was overtaken, and makes way for the one that was put off.
+            let putOff = occasion
+            occasion = Occasion()
+            return .refresh(order(former, putOff))
+        }
         generation += 1
         switch result {
         case .success(let credential):
             state = .usable(credential)
             return settlement(waiters, .success(Issue(credential: credential, generation: generation)))
+                .map { Action.settle($0) }
         case .failure(let error):
             state = .due(former, error)
-            return settlement(waiters, .failure(error))
+            return settlement(waiters, .failure(error)).map { Action.settle($0) }
         }
     }
 
@@ -121,6 +160,7 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
     mutating func credentialSet(_ credential: Credential?, otherwise failure: ErrandError) -> Settlement? {
         var waiting: [UInt64: Waiter] = [:]
         if case .refreshing(_, let waiters) = state { waiting = waiters }
+        occasion = Occasion()
         generation += 1
         guard let credential else {
             // No failure is kept: what comes after a logout may ask for a new credential.

@@ -17,6 +17,15 @@ enum CacheQuestion: Sendable {
     case timed(TimedExchange)
     case http(HTTPExchange, conditions: HTTPFields)
 
+    /// What the answer would be removed by, were it stored; `nil`: it is not.
+    var removalNames: [String]? {
+        switch self {
+        case .none, .passed: nil
+        case .timed(let exchange): exchange.plan.members.tags + [exchange.key.removalName]
+        case .http(let exchange, _): exchange.tags.map { $0 + [exchange.set.primary.removalName] }
+        }
+    }
+
     /// The header fields to send.
     func headers(of description: RequestDescription) -> HeaderBlock {
         guard case .http(_, let conditions) = self, !conditions.isEmpty else { return description.headers }

@@ -253,13 +253,20 @@ final class CacheCarrier: Transport {
         guard isWanted else { return }
         var description = transfer.description
         description.headers = question.headers(of: description)
-        open(transfer, description, since: since)
+        open(transfer, description, for: question, at: now, since: since)
     }
 
     /// `since`: the time from then on counts as used up.
-    private func open(_ transfer: CacheTransfer, _ description: RequestDescription, since: Duration?) {
+    private func open(
+        _ transfer: CacheTransfer, _ description: RequestDescription, for question: CacheQuestion, at now: Int64,
+        since: Duration?
+    ) {
         do throws(ErrandError) {
             var description = description
+            // Nobody who comes after a removal joins what was sent before it and may bring what was removed.
+            if transfer.base is CoalescingTransport {
+                description.cachePlan?.sent = (now, question.removalNames.map(cache.changes.lastRemoval) ?? 0)
+            }
             if let since, let total = description.settings.timeouts.total {
                 let left = total - (stopwatch.now() - since)
                 guard left > .zero else { throw .timeoutTotal }
@@ -286,8 +293,9 @@ final class CacheCarrier: Transport {
 
     /// On the queue of whom the transfer is for.
     func ended(_ transfer: CacheTransfer, with result: TransferResult) {
-        let (question, requestedAt) = table.withLock { _ in (transfer.question, transfer.requestedAt) }
+        let (question, own) = table.withLock { _ in (transfer.question, transfer.requestedAt) }
         let isCollapsed = transfer.isCollapsed
+        let requestedAt = transfer.sentAt(own: own)
         let reply: CacheReply =
             switch question {
             case .none: .deliver(result, .network)
@@ -333,7 +341,7 @@ final class CacheCarrier: Transport {
             if transfer.receiver == nil { return revalidated(transfer) }
             return tell(transfer, .failure(.cancelled))
         }
-        open(transfer, transfer.description, since: nil)
+        open(transfer, transfer.description, for: next, at: now, since: nil)
     }
 
     // MARK: In the background

@@ -33,6 +33,13 @@ final class CacheChanges: Sendable {
     /// Now, as the count of changes.
     var moment: UInt64 { last.load(ordering: .acquiring) }
 
+    /// When one of these was removed last, or everything; 0: never. Two requests between which that was must not share a
+    /// transfer.
+    func lastRemoval(of names: [String]) -> UInt64 {
+        guard lastRemoval.load(ordering: .acquiring) > 0 else { return 0 }
+        return noted.withLock { noted in names.reduce(noted.removal) { max($0, noted.removals[$1] ?? 0) } }
+    }
+
     private func next() -> UInt64 { last.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
 
     private func noteRemoval(_ body: (inout Noted, UInt64) -> Void) {

@@ -7,6 +7,9 @@ struct CachePlan: Sendable {
     var isHop = false
     /// What was stored has been told, or could not be used.
     var isSecond = false
+    /// When it was sent, in milliseconds since 1970, and after which removal of what it may store
+    /// (``CacheChanges/lastRemoval(of:)``); for who joins the transfer.
+    var sent: (at: Int64, after: UInt64) = (0, 0)
 
     init(_ box: CachePolicy.Box, reading: CacheReading?, in cache: ResponseCache) {
         self.box = box

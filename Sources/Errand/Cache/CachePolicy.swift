@@ -42,8 +42,8 @@ public struct CachePolicy: Sendable {
         /// fields are not known here: say whose they are by ``namespace``, or `sensitiveData`. By HTTP a shared cache does
         /// not look at credentials anyway, and keeps what RFC 9111 3.5 lets it.
         public var ignoresCredentials = false
-        /// Whether equal requests that find nothing wait for one transfer, as ``CommandOptions/coalesced`` would have it.
-        /// Default: no.
+        /// Whether equal requests that find nothing wait for one transfer, as ``CommandOptions/coalesced`` would have it; none
+        /// for one that was sent before the response was last removed, or made void by an unsafe request. Default: no.
         public var collapsesMisses = false
         /// For how long after it has expired an entry may stand in where the network fails: no response, or one of status
         /// 500, 502, 503 or 504. Where the response itself says something (RFC 5861, `stale-if-error`,

@@ -26,6 +26,8 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     let base: any Transport
     private let carrier: CacheCarrier
     private let waits = Atomic<Bool>(false)
+    /// When what it waits for was sent; 0: not known.
+    private let joinedAt = Atomic<Int64>(0)
     // This and what follows: read and written only while the table is locked.
     nonisolated(unsafe) var phase = Phase.lookingUp(isPaused: false)
     // As `phase`.
@@ -68,9 +70,18 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     /// About to be submitted.
     func sendsItself() { waits.store(false, ordering: .relaxed) }
 
-    override func joined() { waits.store(true, ordering: .relaxed) }
+    override func joined(sentAt time: Int64?) {
+        joinedAt.store(time ?? 0, ordering: .relaxed)
+        waits.store(true, ordering: .relaxed)
+    }
 
-    /// Whether it has waited for an equal one instead of being sent (RFC 9211 2.7). Its end came after ``joined()``.
+    /// When the request went out whose response it was told: another's, where it has waited for that (RFC 9111 4.2.3).
+    func sentAt(own: Int64) -> Int64 {
+        let time = isCollapsed ? joinedAt.load(ordering: .relaxed) : 0
+        return time == 0 ? own : min(own, time)
+    }
+
+    /// Whether it has waited for an equal one instead of being sent (RFC 9211 2.7). Its end came after ``joined(sentAt:)``.
     var isCollapsed: Bool { waits.load(ordering: .relaxed) }
 
     // MARK: While the table is locked

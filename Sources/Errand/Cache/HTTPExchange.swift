@@ -23,7 +23,8 @@ struct HTTPExchange: Sendable {
         self.set = set
         self.hasHiddenCookies = hasHiddenCookies
         request = HTTPCacheRequest(
-            method: description.method, url: description.url, headers: description.headers.fields)
+            method: description.method, url: description.url, headers: description.headers.fields,
+            answersChallenges: description.authentication != nil)
         var rules = plan.cache.rules
         rules.staleIfError = plan.members.staleIfError.map { $0.cacheMilliseconds / 1000 }
         self.rules = rules
@@ -188,6 +189,15 @@ struct HTTPExchange: Sendable {
 
     // MARK: What is stored then
 
+    /// The user's, and that of the URL that was asked; `nil` where libcrypto fails.
+    var tags: [String]? {
+        let url = CachePolicy.Members.withoutFragment(description.url)
+        let known = plan.members.keyURL(of: description.url)
+        guard let tag = ResponseCache.tag(of: url) else { return nil }
+        let other = known == url ? nil : ResponseCache.tag(of: known)
+        return plan.members.tags + [tag] + (other.map { [$0] } ?? [])
+    }
+
     /// Whether it is kept.
     private func keep(_ response: Response, _ verdict: HTTPCacheAdmission.Verdict, _ obsolete: [Int]) -> Bool {
         var written: Written?
@@ -226,7 +236,11 @@ struct HTTPExchange: Sendable {
 
     /// Whether all is known that the response depends on.
     private func isKeepable(_ entry: HTTPCacheEntry) -> Bool {
-        !(hasHiddenCookies && entry.vary.names.contains("cookie") && !request.headers.contains(.cookie))
+        let isHidden = { (name: String, field: HTTPField.Name) in
+            entry.vary.names.contains(name) && !request.headers.contains(field)
+        }
+        return !(hasHiddenCookies && isHidden("cookie", .cookie))
+            && !(request.answersChallenges && rules.isShared && isHidden("authorization", .authorization))
     }
 
     private func remove(_ key: CacheKey, _ written: Written?) {
@@ -290,11 +304,8 @@ struct HTTPExchange: Sendable {
         _ entry: HTTPCacheEntry, statusLine: [UInt8], body: [UInt8], of old: HTTPStoredSet.Stored? = nil
     ) -> Written? {
         if let old, !cache.queue.isWorking { return Written(left: old.key) }
+        guard let tags else { return nil }
         let url = CachePolicy.Members.withoutFragment(description.url)
-        let known = plan.members.keyURL(of: description.url)
-        guard let tag = ResponseCache.tag(of: url) else { return nil }
-        let other = known == url ? nil : ResponseCache.tag(of: known)
-        let tags = plan.members.tags + [tag] + (other.map { [$0] } ?? [])
         let names = { tags + [set.primary.removalName] }
         guard !cache.changes.hasRemoved(names, storedAt: old?.record.storedAt, since: set.moment) else { return nil }
         let now = entry.responseTime.milliseconds

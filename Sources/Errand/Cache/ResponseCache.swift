@@ -176,7 +176,16 @@ public final class ResponseCache: Sendable {
         guard !tags.isEmpty else { return }
         changes.noteRemoval(of: tags)
         queue.barrier { (store) throws(CacheStoreError) in
-            for tag in tags { try store.remove(tag: tag) }
+            // All of them: a store that fails owes what it was called with, and a layer above it removes only then.
+            var failure: CacheStoreError?
+            for tag in tags {
+                do throws(CacheStoreError) {
+                    try store.remove(tag: tag)
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
         }
     }
 }

@@ -13,8 +13,8 @@ extension Client {
         public var accessories: [any Accessory] = []
         /// Stand between every request of the client and the network; see ``Interceptor``.
         public var interceptors: [any Interceptor] = []
-        /// Whether closures of a stopped request are told, with ``ErrandError/cancelled``. Default: no; `stop()` is
-        /// silent.
+        /// Whether delegate and closures of a stopped request are told, with ``ErrandError/cancelled``. Filters are not, either
+        /// way. Default: no; `stop()` is silent.
         public var reportsStops = false
         /// Where responses are kept whose ``CachePolicy`` is not off. `nil`: in 32 MiB of memory of the client's own.
         public var cache: ResponseCache?

@@ -5,7 +5,8 @@ import Synchronization
 extension Client {
     /// The part of a ``Configuration`` that may change while the client runs, by ``Client/reconfigure(_:)``.
     public struct Settings: Sendable {
-        /// What relative paths are joined to. `nil` or empty: every path must be absolute (YTKNetwork `baseUrl`).
+        /// What relative paths are joined to; a slash is added to its path where none ends it, and its query and fragment are
+        /// dropped. `nil` or empty: every path must be absolute (YTKNetwork `baseUrl`).
         public var baseURL: String?
         /// What the relative paths of commands that ask for it are joined to, see ``Command/usesCDN`` (YTKNetwork
         /// `cdnUrl`). Default: `nil`.

@@ -49,7 +49,7 @@ extension Client {
     /// `CancellationError` where the task is cancelled.
     func sleep(for time: Duration) async throws {
         let clock = clock
-        let sleep = Task { try await clock.sleep(for: time) }
+        let sleep = Task { try await clock.sleep(for: min(time, .longestSleep)) }
         let number = life.withLock { life -> UInt64? in
             guard life.machine.state == .running else { return nil }
             life.lastSleep += 1

@@ -43,8 +43,9 @@ final class CoalescingTransport: Transport {
             table.lastID += 1
             let id = TransferID(rawValue: table.lastID)
             let present = key.flatMap { table.shared[$0] }
-            let transfer = present ?? SharedTransfer(key, of: self, events: events)
-            if present != nil { receiver.joined() }
+            let transfer =
+                present ?? SharedTransfer(key, sentAt: description.cachePlan?.sent.at, of: self, events: events)
+            if present != nil { receiver.joined(sentAt: transfer.sentAt) }
             transfer.join(receiver, as: id)
             table.transfers[id] = transfer
             if let key, present == nil { table.shared[key] = transfer }

@@ -28,6 +28,8 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
 
     /// `nil`: never shared.
     let key: SharedTransferKey?
+    /// In milliseconds since 1970, where that is known.
+    let sentAt: Int64?
     /// In the order in which they came.
     // This and what follows: read and written only while the table is locked.
     nonisolated(unsafe) private(set) var members: [Member] = []
@@ -37,8 +39,9 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
     nonisolated(unsafe) private var isPaused = false
     private let transport: CoalescingTransport
 
-    init(_ key: SharedTransferKey?, of transport: CoalescingTransport, events: CallbackQueue) {
+    init(_ key: SharedTransferKey?, sentAt: Int64?, of transport: CoalescingTransport, events: CallbackQueue) {
         self.key = key
+        self.sentAt = sentAt
         self.transport = transport
         super.init(callbacks: events)
     }

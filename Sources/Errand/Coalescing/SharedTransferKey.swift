@@ -14,6 +14,8 @@ struct SharedTransferKey: Hashable {
     private let limits: Limits
     private let priority: Priority
     private let connection: ConnectionOptions?
+    /// Which removal of the response from the cache was the last before it was sent.
+    private let removals: UInt64
 
     /// `nil` where nothing can be shared: a streamed response has one reader, and a file or a source may give other bytes
     /// the next time.
@@ -37,6 +39,7 @@ struct SharedTransferKey: Hashable {
         limits = description.settings.limits
         priority = description.settings.priority
         connection = description.settings.connection
+        removals = description.cachePlan?.sent.after ?? 0
     }
 
     /// The rest is compared, not hashed: requests to one address differ seldom, and bodies may be long.

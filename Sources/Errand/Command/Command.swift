@@ -12,8 +12,10 @@ public import HTTPTypes
 /// ```
 ///
 /// Everything but ``path`` has a default. A command is read once per start, on the thread that starts it, and turned
-/// into an immutable ``RequestDescription``; what it says of the response is asked, and ``decode(_:)`` called, on the client's
-/// callback queue, or in the caller's own task where the command runs by `async` on a client without accessories.
+/// into an immutable ``RequestDescription``. What it says of the response is asked, and ``decode(_:)`` called, later and in one
+/// of three places, so that it must not rely on any: the caller's own task (by `async`, where no accessory, interceptor or
+/// hook is to be called); a task of the request's own (with interceptors, a validator or preprocessors, or for a body of
+/// 64 KiB and more that is decoded or has a shape); else the client's callback queue.
 ///
 /// YTKNetwork calls this `YTKRequest` and mixes it with the running request.
 public protocol Command: Sendable {
@@ -26,8 +28,8 @@ public protocol Command: Sendable {
     /// Default: GET (YTKNetwork `requestMethod`).
     var method: HTTPRequest.Method { get }
 
-    /// Absolute (`http://...`), or relative to the base URL as RFC 3986 5.2 says: `users/1` is appended to the base's
-    /// folder, `/users/1` replaces the base's path. Spaces and non-ASCII characters are percent-encoded, an existing
+    /// Absolute (`http://...`), or relative to the base URL (as if that ended with `/`) as RFC 3986 5.2 says: `users/1` is
+    /// appended to it, `/users/1` replaces the base's path. Spaces and non-ASCII characters are percent-encoded, an existing
     /// `%41` is kept, a `%` that begins no such escape becomes `%25`; the segments `.` and `..` are removed from absolute and relative ones alike (5.2.4), `%2e` is kept.
     /// A relative path whose first segment has a colon is written `./a:b`. An absolute URL, and `//host/x`, leads to any
     /// host; the client's default credentials do not, see ``Client/Settings/authorization`` (YTKNetwork `requestUrl`).
@@ -137,7 +139,8 @@ public protocol Command: Sendable {
     var validator: (@Sendable (Response, Errand.Response) async throws -> Void)? { get }
 
     /// Runs after a success, off the callback queue and before anybody is told (YTKNetwork
-    /// `requestCompletePreprocessor`). Default: `nil`.
+    /// `requestCompletePreprocessor`). Of a run one preprocessor is called at most: where ``Timeouts/total`` is up while it
+    /// runs, the run ends with that at once, and the other is not called. Default: `nil`.
     var successPreprocessor: (@Sendable (Response, Errand.Response) async -> Void)? { get }
 
     /// Runs after a failure, off the callback queue and before anybody is told; not after a stop or the client's shutdown,

@@ -20,13 +20,13 @@ public struct RawCommand: Command {
     public var timeouts: Timeouts?
     /// Default: the client's.
     public var limits: Limits?
-    /// Default: the client's.
+    /// Default: normal.
     public var priority = Priority.normal
     /// Default: the client's.
     public var connection: ConnectionOptions?
     /// Default: the client's.
     public var redirects: RedirectPolicy?
-    /// Default: none.
+    /// Default: none but the client's.
     public var options: CommandOptions = []
     /// Default: the client's.
     public var cache: CachePolicy?

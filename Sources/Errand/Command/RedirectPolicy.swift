@@ -1,10 +1,14 @@
 /// What to do with a redirecting response (RFC 9110 15.4).
 ///
 /// The rules of ``follow(limit:allowsDowngrade:)``: 301 and 302 turn POST into GET and drop the body, 303 turns
-/// everything but HEAD into GET and drops the body, 307 and 308 keep method and body; `Authorization`, `Cookie`,
-/// `Proxy-Authorization` and the TLS client certificate are dropped when scheme, host or port change; https never leads
-/// to http, and neither leads to another scheme (``ErrandError/redirectRefused``). A redirecting status without a usable
-/// `Location` is the response itself.
+/// everything but HEAD into GET and drops the body, 307 and 308 keep method and body; https never leads to http, and
+/// neither leads to another scheme (``ErrandError/redirectRefused``). A redirecting status without a usable `Location`
+/// is the response itself.
+///
+/// When scheme, host or port change, the header fields of ``Redaction/secretHeaders`` (`Authorization`, `Cookie`,
+/// `Proxy-Authorization`, `X-Api-Key` and the like), `Host`, the credentials of Digest and the TLS client certificate
+/// are dropped. A secret in a field that is not listed there goes along: remove it in ``decide``. User information of a
+/// `Location` is never used; a relative `Location` keeps that of the URL it came from (RFC 3986 5.2.2).
 public struct RedirectPolicy: Sendable {
     /// What a decision closure says about one hop.
     public enum Decision: Sendable {
@@ -30,7 +34,9 @@ public struct RedirectPolicy: Sendable {
     public var limit: Int
     /// Whether https may lead to http; if not, such a hop is ``ErrandError/redirectRefused``.
     public var allowsDowngrade: Bool
-    /// Asked before every hop that the rules allow, on the callback queue or in the caller's task.
+    /// Asked before every hop that the rules allow, on the callback queue or in the caller's task. Where it leads to
+    /// another origin than the one that was asked, credentials with the value that was sent are dropped after it, too; a
+    /// field that it gives another value stays.
     public var decide: (@Sendable (Hop) -> Decision)?
 
     /// Makes a policy.

@@ -17,7 +17,8 @@ public import HTTPTypes
 /// otherwise than well is kept for the next one, except where the digest was wrong. Never cached.
 ///
 /// GET alone. The body is asked for without content encoding (``ErrandError/contentEncodingRefused`` where it comes with
-/// one), and ``Limits/bodyBytes`` counts only where the command gives it, for each transfer. ``Timeouts/total`` is for
+/// one), and ``Limits/bodyBytes`` counts only where the command, an override or the client's settings give it, for each
+/// transfer. ``Timeouts/total`` is for
 /// everything together, the other timeouts for each transfer. Nothing of a body is kept in memory but what is on its way to
 /// the disk, at most 256 KiB a connection; all work on files is done on a queue of the download's own.
 ///
@@ -42,7 +43,8 @@ public struct Download: Command {
     /// Whether ``DownloadedFile/sha256`` is wanted where ``sha256`` does not ask for it. Default: no.
     public var computesSHA256 = false
     /// So many connections at once, each for a range of the file, where the server says that it has ranges, how long the file
-    /// is, and what it is told from others by; else one. Pieces are 1 MiB at least. 1...64. Default: 1.
+    /// is, and what it is told from others by; else one, and for the rest of the run once their answers contradict each
+    /// other. Pieces are 1 MiB at least. 1...64. Default: 1.
     public var ranges = 1
     /// Bytes a second, over all connections together and on average: up to 256 KiB each come at once. Above zero. Default,
     /// `nil`: as fast as they come.

@@ -24,6 +24,16 @@ struct DownloadDirectory: ~Copyable {
             owning: Int32(try FileDescriptor.checked { Int(openat(descriptor.number, name, all, mode)) }))
     }
 
+    /// `nil` where there is nothing.
+    func openExisting(_ name: String, _ flags: Int32) throws(FileDescriptor.Failure) -> FileDescriptor? {
+        do throws(FileDescriptor.Failure) {
+            return try open(name, flags)
+        } catch {
+            guard error.errno == ENOENT else { throw error }
+            return nil
+        }
+    }
+
     /// Of what the name stands for, a symbolic link itself included; `nil` where there is nothing.
     func status(_ name: String) throws(FileDescriptor.Failure) -> stat? {
         var status = stat()
@@ -34,6 +44,12 @@ struct DownloadDirectory: ~Copyable {
             guard error.errno == ENOENT else { throw error }
             return nil
         }
+    }
+
+    /// Whether it is this user's, or the directory's owner's, who may put anything there at any time: so it is where a file
+    /// system shows one owner for all. In a directory that others may write to they may have put something there, too.
+    func isOwn(_ status: stat) -> Bool {
+        status.st_uid == geteuid() || (try? descriptor.status())?.st_uid == status.st_uid
     }
 
     /// Whether the name stands for that file, and not for another one by now.
@@ -88,11 +104,14 @@ struct DownloadDirectory: ~Copyable {
         DownloadJournalFile.read(paths, in: self)
     }
 
-    /// Whether there is a part with bytes that no download has begun. What cannot be seen is not taken for one.
+    /// Whether there is a part, or a journal, that no download of this user's has begun. What cannot be seen is not taken
+    /// for one.
     func hasForeignPart(_ paths: DownloadPaths) -> Bool {
         do throws(FileDescriptor.Failure) {
-            guard let part = try status(paths.part), part.st_size > 0 else { return false }
-            return try status(paths.journal) == nil
+            let journal = try status(paths.journal)
+            if let journal, !isOwn(journal) { return true }
+            guard let part = try status(paths.part) else { return false }
+            return !isOwn(part) || part.st_nlink > 1 || part.st_size > 0 && journal == nil
         } catch {
             return false
         }

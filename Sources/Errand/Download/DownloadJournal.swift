@@ -25,7 +25,7 @@ extension DownloadJournal {
     private static let magic = Array("errand-download\n".utf8)
 
     /// The magic word, the version, the fields, and a CRC-32 of it all. A torn or foreign file is to be told from a sound
-    /// one; nobody is kept from forging one who may write beside the part anyway.
+    /// one; who may write as this user may forge one, and another user's is not read at all.
     var encoded: [UInt8] {
         var writer = JournalWriter(Self.magic)
         writer.write(Self.version)

@@ -113,10 +113,10 @@ struct DownloadJournalFile: ~Copyable {
         return found.max { $0.generation < $1.generation }?.journal
     }
 
-    /// `nil` where there is none, or none that can be trusted.
+    /// `nil` where there is none, or none that can be trusted: another user's may say anything of bytes that are not ours.
     static func read(_ paths: DownloadPaths, in directory: borrowing DownloadDirectory) -> DownloadJournal? {
         guard let file = try? directory.open(paths.journal, O_RDONLY), let status = try? file.status(),
-            status.st_mode & S_IFMT == S_IFREG, status.st_size <= maximumBytes,
+            status.st_mode & S_IFMT == S_IFREG, directory.isOwn(status), status.st_size <= maximumBytes,
             let bytes = try? file.read(Int(status.st_size), at: 0)
         else { return nil }
         return decode(bytes)

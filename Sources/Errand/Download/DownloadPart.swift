@@ -36,9 +36,13 @@ final class DownloadPart {
         }
     }
 
-    func identify(_ validators: DownloadValidators, length: Int64?) throws(ErrandError) {
+    /// No room is reserved for a length beyond `limit`: the core refuses such a body, but at its first byte, and until then
+    /// the length is a server's word alone. What is resumed may be longer, for the limit is each transfer's.
+    func identify(
+        _ validators: DownloadValidators, length: Int64?, reservedUpTo limit: Int64
+    ) throws(ErrandError) {
         file.identify(validators, length: length)
-        if let length { try file.reserve(length) }
+        if let length, length <= limit { try file.reserve(length) }
     }
 
     func sync() throws(ErrandError) { try file.sync() }

@@ -54,15 +54,16 @@ struct DownloadPlace: Sendable {
 
     private static func isOthers(_ paths: DownloadPaths, url: String) throws(ErrandError) -> Bool {
         let directory = try DownloadDirectory(paths)
-        guard let journal = directory.readJournal() else { return directory.hasForeignPart(paths) }
+        if directory.hasForeignPart(paths) { return true }
+        guard let journal = directory.readJournal() else { return false }
         return journal.url != url
     }
 
     private func begun(in directory: String) throws(ErrandError) -> DownloadPaths? {
         for name in try DownloadDirectory.names(in: directory) {
-            guard let paths = DownloadPaths(journal: name, in: directory),
-                let journal = try DownloadDirectory(paths).readJournal(), journal.url == url
-            else { continue }
+            guard let paths = DownloadPaths(journal: name, in: directory) else { continue }
+            let place = try DownloadDirectory(paths)
+            guard let journal = place.readJournal(), journal.url == url, !place.hasForeignPart(paths) else { continue }
             return paths
         }
         return nil

@@ -1,7 +1,8 @@
 /// How a download bears broken connections and servers that are busy (408, 425, 429, 500, 502, 503, 504): it waits, and
 /// goes on from where it was.
 public struct DownloadRetry: Sendable, Hashable {
-    /// Failures in a row, without a byte between them, after which to give up. 0: at once. Default: 5.
+    /// How many failures in a row, without a byte between them, are followed by another try; the next one ends the run. 0:
+    /// the first does. Default: 5. (``EventSourcePolicy/maximumFailures`` counts the one that ends it.)
     public var maximumFailures = 5
     /// How often to begin from zero because the content changed, or was not what was asked for, before giving up.
     /// Default: 3.

@@ -204,7 +204,7 @@ final class DownloadRun: @unchecked Sendable {
     private func take(_ validators: DownloadValidators, _ length: Int64?) throws(ErrandError) {
         if part == nil, let head { try open(for: head) }
         (self.validators, self.length) = (validators, length)
-        try part?.identify(validators, length: length)
+        try part?.identify(validators, length: length, reservedUpTo: description.settings.bodyBytes)
         tellProgress(isLast: false)
     }
 

@@ -43,6 +43,15 @@ struct DownloadStateMachine: ~Copyable {
         case discard(ErrandError)
     }
 
+    /// How several connections at once have fared.
+    enum Sharing {
+        case untried
+        case tried
+        /// It had to begin from zero after that: the servers behind one name may differ in their tags, or one of them knows
+        /// no ranges. One connection is to bring it, or the restarts would be used up by the same again.
+        case contradicted
+    }
+
     /// What is known over all transfers.
     struct Run: Equatable {
         /// Number of the last transfer.
@@ -57,6 +66,7 @@ struct DownloadStateMachine: ~Copyable {
         var length: Int64?
         /// In the part, but for what the present transfer brings.
         var have = ByteRangeSet()
+        var sharing = Sharing.untried
 
         /// The first stretch that is missing, its end `nil` where it is the content's; `nil`: nothing is missing.
         var gap: (offset: Int64, end: Int64?)? {
@@ -65,7 +75,7 @@ struct DownloadStateMachine: ~Copyable {
             return (offset, have.ranges.first { $0.lowerBound > offset }?.lowerBound)
         }
 
-        /// Nothing is there, and nothing known, any more.
+        /// Nothing is there, and nothing known of the content, any more.
         mutating func reset() {
             validators = DownloadValidators()
             length = nil
@@ -205,9 +215,10 @@ struct DownloadStateMachine: ~Copyable {
 
     /// What is missing is to come over several connections from here on. Answers whether it may.
     mutating func sharingBegan() -> Bool {
-        guard case .receiving(let run, let receipt) = state, receipt.offset == receipt.start, run.length != nil else {
-            return false
-        }
+        guard case .receiving(var run, let receipt) = state, receipt.offset == receipt.start, run.length != nil,
+            run.sharing != .contradicted
+        else { return false }
+        run.sharing = .tried
         state = .sharing(run)
         return true
     }
@@ -394,6 +405,7 @@ struct DownloadStateMachine: ~Copyable {
 
     private func countRestart(_ run: inout Run) -> Bool {
         run.restarts += 1
+        if run.sharing == .tried { run.sharing = .contradicted }
         return run.restarts <= policy.maximumRestarts
     }
 

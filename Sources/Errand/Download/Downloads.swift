@@ -5,7 +5,8 @@ import Glibc
 ///
 /// The functions read directories and block on the disk meanwhile; any thread but the callback queue's.
 public enum Downloads {
-    /// The unfinished downloads in a directory, by name. A `.part` without a journal of this library is somebody else's.
+    /// The unfinished downloads in a directory, by name. A `.part` without a journal of this library is somebody else's, and
+    /// so is what belongs to another user.
     ///
     /// Throws ``ErrandError/directoryMissing``, ``ErrandError/fileAccessDenied``, ``ErrandError/fileUnwritable``.
     public static func unfinished(in directory: String) throws(ErrandError) -> [UnfinishedDownload] {
@@ -55,7 +56,7 @@ private struct LeftPart: ~Copyable {
     /// Nobody writes it: it is locked here, or there is a journal alone.
     let isRemovable: Bool
 
-    /// `nil` where there is no journal that can be read.
+    /// `nil` where there is no journal that can be read, or one or the other is another user's.
     init?(_ paths: DownloadPaths) throws(ErrandError) {
         self.paths = paths
         directory = try DownloadDirectory(paths)
@@ -71,7 +72,11 @@ private struct LeftPart: ~Copyable {
         } catch {
             isAlone = error.errno == ENOENT
         }
-        if let status = try? part?.status() { size = Int64(status.st_size) }
+        if let status = try? part?.status() {
+            // Not the one that the journal speaks of.
+            guard directory.isOwn(status) else { return nil }
+            size = Int64(status.st_size)
+        }
         if let descriptor = part?.number, SystemCalls.flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             isRunning = true
             part = nil

@@ -20,6 +20,8 @@ struct PartFile: ~Copyable {
     private var unsyncedWords: Int64 = 0
     /// Written since the last sync.
     private var unsynced = ByteRangeSet()
+    /// Room for so many bytes was asked for in this run.
+    private var reserved: Int64 = 0
     /// Of the first sync that failed. The kernel has then dropped pages that it could not write and marked them clean, so
     /// that the next sync would succeed and mean nothing.
     private var failure: ErrandError?
@@ -32,7 +34,7 @@ struct PartFile: ~Copyable {
 
     /// Opens or creates the part and takes the lock. What an earlier run left is kept as far as its journal calls it
     /// safe and is of `url`; all else is cut off. The answer is in ``journal``. A file of that name that has bytes and no
-    /// journal is somebody else's, and stays as it is.
+    /// journal of this user's, belongs to another user or has a second name is somebody else's, and stays as it is.
     ///
     /// Throws ``ErrandError/fileLocked`` where another download has it, ``ErrandError/directoryMissing``,
     /// ``ErrandError/fileAccessDenied``, ``ErrandError/fileIsDirectory`` (the destination or the part),
@@ -81,7 +83,8 @@ struct PartFile: ~Copyable {
     /// Ours has a journal, whole or not, from before its first byte until it has another name.
     private func isSomebodyElses() throws(FileDescriptor.Failure) -> Bool {
         guard try file.status().st_size > 0 else { return false }
-        return try directory.status(paths.journal) == nil
+        guard let journal = try directory.status(paths.journal) else { return true }
+        return !directory.isOwn(journal)
     }
 
     private mutating func recover() throws(FileDescriptor.Failure) {
@@ -134,10 +137,14 @@ struct PartFile: ~Copyable {
             // Whoever had the lock may have renamed or removed what was opened before the lock was free: then this one
             // holds the lock of another file. So many of them in a row are no coincidence.
             for _ in 0..<16 {
-                let file = try directory.open(paths.part, O_RDWR | O_CREAT, mode: 0o666)
-                guard try file.status().st_mode & S_IFMT == S_IFREG else { throw FileDescriptor.Failure(errno: EINVAL) }
+                guard let file = try openOrMake(paths.part, directory) else { continue }
                 try lock(file)
-                if try directory.isNamed(file, paths.part) { return file }
+                guard try directory.isNamed(file, paths.part) else { continue }
+                // Not before it is locked: some file systems rename by a link, and then it has two names for a moment.
+                if try file.status().st_nlink <= 1 { return file }
+                // Or for good, where one was killed in the middle of that: then the file has its name already.
+                guard try directory.isNamed(file, paths.name) else { throw FileDescriptor.Failure(errno: EEXIST) }
+                try directory.remove(paths.part)
             }
             throw FileDescriptor.Failure(errno: EWOULDBLOCK)
         } catch {
@@ -145,8 +152,27 @@ struct PartFile: ~Copyable {
                 throw .file(.fileLocked, path, "is being written by another download", errno: error.errno)
             }
             if error.errno == EINVAL { throw .file(.fileUnwritable, path, "is no regular file") }
+            if error.errno == EEXIST { throw .file(.fileExists, path, "is another user's, or has a second name") }
             throw .file(path, "cannot be opened", errno: error.errno)
         }
+    }
+
+    /// `nil`: it was there, and was removed in between. EEXIST: it is another user's, who may have it open and go on
+    /// writing, as in a directory that all may write to.
+    private static func openOrMake(
+        _ name: String, _ directory: borrowing DownloadDirectory
+    ) throws(FileDescriptor.Failure) -> FileDescriptor? {
+        do throws(FileDescriptor.Failure) {
+            // What is made here is ours, also where a network's file system says that it is somebody else's.
+            return try directory.open(name, O_RDWR | O_CREAT | O_EXCL, mode: 0o666)
+        } catch {
+            guard error.errno == EEXIST else { throw error }
+        }
+        guard let file = try directory.openExisting(name, O_RDWR) else { return nil }
+        let status = try file.status()
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FileDescriptor.Failure(errno: EINVAL) }
+        guard directory.isOwn(status) else { throw FileDescriptor.Failure(errno: EEXIST) }
+        return file
     }
 
     /// Writes, and syncs whenever that many bytes are not safe yet.
@@ -227,6 +253,8 @@ struct PartFile: ~Copyable {
     /// The last sync of a run that does not come to its end, as far as the disk lets it. On a full one the journal may be
     /// what has no room: then some of the bytes make it.
     mutating func keep() {
+        // First: the journal may need some of it.
+        giveBack()
         do {
             try sync()
         } catch {
@@ -256,13 +284,20 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// The journal first, and for good: it must never be found beside bytes of another content, nor bytes without one.
+    /// The journal first, and for good: it must never be found beside bytes of another content, nor bytes without one,
+    /// after a loss of power neither.
     private mutating func startOver() throws(FileDescriptor.Failure) {
         journal = DownloadJournal(url: journal.url)
-        if try file.status().st_size > 0 {
+        let status = try file.status()
+        if status.st_size > 0 {
             try journalFile.write(journal, isDurable: true, to: paths, in: directory)
             try file.truncate(to: 0)
+            try file.sync()
+        } else if status.st_blocks > 0 {
+            // Reserved, perhaps by a run that was killed, and not a byte came.
+            try file.truncate(to: 0)
         }
+        reserved = 0
         try journalFile.remove(paths, in: directory)
         unsynced = ByteRangeSet()
         isJournalBehind = false
@@ -271,8 +306,9 @@ struct PartFile: ~Copyable {
 
     /// Asks the file system for room for so many bytes, where it knows how. Throws ``ErrandError/diskFull`` where there is
     /// not so much.
-    func reserve(_ length: Int64) throws(ErrandError) {
+    mutating func reserve(_ length: Int64) throws(ErrandError) {
         guard length > 0 else { return }
+        reserved = max(reserved, length)
         do {
             _ = try FileDescriptor.checked { Int(SystemCalls.reserve(file.number, off_t(length))) }
         } catch {
@@ -280,6 +316,14 @@ struct PartFile: ~Copyable {
                 paths.path(paths.part), "cannot become \(length) bytes long", errno: error.errno)
             if error == .diskFull { throw error }
         }
+    }
+
+    /// Gives back what was reserved and not written: nobody else could use it as long as the file is there. A file that is
+    /// cut to the size that it has loses the blocks behind its end (ext4, tmpfs); `FALLOC_FL_PUNCH_HOLE` leaves those on
+    /// ext4. Where that fails it costs room and nothing else.
+    private func giveBack() {
+        guard let size = try? file.status().st_size, Int64(size) < reserved else { return }
+        try? file.truncate(to: Int64(size))
     }
 
     /// What was written from `offset` on, at most `count` bytes; fewer at the end of the file. For a digest.
@@ -297,6 +341,8 @@ struct PartFile: ~Copyable {
     /// Returns: its path, which `overwrite` may have changed.
     mutating func install(_ overwrite: OverwritePolicy = .replace) throws(ErrandError) -> String {
         try sync()
+        // Of a longer content that was promised before this one.
+        giveBack()
         let installed: DownloadPaths
         do {
             try file.sync()

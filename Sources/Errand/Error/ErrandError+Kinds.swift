@@ -101,7 +101,7 @@ extension ErrandError {
     /// A redirect leads from https to http, to what is neither, or to a URL that cannot be sent, whose own error is then
     /// ``underlyingError``; ``response`` is the redirecting response.
     public static let redirectRefused = ErrandError(.redirectRefused)
-    /// not one of ``Command/acceptedStatusCodes``; ``response`` is the whole response.
+    /// The status is not one of ``Command/acceptedStatusCodes``; ``response`` is the whole response.
     public static let statusNotAccepted = ErrandError(.statusNotAccepted)
     /// ``Command/decode(_:)`` failed; see ``underlyingError`` and ``response``.
     public static let responseDecodingFailed = ErrandError(.responseDecodingFailed)
@@ -111,9 +111,10 @@ extension ErrandError {
     public static let shapeMismatch = ErrandError(.shapeMismatch)
     /// The command's business validator threw; see ``underlyingError`` and ``response``.
     public static let validationFailed = ErrandError(.validationFailed)
-    /// A URL filter, an interceptor or a preprocessor threw; see ``underlyingError``.
+    /// A URL filter, an interceptor, or a closure that makes a step of a chain or a member of a graph threw; see
+    /// ``underlyingError``.
     public static let interceptionFailed = ErrandError(.interceptionFailed)
-    /// A batch or a chain failed because a child did; ``groupFailure`` says which, and with what.
+    /// A batch, a chain or a graph failed because a child did; ``groupFailure`` says which, and with what.
     public static let groupFailed = ErrandError(.groupFailed)
     /// Members of a ``RequestGraph`` need each other in a circle, which the error's text names. Nothing was sent.
     public static let dependencyCycle = ErrandError(.dependencyCycle)

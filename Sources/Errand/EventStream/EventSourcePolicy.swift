@@ -35,6 +35,8 @@ extension EventSourcePolicy {
     ///   - leastByServer: `Retry-After`.
     ///   - random: 0...1.
     func delay(base: Duration, failures: Int, leastByServer: Duration?, random: Double) -> Duration {
+        let minimumDelay = min(self.minimumDelay, .longestSleep)
+        let maximumDelay = min(self.maximumDelay, .longestSleep)
         var delay = max(base, minimumDelay)
         var doublings = failures - 1
         while doublings > 0, delay < maximumDelay {

@@ -14,6 +14,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         /// Of the present run: its number tells an end that comes late from one of the present run.
         var run: UInt64 = 0
         var parent: AnyRequest?
+        /// The refreshes that whoever started the run belongs to, and so do all its children.
+        var scope: Set<ObjectIdentifier> = []
         var isPaused = false
         var depth = 0
         var running: [Int: AnyRequest] = [:]
@@ -115,9 +117,11 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             (core.parent.take(), core.failed.take(), takeResults())
         }
         _ = left
+        let scope = RefreshScope.current
         let (run, action) = core.withLock { core in
             core.run += 1
             core.parent = parent
+            core.scope = scope
             core.isPaused = false
             core.endedCount = 0
             core.isFromCache = true
@@ -201,12 +205,19 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
 
     /// What became ready meanwhile is not for this thread, which may be the one that starts the group.
     private func startWaiting() {
-        let (next, run, client) = core.withLock { core in
+        let (next, run, client, scope) = core.withLock { core in
             if core.toStart.isEmpty { core.isStarting = false }
-            return (core.toStart.takeAll(), core.run, core.parent?.client)
+            return (core.toStart.takeAll(), core.run, core.parent?.client, core.scope)
         }
         guard !next.isEmpty, let client else { return }
-        for index in next { start(index, run) }
+        if scope.isEmpty {
+            for index in next { start(index, run) }
+        } else {
+            // Off the task that refreshes, a child would wait for the very refresh that waits for it.
+            RefreshScope.$current.withValue(scope) {
+                for index in next { start(index, run) }
+            }
+        }
         let isOver = core.withLock { core in
             if core.toStart.isEmpty { core.isStarting = false }
             return !core.isStarting
@@ -307,8 +318,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
 
     private func wait(_ index: Int, _ duration: Duration, _ run: UInt64) {
         let delay = Task { [self] in
-            // A longer time than this traps in there.
-            try? await Task.sleep(for: min(duration, Duration.seconds(1 << 31)), clock: .continuous)
+            try? await Task.sleep(for: min(duration, Duration.longestSleep), clock: .continuous)
             guard !Task.isCancelled else { return }
             if core.withLock({ $0.run == run && delayElapsed() }) { start(CollectionOfOne(index)) }
         }

@@ -10,10 +10,15 @@ extension AnyRequest {
 
     /// A transfer has ended, and the request was not stopped. On the callback queue, or in the caller's own task.
     final func cached(_ result: TransferResult) {
-        let cache = client.cache
         if cachePolicy != nil, case .response(let response) = result, response.isFromCache { tell(.cacheHit) }
-        // RFC 9111 4.4: of every request, whatever its policy.
-        guard cache.mayHoldHTTP, case .response(let response) = result, let sent = transferDescription,
+        invalidate(after: result)
+    }
+
+    /// RFC 9111 4.4: by every request, whatever its policy, and by every response that is no error, whatever becomes of its
+    /// body: the server has done what it was asked for.
+    final func invalidate(after result: TransferResult) {
+        let cache = client.cache
+        guard cache.mayHoldHTTP, let response = result.response, let sent = transferDescription,
             !HTTPCacheInvalidation.isSafe(sent.method), (200...399).contains(response.statusCode),
             !response.isFromCache
         else { return }

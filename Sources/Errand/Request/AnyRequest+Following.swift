@@ -20,7 +20,7 @@ extension AnyRequest {
         case .ignore:
             return .ignored
         case .conclude:
-            _ = completed(result)
+            invalidate(after: completed(result))
             conclude(.cancelled)
         case .evaluate:
             if isPlain { return evaluate(result, by: builder, inPlace: inPlace, isPlain: true) }
@@ -132,7 +132,9 @@ extension AnyRequest {
     final func withTimeLeft(_ description: RequestDescription) -> RequestDescription? {
         guard let deadline = core.withLock({ $0.deadline }) else { return description }
         let left = deadline - ContinuousClock.now
-        guard left > .zero, let settings = try? description.settings.with(total: left) else { return nil }
+        // An interceptor may have asked for less.
+        let total = min(left, description.settings.timeouts.total ?? left)
+        guard total > .zero, let settings = try? description.settings.with(total: total) else { return nil }
         var description = description
         description.settings = settings
         return description

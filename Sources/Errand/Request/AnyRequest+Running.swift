@@ -200,7 +200,9 @@ extension AnyRequest {
             if prepared.url != built.url {
                 prepared.settings = try client.builder.settings(forHop: prepared, from: built.url, byServer: false)
             }
-            submit(prepared, transfer: transfer)
+            // Interceptors took their time, which counts.
+            guard let timely = withTimeLeft(prepared) else { throw .timeoutTotal }
+            submit(timely, transfer: transfer)
         } catch {
             deliver(.failure(refusal(error)))
         }

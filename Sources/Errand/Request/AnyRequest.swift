@@ -84,6 +84,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var attemptsBeforeReplay = 0
         /// What runs asynchronously now.
         var work: Work?
+        /// A preprocessor was told how the run ended, and is the only one that is.
+        var isPreprocessed = false
         /// Where a streamed response goes.
         var stream: ResponseStream?
         /// What was read before the transfer's id was known.

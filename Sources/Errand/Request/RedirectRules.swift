@@ -9,8 +9,9 @@ package enum RedirectRules {
         case fail(ErrandError)
     }
 
-    /// Fields that tell who asks; another origin must not see them.
-    private static let credentials = ["authorization", "cookie", "proxy-authorization"]
+    /// Fields that another origin must not see (RFC 9110 15.4), in lower case: what tells who asks, by the list of what
+    /// must not be seen in logs, and `Host`.
+    private static let originBound: [String] = Redaction.secretHeaders.map { $0.lowercased() } + ["host"]
     /// Fields about a body that is not sent any more.
     private static let aboutBody = [
         "content-type", "content-length", "content-encoding", "content-language", "content-location",
@@ -32,7 +33,13 @@ package enum RedirectRules {
         guard policy.limit > 0, let location = response.header(.location), !location.isEmpty else { return .take }
         guard let encoded = try? PercentEncoding.url(location) else { return .take }
         let source = URLReference(sent.url)
-        var target = source.resolving(URLReference(encoded))
+        var reference = URLReference(encoded)
+        // RFC 9110 4.2.4: user information from another party is not to be used; it is a server's choice of who asks.
+        // What a relative reference has from its base is the caller's (RFC 3986 5.2.2).
+        if let given = reference.authority, let mark = given.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            reference.authority = given[given.utf8.index(after: mark)...]
+        }
+        var target = source.resolving(reference)
         target.fragment = nil
         guard let scheme = target.scheme else { return .take }
         // Before the host is looked at: `javascript:` and `file:///` have none.
@@ -40,10 +47,6 @@ package enum RedirectRules {
             return .fail(refused(response, "the redirect leads to '\(scheme)', which is neither http nor https"))
         }
         guard let authority = target.authority, !authority.isEmpty else { return .take }
-        // RFC 9110 4.2.4: user information from another party is not to be used; it is a server's choice of who asks.
-        if let mark = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
-            target.authority = authority[authority.utf8.index(after: mark)...]
-        }
         if source.scheme?.lowercased() == "https", scheme.lowercased() == "http", !policy.allowsDowngrade {
             return .fail(refused(response, "the redirect leads from https to http"))
         }
@@ -69,6 +72,7 @@ package enum RedirectRules {
             if let sentAuthentication = sent.authentication, next.authentication == sentAuthentication {
                 next.authentication = nil
             }
+            next.headers = withoutOriginBound(next.headers, of: sent.headers)
         }
         return .follow(next)
     }
@@ -90,8 +94,18 @@ package enum RedirectRules {
             next.body = .none
             next.headers = next.headers.removing(aboutBody)
         }
-        if source.origin != target.origin { next.headers = next.headers.removing(credentials + ["host"]) }
+        if source.origin != target.origin { next.headers = next.headers.removing(originBound) }
         return next
+    }
+
+    /// `headers` without what is bound to the origin and is as it was sent; another value is the closure's decision.
+    private static func withoutOriginBound(_ headers: HeaderBlock, of sent: HeaderBlock) -> HeaderBlock {
+        let bound = sent.fields.filter { originBound.contains($0.name.canonicalName) }
+        guard !bound.isEmpty else { return headers }
+        let kept = headers.fields.filter { field in
+            !bound.contains(where: { $0.name == field.name && $0.value == field.value })
+        }
+        return HeaderBlock(HTTPFields(kept))
     }
 
     private static func refused(_ response: Response, _ message: String) -> ErrandError {

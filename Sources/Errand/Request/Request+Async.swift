@@ -16,24 +16,27 @@ extension Request {
                     stop()
                 })
         }
-        return try takenOutcome()
+        return try value(of: ended())
     }
 
-    /// As ``result``, with fewer copies of a value whose type is known at run time alone.
-    private func takenOutcome() throws -> C.Response {
-        var failure: ErrandError?
-        let stored = core.withLock { core -> (any Sendable)? in
+    /// As ``result``, without the types of the command.
+    private func ended() -> Ended {
+        core.withLock { core in
             switch core.machine.outcome {
-            case .succeeded: return storedValue
-            case .failed(let error): failure = error
-            case .cancelled: failure = .cancelled
-            case nil: failure = .internalFailure
+            case .succeeded: storedValue.map { .value($0) } ?? .failure(.internalFailure)
+            case .failed(let error): .failure(error)
+            case .cancelled: .failure(.cancelled)
+            case nil: .failure(.internalFailure)
             }
-            return nil
         }
-        if let stored { return try exactly(stored) }
-        guard failure != .cancelled else { throw CancellationError() }
-        throw failure ?? .internalFailure
+    }
+
+    private func value(of ended: Ended) throws -> C.Response {
+        switch ended {
+        case .value(let stored): return try exactly(stored)
+        case .failure(.cancelled): throw CancellationError()
+        case .failure(let error): throw error
+        }
     }
 
     /// Begins the run and stores what its first transfer sends; `nil` where it is over already.
@@ -65,10 +68,10 @@ extension Request {
 
     /// Runs the request by way of the callback queue, as its watchers need.
     func runWatched() async throws -> C.Response {
-        let result = await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
+        let ended = await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Ended, Never>) in
                 // Not left for the caller to read when he gets his turn: a watcher may start the request again first.
-                let action = begin(evenStopped: true) { continuation.resume(returning: $0.result) }
+                let action = begin(evenStopped: true) { continuation.resume(returning: $0.ended()) }
                 // A task cancelled before that has had its handler called when there was nothing to stop yet.
                 if Task.isCancelled { stop() }
                 if case .submit(let transfer) = action { proceed(transfer) }
@@ -76,15 +79,12 @@ extension Request {
         } onCancel: {
             stop()
         }
-        return try Self.outcome(result)
+        return try value(of: ended)
     }
+}
 
-    private static func outcome(_ result: Result<C.Response, ErrandError>?) throws -> C.Response {
-        switch result {
-        case .success(let value): return value
-        case .failure(.cancelled): throw CancellationError()
-        case .failure(let error): throw error
-        case nil: throw ErrandError.internalFailure
-        }
-    }
+/// How a run ended, its value without its type: one that depends on the command's would be looked up at run time.
+private enum Ended: Sendable {
+    case value(any Sendable)
+    case failure(ErrandError)
 }

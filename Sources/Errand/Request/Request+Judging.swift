@@ -125,12 +125,24 @@ extension Request {
         if goesPastCache(verdict) { return .verdict(verdict) }
         switch verdict {
         case .success(let response):
-            if let preprocess = command.successPreprocessor, let value = untoldValue(in: step) {
+            if let preprocess = command.successPreprocessor, willPreprocess(in: step),
+                let value = untoldValue(in: step)
+            {
                 await preprocess(value, response)
             }
-        case .failure(let error): await command.failurePreprocessor?(error)
+        case .failure(let error):
+            if let preprocess = command.failurePreprocessor, willPreprocess(in: step) { await preprocess(error) }
         }
         return .verdict(verdict)
+    }
+
+    /// Whether the run is still waited for; the end by `Timeouts.total` then calls no preprocessor beside this one.
+    private func willPreprocess(in step: WorkStep) -> Bool {
+        core.withLock { core in
+            guard core.machine.isWorking(step.number) else { return false }
+            core.madeHooks().run.isPreprocessed = true
+            return true
+        }
     }
 
     /// What cannot be transformed is judged by its status all the same: an error's page is seldom encrypted.

@@ -74,13 +74,16 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     public func start(
         success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
     ) -> Bool {
-        start(installing: { _ in install(success, failure) })
+        // What they replace dies here, not under the lock.
+        var success = success
+        var failure = failure
+        return start(installing: { _ in install(&success, &failure) })
     }
 
     /// ``AnyRequest/start()`` with one closure for both ends.
     @discardableResult
     public func start(completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
-        start(installing: { _ in install(completion, completion) })
+        start(success: completion, failure: completion)
     }
 
     /// Closures for the next run, for requests that somebody else starts: a group. As those of
@@ -90,21 +93,26 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
     ) {
         // What they replace dies here, not under the lock.
-        var (success, failure) = (success, failure)
+        var success = success
+        var failure = failure
         core.withLock { core in
             guard core.machine.isAtRest else { return }
-            swap(&self.success, &success)
-            swap(&self.failure, &failure)
-            isToldEvenStopped = false
+            install(&success, &failure)
         }
     }
 
+    /// Leaves in their place what was there.
     private func install(
-        _ success: (@Sendable (Request<C>) -> Void)?, _ failure: (@Sendable (Request<C>) -> Void)?,
+        _ success: inout (@Sendable (Request<C>) -> Void)?, _ failure: inout (@Sendable (Request<C>) -> Void)?,
         evenStopped: Bool = false
     ) {
+        // Neither by `swap` nor as a tuple: see `conclude`.
+        let replacedSuccess = self.success
+        let replacedFailure = self.failure
         self.success = success
         self.failure = failure
+        success = replacedSuccess
+        failure = replacedFailure
         isToldEvenStopped = evenStopped
     }
 
@@ -117,7 +125,9 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     func begin(
         evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void
     ) -> RequestStateMachine.StartAction {
-        begin(installing: { _ in install(completion, completion, evenStopped: evenStopped) })
+        var success: (@Sendable (Request<C>) -> Void)? = completion
+        var failure = success
+        return begin(installing: { _ in install(&success, &failure, evenStopped: evenStopped) })
     }
 
     // MARK: AnyRequest
@@ -197,7 +207,9 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     override func conclude(_ error: ErrandError) {
         // After a stop and a shutdown nothing is waited for.
-        guard error != .cancelled, error != .shutDown, let preprocess = command.failurePreprocessor else {
+        guard error != .cancelled, error != .shutDown, let preprocess = command.failurePreprocessor,
+            core.withLock({ $0.hooks?.run.isPreprocessed }) != true
+        else {
             return conclude(.failure(error))
         }
         work(.ending, otherwise: { conclude(.failure(.cancelled)) }) { [self] step in

@@ -29,9 +29,9 @@ extension Response {
         }
     }
 
-    /// The body read as a property list in the XML or the OpenStep form, of 512 levels at most (AFNetworking
+    /// The body read as a property list in the XML or the OpenStep form, in UTF-8 and of 512 levels at most (AFNetworking
     /// `AFPropertyListResponseSerializer`). A binary one is refused: Foundation's reader of those traps on what is
-    /// malformed. `decoder` defaults to one with Foundation's own settings. Throws ``ErrandError/responseDecodingFailed``
+    /// malformed. So are a date of 32 bytes or more and markup that readers differ in. `decoder` defaults to one with Foundation's own settings. Throws ``ErrandError/responseDecodingFailed``
     /// with Foundation's error beneath it.
     public func decodePropertyList<Value: Decodable>(
         _ type: Value.Type, using decoder: PropertyListDecoder? = nil

@@ -38,7 +38,10 @@ extension Response {
 
     /// The charset that `Content-Type` names; `nil` for none, an empty or a broken one.
     package var charset: String? {
-        guard let contentType = header(.contentType), contentType.utf8.contains(UInt8(ascii: ";")) else { return nil }
+        guard
+            let contentType = HeaderParser.firstValue(
+                of: "content-type", having: UInt8(ascii: ";"), in: storage.fieldBlock)
+        else { return nil }
         return MediaType(contentType)?.parameter("charset")
     }
 }

@@ -2,7 +2,8 @@ extension Client {
     /// Runs a command and returns as soon as a response with an accepted status and content type begins; its body is read
     /// from ``StreamedResponse/body``, with backpressure to the socket.
     ///
-    /// ``Limits/bodyBytes`` and ``Limits/decodedBytes`` count only where the command gives them, as nothing is kept.
+    /// ``Limits/bodyBytes`` and ``Limits/decodedBytes`` count only where the command, an override or
+    /// the client's settings give them; the library's own 64 MiB do not count here, as nothing is kept.
     /// ``Timeouts/idle`` does not count while nobody reads. Redirects, interceptors and authentication act before the
     /// caller sees a head, whether the command accepts its status or not: interceptors are asked for replays with the head
     /// alone where it is a success (2xx), of any other status with the body as well, or with what came of it in a second

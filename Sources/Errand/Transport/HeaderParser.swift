@@ -58,11 +58,14 @@ enum HeaderParser {
         return fields
     }
 
-    /// `name` is in lower case.
-    static func firstValue(of name: String, in block: UnsafeRawBufferPointer) -> String? {
+    /// `name` is in lower case. `byte`: `nil` too where it is not in that value, which is made no text then.
+    static func firstValue(
+        of name: String, having byte: UInt8? = nil, in block: UnsafeRawBufferPointer
+    ) -> String? {
         var found: String?
         forEachField(block) { rawName, rawValue in
             guard equalsLowercased(rawName, name) else { return true }
+            if let byte, position(of: byte, in: rawValue, from: 0, to: rawValue.count) == nil { return false }
             found = text(rawValue)
             return false
         }

@@ -13,8 +13,9 @@ public class TransferReceiver: @unchecked Sendable {
     /// One event. On `callbacks`.
     func receive(_ event: TransferEvent.Kind) {}
 
-    /// It is told of an equal transfer that is under way already, and has none of its own. Before any event, under a lock.
-    func joined() {}
+    /// It is told of an equal transfer that is under way already, sent at `time` in milliseconds since 1970 where that is
+    /// known, and has none of its own. Before any event, under a lock.
+    func joined(sentAt time: Int64?) {}
 
     /// Hands events over, in order. Any thread, but events of one transfer must not overtake each other. Receivers that
     /// share a callback queue get theirs with one enqueue.

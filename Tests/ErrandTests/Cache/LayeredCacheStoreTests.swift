@@ -9,6 +9,7 @@ import Testing
         let records = MemoryCacheStore()
         let failing = Mutex<CacheStoreError?>(nil)
         let duringRead = Mutex<(@Sendable () -> Void)?>(nil)
+        let afterWrite = Mutex<(@Sendable () -> Void)?>(nil)
 
         private func check() throws(CacheStoreError) {
             if let error = failing.withLock({ $0 }) { throw error }
@@ -24,6 +25,7 @@ import Testing
         func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
             try check()
             try records.write(record, for: key)
+            afterWrite.withLock { $0 }?()
         }
 
         func remove(_ key: CacheKey) throws(CacheStoreError) -> Bool {
@@ -76,6 +78,17 @@ import Testing
         lower.records.removeAll()
         #expect(try store.read(key) == record)
         #expect(try store.statistics().hits == 3)
+    }
+
+    @Test func whatIsRemovedBesideAWriteStaysRemoved() throws {
+        for remove in [
+            { _ = try $0.remove(key) }, { _ = try $0.remove(tag: "t") }, { _ = try $0.removeAll() },
+        ] as [@Sendable (LayeredCacheStore) throws -> Void] {
+            lower.afterWrite.withLock { $0 = { [store] in try? remove(store) } }
+            try store.write(record, for: key)
+            lower.afterWrite.withLock { $0 = nil }
+            #expect(try store.read(key) == nil)
+        }
     }
 
     @Test func bothAreWrittenAndRemovedFrom() throws {

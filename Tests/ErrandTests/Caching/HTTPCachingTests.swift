@@ -180,6 +180,38 @@ import Testing
         }
     }
 
+    /// RFC 9111 3.5. With Digest it is libcurl that says who asks.
+    @Test(arguments: ["max-age=60", "public, max-age=60"])
+    func aSharedCacheKeepsNothingThatDigestAskedFor(_ control: String) async throws {
+        let isPublic = control.hasPrefix("public")
+        let fields: HTTPFields = ["Cache-Control": control, "Vary": isPublic ? "Authorization" : "Accept"]
+        try await CachingBench(
+            isShared: true,
+            answer: { _, number in
+                .response(status: 200, headers: fields, body: "\(number)")
+            }
+        ).run { bench async throws in
+            var ada = get()
+            ada.authorization = .digest(username: "ada", password: "a")
+            #expect(try await bench.client.run(ada) == "1")
+            #expect(try await bench.client.run(get()) == "2")
+        }
+    }
+
+    /// A range beyond the end, or a condition of one's own, says nothing about the next request.
+    @Test(arguments: [412, 416]) func anAnswerToAConditionTakesNobodysPlace(_ status: Int) async throws {
+        try await CachingBench(answer: { description, number in
+            .response(
+                status: number == 2 ? status : 200, headers: ["Cache-Control": "max-age=3600"], body: "\(number)")
+        }).run { bench async throws in
+            #expect(try await bench.client.run(get()) == "1")
+            let field: HTTPFields = status == 416 ? [.range: "bytes=99-"] : [.ifMatch: "\"old\""]
+            let refused = await bench.finished(get("x", field))
+            #expect(refused.error == .statusNotAccepted)
+            #expect(try await bench.client.run(get()) == "1")
+        }
+    }
+
     /// The jar's cookies are libcurl's: which of them a response depends on cannot be known here.
     @Test func whatDependsOnTheJarsCookiesIsNotStored() async throws {
         let answer: CachingBench.Answer = {

@@ -33,6 +33,13 @@ final class DownloadFolder: Sendable {
         _ = FileManager.default.createFile(atPath: path + "/" + name, contents: Data(bytes))
     }
 
+    /// Bytes that the disk has for a file, written or not.
+    func allocated(_ name: String) -> Int64? {
+        var status = stat()
+        guard stat(path + "/" + name, &status) == 0 else { return nil }
+        return Int64(status.st_blocks) * 512
+    }
+
     var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }

@@ -118,6 +118,29 @@ import Testing
         await stubbed.client.shutdown(.cancel)
     }
 
+    /// A server that knows no ranges beside one that does: each piece would have it begin anew.
+    @Test(arguments: [200, 206]) func contradictedItIsOneConnectionsAlone(status: Int) async throws {
+        let stubbed = try StubbedDownload()
+        let request = try await begun(stubbed)
+        let (second, asked) = try await stubbed.transfer(2)
+        if status == 200 {
+            stubbed.send(stubbed.head(200, total: Self.total), to: second)
+        } else {
+            // The tag of another server.
+            let start = Int((asked.range ?? "").dropFirst(6).prefix { $0 != "-" }) ?? 0
+            stubbed.send(
+                stubbed.head(206, start..<start + Self.quarter, total: Self.total, tag: "\"b\""), to: second)
+        }
+        let (fifth, again) = try await stubbed.transfer(5)
+        #expect(again.range == nil)
+        stubbed.send(stubbed.head(200, total: Self.total), to: fifth)
+        for start in stride(from: 0, to: Self.total, by: 1 << 20) { stubbed.send(start..<start + 1 << 20, to: fifth) }
+        stubbed.stub.end(fifth)
+        #expect(try await request.ended().get().byteCount == Int64(Self.total))
+        #expect(stubbed.stub.submitted.count == 5 && stubbed.isContent(Self.total))
+        await stubbed.client.shutdown(.cancel)
+    }
+
     /// All connections break, each after something came: what is missing is asked for afterwards, holes and all.
     @Test func holesAreResumed() async throws {
         let stubbed = try StubbedDownload()

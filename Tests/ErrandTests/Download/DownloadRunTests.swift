@@ -298,21 +298,44 @@ import Testing
     @Test func somebodyElsesPartIsNoneOfIts() async throws {
         let stubbed = try StubbedDownload()
         stubbed.folder.write([1], "file.bin.part")
-        #expect(await stubbed.start().failure() == .fileExists)
-        #expect(stubbed.stub.submitted.isEmpty)
-        // By number there is another name.
-        let numbered = stubbed.start { $0.overwrite = .number }
-        try await stubbed.serve(1, total: 10)
-        #expect(try await numbered.ended().get().path == stubbed.folder.path + "/file (1).bin")
-        let named = stubbed.start {
-            $0.destination = .directory(stubbed.folder.path)
-            $0.overwrite = .number
-        }
+        try await stubbed.expectNameTaken()
+        let named = stubbed.startNamed()
         stubbed.folder.write([1], "content.part")
         try await stubbed.serve(2, total: 10)
         #expect(try await named.ended().get().path == stubbed.folder.path + "/content (1)")
         #expect(stubbed.folder.names == ["content (1)", "content.part", "file (1).bin", "file.bin.part"])
         #expect(stubbed.folder.bytes("file.bin.part") == [1] && stubbed.folder.bytes("content.part") == [1])
+        await stubbed.client.shutdown(.cancel)
+    }
+
+    /// The core refuses such a body at its first byte; the server may let it wait for that as long as it likes.
+    @Test func nothingIsReservedBeyondTheLimit() async throws {
+        let stubbed = try StubbedDownload { $0.limits = Limits(bodyBytes: 1000) }
+        let request = stubbed.start()
+        let (id, asked) = try await stubbed.transfer(1)
+        #expect(asked.settings.limits.bodyBytes == 1000)
+        stubbed.send(stubbed.head(200, total: 64 << 20), to: id)
+        try await stubbed.settled(request)
+        let allocated = try #require(stubbed.folder.allocated("file.bin.part"))
+        #expect(allocated < 1 << 20)
+        stubbed.fail(id, .limitBodyBytes)
+        #expect(await request.failure() == .limitBodyBytes)
+        #expect(stubbed.folder.names.isEmpty)
+        await stubbed.client.shutdown(.cancel)
+    }
+
+    @Test func whatIsLeftTakesNoMoreThanItHas() async throws {
+        let stubbed = try StubbedDownload()
+        let request = stubbed.start()
+        let (id, _) = try await stubbed.transfer(1)
+        stubbed.send(stubbed.head(200, total: 64 << 20), to: id)
+        stubbed.send(0..<1, to: id)
+        try await stubbed.granted(1, to: id)
+        request.stop()
+        #expect(await request.failure() == .cancelled)
+        let allocated = try #require(stubbed.folder.allocated("file.bin.part"))
+        #expect(allocated < 1 << 20)
+        #expect(try stubbed.journal()?.safe == ByteRangeSet([0..<1]))
         await stubbed.client.shutdown(.cancel)
     }
 

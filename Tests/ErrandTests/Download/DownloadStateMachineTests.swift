@@ -89,6 +89,8 @@ import Testing
         paused.isPaused = true
         var full = have
         full.have = ByteRangeSet([0..<100])
+        var single = have
+        single.sharing = .contradicted
         var plain = full
         plain.isJoined = false
         let mid = Machine.Receipt(start: 40, offset: 40, end: 100)
@@ -127,6 +129,10 @@ import Testing
                 merged([
                     .chunk: .write(at: 40), .surplus: over, .end: second, .pause: .hold(1), .share: .release(-1),
                 ])
+            ),
+            (
+                "receiving, contradicted", .receiving(single, mid),
+                merged([.chunk: .write(at: 40), .surplus: over, .end: second, .pause: .hold(1)])
             ),
             (
                 "receiving, paused", .receiving(paused, mid),
@@ -279,6 +285,67 @@ import Testing
         _ = machine.chunkArrived(count: 20, transfer: 1)
         #expect(machine.transferEnded(transfer: 1, random: 0) == .request(Self.ask(2, 60)))
         #expect(machine.headArrived(Self.head(416, total: 60), transfer: 2, random: 0) == .install)
+    }
+
+    /// Servers behind one name whose tags differ would contradict each other until no restart is left.
+    @Test func whatWasContradictedIsNotSharedAgain() {
+        var machine = Machine(policy: DownloadPolicy())
+        _ = machine.started()
+        _ = machine.headArrived(Self.head(200, total: 100), transfer: 1, random: 0)
+        let first = machine.sharingBegan()
+        #expect(machine.sharingContradicted() == .restart(Self.ask(2)))
+        #expect(machine.headArrived(Self.head(200, total: 100), transfer: 2, random: 0) == Self.take)
+        let second = machine.sharingBegan()
+        #expect(first && !second)
+        // It is still the one transfer's.
+        #expect(machine.chunkArrived(count: 40, transfer: 2) == .write(at: 0))
+        // Nor what is resumed of it.
+        #expect(Self.tell(.break_, &machine, transfer: 2) == Self.second)
+        #expect(machine.retryTimerFired() == .request(Self.ask(3, 40)))
+        #expect(machine.headArrived(Self.head(206, 40..<100, total: 100), transfer: 3, random: 0) == Self.take)
+        let third = machine.sharingBegan()
+        #expect(!third)
+        #expect(machine.chunkArrived(count: 60, transfer: 3) == .write(at: 40))
+        #expect(machine.transferEnded(transfer: 3, random: 0) == .install)
+    }
+
+    /// One connection is asked for what several have left, or for all that they got wrong.
+    @Test func contradictedAfterTheyEnded() {
+        var machine = Machine(policy: DownloadPolicy())
+        _ = machine.started()
+        _ = machine.headArrived(Self.head(200, total: 100), transfer: 1, random: 0)
+        let first = machine.sharingBegan()
+        #expect(Self.tell(.unshared, &machine) == Self.second)
+        #expect(machine.retryTimerFired() == .request(Self.ask(2, 40)))
+        let whole = machine.headArrived(Self.head(200, total: 100), transfer: 2, random: 0)
+        #expect(whole == .takeFromZero(Self.tag, length: 100))
+        let second = machine.sharingBegan()
+        #expect(first && !second)
+
+        var policy = DownloadPolicy()
+        policy.checksDigest = true
+        machine = Machine(policy: policy)
+        _ = machine.started()
+        _ = machine.headArrived(Self.head(200, total: 100), transfer: 1, random: 0)
+        let third = machine.sharingBegan()
+        #expect(Self.tell(.shared, &machine) == .verify)
+        #expect(machine.digestChecked(matches: false) == .restart(Self.ask(2)))
+        _ = machine.headArrived(Self.head(200, total: 100), transfer: 2, random: 0)
+        let fourth = machine.sharingBegan()
+        #expect(third && !fourth)
+        _ = machine.chunkArrived(count: 100, transfer: 2)
+        #expect(machine.transferEnded(transfer: 2, random: 0) == .verify)
+        #expect(machine.digestChecked(matches: false) == .discard(.digestMismatch))
+    }
+
+    /// A content that changed since the last run says nothing against several connections.
+    @Test func aRestartBeforeIsNoContradiction() {
+        var machine = Machine(policy: DownloadPolicy())
+        _ = machine.started(found: Self.journal([0..<40], tag: "\"old\""))
+        let whole = machine.headArrived(Self.head(200, total: 100), transfer: 1, random: 0)
+        #expect(whole == .takeFromZero(Self.tag, length: 100))
+        let isShared = machine.sharingBegan()
+        #expect(isShared)
     }
 
     @Test func withoutAValidatorItBeginsAnew() {

@@ -41,7 +41,7 @@ import Testing
         }
         defer { _ = try? Self.run("/bin/umount", ["-l", folder.path]) }
         #expect(try Self.fill(folder.path))
-        let part = try PartFile.open(folder.paths("other"), url: "u")
+        var part = try PartFile.open(folder.paths("other"), url: "u")
         #expect(throws: ErrandError.diskFull) { try part.reserve(16 << 20) }
     }
 

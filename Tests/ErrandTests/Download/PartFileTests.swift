@@ -126,6 +126,34 @@ import Testing
         #expect(folder.names == [])
     }
 
+    /// Reserved for a length that was promised, and never written: nobody else could use it.
+    @Test func whatWasReservedIsGivenBack() throws {
+        do {
+            var part = try PartFile.open(folder.paths(), url: "u")
+            try part.reserve(64 << 20)
+            // Killed before a byte came.
+        }
+        do {
+            var part = try PartFile.open(folder.paths(), url: "u")
+            let atFirst = try #require(folder.allocated("file.bin.part"))
+            #expect(atFirst < 1 << 20)
+            try part.reserve(64 << 20)
+            try part.write(DownloadContent.bytes(0..<5000), at: 0)
+            part.keep()
+        }
+        let kept = try #require(folder.allocated("file.bin.part"))
+        #expect(kept < 1 << 20)
+        #expect(folder.bytes("file.bin.part") == DownloadContent.bytes(0..<5000))
+        // The length was another content's.
+        var part = try PartFile.open(folder.paths(), url: "u")
+        #expect(part.journal.safe.ranges == [0..<5000])
+        try part.reserve(64 << 20)
+        _ = try part.install()
+        let installed = try #require(folder.allocated("file.bin"))
+        #expect(installed < 1 << 20)
+        #expect(folder.bytes("file.bin") == DownloadContent.bytes(0..<5000))
+    }
+
     @Test func rangesInAnyOrder() throws {
         var part = try PartFile.open(folder.paths(), url: "u", syncInterval: 64)
         var random = SeededGenerator(seed: 3)

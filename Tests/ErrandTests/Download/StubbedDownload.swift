@@ -33,6 +33,23 @@ struct StubbedDownload {
         client.start(download("file.bin", change))
     }
 
+    /// To a name of the server's, in that folder, and to another where that is taken.
+    func startNamed() -> Request<Download> {
+        start {
+            $0.destination = .directory(folder.path)
+            $0.overwrite = .number
+        }
+    }
+
+    /// The first start is refused before anything is sent; by number there is another name.
+    func expectNameTaken() async throws {
+        #expect(await start().failure() == .fileExists)
+        #expect(stub.submitted.isEmpty)
+        let numbered = start { $0.overwrite = .number }
+        try await serve(1, total: 10)
+        #expect(try await numbered.ended().get().path == folder.path + "/file (1).bin")
+    }
+
     /// The transfer that was submitted as the n-th, from 1, once it was.
     func transfer(_ number: Int) async throws -> (id: TransferID, asked: RequestDescription) {
         while stub.submitted.count < number { try await Task.sleep(for: .milliseconds(1)) }

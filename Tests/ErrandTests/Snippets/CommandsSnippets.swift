@@ -101,7 +101,7 @@ import Testing
         typealias Response = NoContent
     }
 
-    struct Download: Command {
+    struct GetLatest: Command {
         var path: String { "latest" }
         var redirects: RedirectPolicy? {
             .follow(limit: 3) { hop in
@@ -222,7 +222,7 @@ import Testing
         #expect(try await client.run(CountLines()) == 0)
         #expect(try await client.run(ListDates()) == [Date(timeIntervalSince1970: 7)])
         await #expect(throws: ErrandError.statusNotAccepted) { try await client.run(ListIssues()) }
-        let result = await client.result(of: Download())
+        let result = await client.result(of: GetLatest())
         #expect(throws: ErrandError.statusNotAccepted) { try result.get() }
         #expect(!stub.submitted.contains { $0.url.contains("other") })
         await client.shutdown()

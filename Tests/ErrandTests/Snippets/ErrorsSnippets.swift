@@ -9,8 +9,10 @@ import Testing
     static func caught(_ client: Client) async throws {
         do {
             print(try await client.run(GetUser(id: 1)).name)
-        } catch ErrandError.statusNotAccepted {
+        } catch let error as ErrandError where error.statusCode == 404 {
             print("no such user")
+        } catch ErrandError.statusNotAccepted {
+            print("refused")
         } catch let error as ErrandError where error.isTimeout {
             print("try later: \(error.shortDescription)")
         } catch is CancellationError {

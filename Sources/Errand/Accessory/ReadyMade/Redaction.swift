@@ -40,7 +40,7 @@ public struct Redaction: Sendable, Hashable {
     /// Everything is shown, secrets included.
     public static let none = Redaction(headers: [], parameters: [], hidesCredentials: false)
 
-    /// Header fields whose values are secrets by their nature.
+    /// Header fields whose values are secrets by their nature. A redirect takes none of them to another origin.
     public static let secretHeaders: Set<String> = [
         "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "Api-Key", "X-Auth-Token",
         "X-Access-Token", "X-Csrf-Token", "X-Xsrf-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Vault-Token",

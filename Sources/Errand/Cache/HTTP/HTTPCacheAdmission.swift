@@ -10,7 +10,8 @@ enum HTTPCacheAdmission {
     enum Reason: String, Sendable {
         /// Only responses to GET are kept.
         case method
-        /// An interim one, a part (206), an answer to a condition (304), or one not understood that must be.
+        /// An interim one, a part (206), an answer to a condition or a range, of which the next request has none (304, 412,
+        /// 416), or one not understood that must be.
         case status
         case requestNoStore, responseNoStore, `private`, authorization
         /// `Vary: *`, or one that cannot be read.
@@ -43,7 +44,7 @@ enum HTTPCacheAdmission {
         _ rules: HTTPCacheRules
     ) -> Reason? {
         let flags = control.flags
-        guard (200...599).contains(statusCode), statusCode != 206, statusCode != 304 else { return .status }
+        guard (200...599).contains(statusCode), ![206, 304, 412, 416].contains(statusCode) else { return .status }
         let mustUnderstand = flags.contains(.mustUnderstand)
         if mustUnderstand, !StatusCacheability.isUnderstood(statusCode) { return .status }
         if request.control.flags.contains(.noStore) { return .requestNoStore }
@@ -54,7 +55,7 @@ enum HTTPCacheAdmission {
             let isShareable =
                 flags.contains(.public) || flags.contains(.mustRevalidate) || control.sharedMaxAge != nil
             // RFC 9111 3.5.
-            if request.headers.contains(.authorization), !isShareable { return .authorization }
+            if request.isAuthorized, !isShareable { return .authorization }
         }
         // Without these an entry would say something else than the response did.
         if !StoredFields.essential.isDisjoint(with: control.noCache.fieldNames) { return .responseNoStore }

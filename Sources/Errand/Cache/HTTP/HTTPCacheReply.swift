@@ -84,10 +84,3 @@ extension HTTPCacheDecision {
         }
     }
 }
-
-extension HTTPCacheRequest {
-    /// What an entry is validated for: a HEAD, too, that brings a 304 is about the response to the GET.
-    fileprivate var asGet: HTTPCacheRequest {
-        method == .head ? HTTPCacheRequest(method: .get, url: url, headers: headers) : self
-    }
-}

@@ -39,7 +39,7 @@ enum HTTPCacheValidation {
         requestTime: CacheTime, responseTime: CacheTime, rules: HTTPCacheRules, digest: VaryValues.Digest
     ) -> [Int: HeadEffect] {
         guard request.method == .head, statusCode == 200, !request.isConditionalOrPartial else { return [:] }
-        let get = HTTPCacheRequest(method: .get, url: request.url, headers: request.headers)
+        let get = request.asGet
         // RFC 9111 5.2.1.5: nothing of the response to such a request is kept.
         guard !request.control.flags.contains(.noStore) else { return [:] }
         var effects: [Int: HeadEffect] = [:]

@@ -12,7 +12,7 @@ enum StatusCacheability {
     /// for those that need ranges or conditions.
     static func isUnderstood(_ statusCode: Int) -> Bool {
         switch statusCode {
-        case 200...205, 300...303, 305, 307, 308, 400...417, 421, 422, 426, 500...505: true
+        case 200...205, 300...303, 305, 307, 308, 400...411, 413...415, 417, 421, 422, 426, 500...505: true
         default: false
         }
     }

@@ -13,9 +13,14 @@ public final class LayeredCacheStore: CacheStore {
     public let memory: MemoryCacheStore
     /// The lasting one.
     public let lower: any CacheStore
-    /// How often the upper store was changed by a write or a removal. Holding its lock, and after the lower store, the upper
-    /// one changes: what a reader found below before a removal does then not come back to life above.
-    private let changes = Mutex<UInt64>(0)
+    /// How often the upper store was changed. Holding its lock, and after the lower store, the upper one changes: what a
+    /// reader found below before a removal, or a writer put there, does then not come back to life above.
+    private let changes = Mutex(Changes())
+
+    private struct Changes {
+        var writes: UInt64 = 0
+        var removals: UInt64 = 0
+    }
 
     /// Puts `memory` over `lower`.
     public init(memory: MemoryCacheStore = MemoryCacheStore(), over lower: any CacheStore) {
@@ -30,49 +35,57 @@ public final class LayeredCacheStore: CacheStore {
         guard let record = try lower.read(key) else { return nil }
         changes.withLock { changes in
             // Too large for above is no failure: it stays below.
-            if changes == seen { try? memory.write(record, for: key) }
+            if changes.writes == seen.writes, changes.removals == seen.removals { try? memory.write(record, for: key) }
         }
         return record
     }
 
-    /// Writes to both. Where the lower one fails, its error is thrown and the upper one has the record all the same.
+    /// Writes to both. Where the lower one fails, its error is thrown and the upper one has the record all the same, unless
+    /// something was removed meanwhile.
     public func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
-        defer { change { try? $0.write(record, for: key) } }
+        let seen = changes.withLock { $0.removals }
+        defer {
+            changes.withLock { changes in
+                changes.writes += 1
+                // Where something was removed since, this may be gone below.
+                if changes.removals == seen { try? memory.write(record, for: key) } else { memory.remove(key) }
+            }
+        }
         try lower.write(record, for: key)
     }
 
     /// Removes from both. Returns whether the lower one had it.
     @discardableResult
     public func remove(_ key: CacheKey) throws(CacheStoreError) -> Bool {
-        defer { change { $0.remove(key) } }
+        defer { removed { $0.remove(key) } }
         return try lower.remove(key)
     }
 
     /// Removes from both. Returns how many the lower one had.
     @discardableResult
     public func remove(tag: String) throws(CacheStoreError) -> Int {
-        defer { change { $0.remove(tag: tag) } }
+        defer { removed { $0.remove(tag: tag) } }
         return try lower.remove(tag: tag)
     }
 
     /// Removes from both. Returns how many the lower one had.
     @discardableResult
     public func remove(olderThan instant: Int64) throws(CacheStoreError) -> Int {
-        defer { change { $0.remove(olderThan: instant) } }
+        defer { removed { $0.remove(olderThan: instant) } }
         return try lower.remove(olderThan: instant)
     }
 
     /// Removes from both. Returns how many the lower one had.
     @discardableResult
     public func removeAll() throws(CacheStoreError) -> Int {
-        defer { change { $0.removeAll() } }
+        defer { removed { $0.removeAll() } }
         return try lower.removeAll()
     }
 
     /// Removes from both. Returns how many the lower one had.
     @discardableResult
     public func removeAll(namespace: String) throws(CacheStoreError) -> Int {
-        defer { change { $0.removeAll(namespace: namespace) } }
+        defer { removed { $0.removeAll(namespace: namespace) } }
         return try lower.removeAll(namespace: namespace)
     }
 
@@ -99,10 +112,10 @@ public final class LayeredCacheStore: CacheStore {
         memory.readAtOnce(key)
     }
 
-    private func change(_ body: (MemoryCacheStore) -> Void) {
+    private func removed(_ remove: (MemoryCacheStore) -> Void) {
         changes.withLock { changes in
-            changes += 1
-            body(memory)
+            changes.removals += 1
+            remove(memory)
         }
     }
 }
