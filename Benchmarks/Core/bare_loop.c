@@ -123,8 +123,9 @@ static void send_due(void *context) {
   while (bench->idle != NULL && bench->started < bench->wanted) {
     slot *slot = bench->idle;
     uint64_t due = bare_rate_due(&bench->rate, bench->started);
-    if (due > bench_now()) {
-      bare_rate_arm(&bench->rate, due);
+    uint64_t departure = bare_rate_departure(&bench->rate, due);
+    if (departure > bench_now()) {
+      bare_rate_arm(&bench->rate, departure);
       return;
     }
     bench->idle = slot->next;
@@ -325,8 +326,9 @@ static void open_bench(bench *bench) {
     fail("out of memory");
   for (uint32_t i = 0; i < arguments->concurrency; i++)
     prepare(bench, &bench->slots[i]);
-  if (arguments->rate > 0 && bare_rate_init(&bench->rate, &bench->uv,
-                                            arguments->rate, send_due, bench))
+  if (arguments->rate > 0 &&
+      bare_rate_init(&bench->rate, &bench->uv, arguments->rate, arguments->tick,
+                     send_due, bench))
     fail("the timer cannot be made");
 }
 

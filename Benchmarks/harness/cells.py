@@ -10,8 +10,10 @@ URLSESSION = ("urlsession",)
 RIVALS = AHC + URLSESSION
 GENERATORS = ("wrk", "h2load")
 ON_QUEUE = ("async-on-queue",)
+# Callbacks on the loop's thread: what the way to another one costs is the difference.
+INLINE = ("closures-inline",)
 # Whose allocations are counted.
-OURS = LAYERS + ON_QUEUE + ("typed", "typed-async", "batch") + CACHES
+OURS = LAYERS + INLINE + ON_QUEUE + ("typed", "typed-async", "batch") + CACHES
 PROGRAMS = OURS + ("decoder",) + RIVALS + GENERATORS
 
 
@@ -42,26 +44,26 @@ class Cell:
 
 
 CELLS = (
-    Cell("small_c1", "12 B, 1 in flight", "/small", 1, 20_000, 1_000, LAYERS + RIVALS + ("wrk",)),
-    Cell("small_c64", "12 B, 64 in flight", "/small", 64, 150_000, 10_000, LAYERS + ON_QUEUE + RIVALS + ("wrk",)),
+    Cell("small_c1", "12 B, 1 in flight", "/small", 1, 20_000, 1_000, LAYERS + INLINE + RIVALS + ("wrk",)),
+    Cell("small_c64", "12 B, 64 in flight", "/small", 64, 150_000, 10_000, LAYERS + INLINE + ON_QUEUE + RIVALS + ("wrk",)),
     Cell("small_c1000", "12 B, 1,000 in flight", "/small", 1_000, 80_000, 10_000, LAYERS + AHC + ("wrk",)),
     Cell("small_c4000", "12 B, 4,000 in flight", "/small", 4_000, 80_000, 16_000, LAYERS + AHC + ("wrk",)),
-    Cell("64kb_c64", "64 KB, 64 in flight", "/files/64k.bin", 64, 20_000, 1_000, LAYERS + RIVALS + ("wrk",)),
-    Cell("1mb_c16", "1 MB, 16 in flight", "/files/1m.bin", 16, 1_500, 100, LAYERS + RIVALS + ("wrk",)),
+    Cell("64kb_c64", "64 KB, 64 in flight", "/files/64k.bin", 64, 20_000, 1_000, LAYERS + INLINE + RIVALS + ("wrk",)),
+    Cell("1mb_c16", "1 MB, 16 in flight", "/files/1m.bin", 16, 1_500, 100, LAYERS + INLINE + RIVALS + ("wrk",)),
     Cell("post_typed", "POST of 1 KB JSON, encoded and decoded", "/item", 64, 40_000, 4_000,
          ("bare", "closures", "decoder", "typed", "typed-async") + RIVALS, typed=True),
     Cell("tls_c64", "12 B over TLS", "/small", 64, 100_000, 10_000,
-         LAYERS + ON_QUEUE + AHC + ("h2load",), server="tls"),
-    Cell("h2_c64", "12 B over HTTP/2 and TLS", "/small", 64, 100_000, 10_000, LAYERS + AHC + ("h2load",),
+         LAYERS + INLINE + ON_QUEUE + AHC + ("h2load",), server="tls"),
+    Cell("h2_c64", "12 B over HTTP/2 and TLS", "/small", 64, 100_000, 10_000, LAYERS + INLINE + AHC + ("h2load",),
          server="tls", http2=True),
     Cell("rich_c64", "fields, deadlines, a text, an accessory, a log line", "/small", 64, 80_000, 8_000,
-         ("bare", "closures", "async") + RIVALS, rich=True),
+         ("bare", "closures", "async") + ON_QUEUE + RIVALS, rich=True),
     Cell("batch_100k", "100,000 children of one batch", "/small", 64, 100_000, 0, ("closures", "batch"), "closures"),
     Cell("1kb_cached", "1 KB, from the network and from caches", "/1k", 64, 150_000, 10_000,
          ("closures",) + CACHES, "closures"),
     Cell("slow_c10000", "10,000 in flight to a slow server", "/", 10_000, 10_000, 0, LAYERS + AHC, server="slow"),
     Cell("open_loop", "12 B at half the bare loop's rate", "/small", 64, 120_000, 12_000,
-         ("bare", "closures", "async") + AHC, paced=True),
+         ("bare", "closures", "async") + INLINE + AHC, paced=True),
 )
 
 # The same program with a single request: what there is before any is in flight.

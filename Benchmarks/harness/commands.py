@@ -15,6 +15,7 @@ JSON_FIELD = ("-H", "Content-Type: application/json")
 SLOW = URLSESSION
 MODES = {
     "closures": ("--mode", "closure"),
+    "closures-inline": ("--mode", "closure-inline"),
     "async": ("--mode", "async"),
     "async-on-queue": ("--mode", "async-on-queue"),
     "batch": ("--mode", "batch"),
@@ -63,7 +64,7 @@ def command_of(program, cell, servers, rate):
         count, warmup = max(cell.concurrency * 4, count // 10), warmup // 10
     load = [servers.url(cell), "-c", str(cell.concurrency), "-n", str(count)]
     if cell.paced:
-        load += ["--rate", str(rate)]
+        load += ["--rate", str(rate), "--tick", "1ms" if uses_tool(program, cell) else "1000"]
     if cell.server == "tls":
         load += ["--cacert", servers.authority]
     if program in ("bare", "core"):

@@ -1,4 +1,4 @@
-"""The report as Markdown: in full, and the compact one of the README."""
+"""The report as Markdown: in full, the README's tables, and the targets."""
 
 import re
 
@@ -128,8 +128,13 @@ def compact(report: dict) -> str:
     lines = _table(head, rows)
     for note in notes:
         lines += [note, ""]
+    lines += [_origin(report) + "."]
+    return "\n".join(lines) + "\n"
+
+
+def targets(report: dict) -> str:
+    """What Benchmarks/README.md shows between its marks."""
     met = [verdict["met"] for verdict in report["targets"]]
-    lines += [_origin(report) + ".", "",
-              f"Targets: {met.count(True)} met, {met.count(False)} missed, "
-              f"{met.count(None)} not measured.", "", *_verdicts(report)]
-    return "\n".join(lines).rstrip("\n") + "\n"
+    lines = [f"{met.count(True)} met, {met.count(False)} missed, {met.count(None)} not measured; the range is over the "
+             "rounds.", "", *_verdicts(report), _origin(report) + "."]
+    return "\n".join(lines) + "\n"

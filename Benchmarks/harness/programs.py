@@ -19,6 +19,7 @@ LOOKS = {
     "decoder": Look("decoder alone", "decoder", "grey", DASHED),
     "core": Look("C core", "core", "blue"),
     "closures": Look("closures", "closures", "green"),
+    "closures-inline": Look("closures on the loop's thread", "inline", "green", DASHED),
     "async": Look("async", "async", "purple"),
     "async-on-queue": Look("async, tasks on the callback queue", "async on queue", "purple", DASHED),
     "typed": Look("typed, closures", "typed", "blue", MIXED),

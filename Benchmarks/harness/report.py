@@ -104,7 +104,7 @@ def write_markdown(path: str, report: dict):
     write_text(path, full(report))
 
 
-def write_readme(path: str, report: dict):
+def write_readme(path: str, report: dict, make=compact):
     """Replaces what is between the two marks."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
@@ -113,7 +113,7 @@ def write_readme(path: str, report: dict):
         raise ValueError(f"{os.path.basename(path)} has no marks {begin.strip()} and {end}")
     before, rest = text.split(begin, 1)
     after = rest.split(end, 1)[1]
-    write_text(path, f"{before}{begin}{compact(report)}{end}{after}")
+    write_text(path, f"{before}{begin}{make(report)}{end}{after}")
 
 
 def any_missed(report: dict) -> bool:

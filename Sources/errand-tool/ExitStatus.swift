@@ -26,7 +26,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .success: "every URL was answered (bench: at least one was; batch, chain: with a status of 200 to 299)"
         case .resolve: "the host name did not resolve"
         case .connect: "no connection: refused, unreachable, or the proxy failed"
-        case .tls: "TLS failed: handshake, certificate, pin or credentials"
+        case .tls: "TLS failed: handshake, the server's certificate, or a pin"
         case .timeout: "one of the timeouts passed"
         case .connectionLost: "the connection ended before the response did"
         case .badResponse:
@@ -37,9 +37,10 @@ enum ExitStatus: Int32, CaseIterable {
             "with --fail: the status was 400 or above; batch, chain: it was not 200 to 299; download: 200 or 206"
         case .usage: "bad usage: an option, URL, method, header or limit"
         case .inputData: "a .http or environment file is not valid, or a variable is missing"
-        case .inputFile: "a file to send, or a certificate file, cannot be read"
+        case .inputFile: "a file to send cannot be read, or a certificate or key file cannot be read or used"
         case .internalFailure: "internal error"
-        case .system: "the system refused memory, a thread or a descriptor"
+        case .system:
+            "the system refused memory, a thread or a descriptor, too many requests wait, or this libcurl is known to be broken"
         case .outputFile: "the output cannot be written; download: or it exists already, or another download writes it"
         case .interrupted: "interrupted"
         }

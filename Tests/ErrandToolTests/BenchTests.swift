@@ -9,8 +9,9 @@ import Testing
         "latency_spectrum", "status", "mode", "connections", "loops",
     ]
 
-    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func countsExactly(_ mode: String) throws
-    {
+    @Test(arguments: ["core", "closure", "closure-inline", "async", "async-on-queue", "batch"]) func countsExactly(
+        _ mode: String
+    ) throws {
         let nginx = try NginxServer()
         let run = try ToolRun(
             ["bench", nginx.url("/12b"), "-n", "500", "-c", "8", "--warm-up", "50", "--loops", "1", "--json"]
@@ -35,7 +36,9 @@ import Testing
         #expect(spectrum.last?[1] == latency["max"])
     }
 
-    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func sendsWhatWasAsked(_ mode: String)
+    @Test(arguments: ["core", "closure", "closure-inline", "async", "async-on-queue", "batch"]) func sendsWhatWasAsked(
+        _ mode: String
+    )
         throws
     {
         let server = try ScriptedServer()
@@ -75,10 +78,23 @@ import Testing
         #expect(latency["p50"] ?? 0 > 200_000)
     }
 
+    /// Twenty requests are due in each 200 ms and wait for its end: their wait counts.
+    @Test(arguments: ["core", "closure", "async"]) func ticksSendTogetherAndCountFromEachTime(_ mode: String) throws {
+        let server = try ScriptedServer()
+        try server.on("/", [.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
+        let run = try ToolRun(
+            ["bench", server.url("/"), "--rate", "100", "--tick", "200ms", "-n", "40", "--warm-up", "1"]
+                + ["--mode", mode, "--json"])
+        let json = try run.json()
+        #expect(json["requests"] as? Int == 40, "\(run.errors)")
+        let latency = try #require(json["latency_microseconds"] as? [String: Double])
+        #expect(latency["p50"] ?? 0 > 80_000)
+    }
+
     @Test func countsErrorsAndTellsTheFirst() throws {
         let server = try ScriptedServer()
         try server.on("/", [.close])
-        for mode in ["core", "closure", "async", "async-on-queue", "batch"] {
+        for mode in ["core", "closure", "closure-inline", "async", "async-on-queue", "batch"] {
             let run = try ToolRun(["bench", server.url("/"), "-n", "30", "-c", "3", "--mode", mode, "--json"])
             #expect(run.status == 14, "\(mode) \(run.errors)")
             #expect(try run.json()["errors"] as? Int == 30)
@@ -109,6 +125,8 @@ import Testing
         (["-d", "31d"], "'31d' looks like a time"), (["-d", "10sec"], "'10sec' looks like a time"),
         (["--mode", "fast"], "is invalid for '--mode"), (["-d", "a", "-d", "b"], "a body is given twice"),
         (["-d", "1s", "--duration", "2s"], "a duration is given twice"), (["-X", "A B"], "invalidMethod"),
+        (["--tick", "1ms"], "--tick is at most 1s and goes with"),
+        (["--rate", "5", "--tick", "2s"], "--tick is at most 1s"),
         (["--mode", "batch", "--rate", "5"], "--mode batch needs -n"),
         (["--mode", "batch", "-d", "1s"], "--mode batch needs -n"), (["-H", "a\u{1}: b"], "invalidHeader"),
         (["--timeout", "0"], "is invalid for '--timeout"),
@@ -120,8 +138,9 @@ import Testing
         #expect(server.counts.connections == 0)
     }
 
-    @Test(arguments: ["core", "closure", "async", "async-on-queue", "batch"]) func refusesBadURLs(_ mode: String) throws
-    {
+    @Test(arguments: ["core", "closure", "closure-inline", "async", "async-on-queue", "batch"]) func refusesBadURLs(
+        _ mode: String
+    ) throws {
         for url in ["ftp://127.0.0.1/", "nonsense"] {
             let run = try ToolRun(["bench", url, "-n", "5", "--mode", mode])
             #expect(run.status == 64 && run.output.isEmpty, "\(run.errors)")

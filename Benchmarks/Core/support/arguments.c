@@ -14,7 +14,8 @@ static void usage(const char *program, const char *problem) {
           "usage: %s URL [-c CONCURRENCY] [-n REQUESTS] [-w WARM-UP]\n"
           "  [-H 'Name: value']... [--method M] [--body-file FILE]\n"
           "  [--http2] [--cacert FILE] [--fresh-urls] [--buffer-size BYTES]\n"
-          "  [--stats]; bare_loop: [--rich] [--rate REQUESTS_A_SECOND];\n"
+          "  [--stats]; bare_loop: [--rich]\n"
+          "  [--rate REQUESTS_A_SECOND [--tick MICROSECONDS]];\n"
           "  core_bench: [--loops N] [--external]\n",
           program, problem, program);
   exit(EXIT_USAGE);
@@ -64,6 +65,7 @@ void bench_arguments_parse(bench_arguments *arguments, int argc, char **argv) {
     AUTHORITY,
     RICH,
     RATE,
+    TICK,
     FRESH,
     BUFFER,
     LOOPS,
@@ -77,6 +79,7 @@ void bench_arguments_parse(bench_arguments *arguments, int argc, char **argv) {
       {"cacert", required_argument, NULL, AUTHORITY},
       {"rich", no_argument, NULL, RICH},
       {"rate", required_argument, NULL, RATE},
+      {"tick", required_argument, NULL, TICK},
       {"fresh-urls", no_argument, NULL, FRESH},
       {"buffer-size", required_argument, NULL, BUFFER},
       {"loops", required_argument, NULL, LOOPS},
@@ -124,6 +127,9 @@ void bench_arguments_parse(bench_arguments *arguments, int argc, char **argv) {
       break;
     case RATE:
       arguments->rate = rate_of(argv[0], optarg);
+      break;
+    case TICK:
+      arguments->tick = number(argv[0], optarg, 1, 1000000) * 1000;
       break;
     case FRESH:
       arguments->fresh_urls = 1;

@@ -18,6 +18,7 @@ typedef struct bench_arguments {
   uint64_t warmup;
   long buffer_size;
   double rate;           /* requests a second, whatever is answered; 0: none */
+  uint64_t tick;         /* of the rate, in nanoseconds; 0: none */
   const char *authority; /* PEM file, or NULL */
   int http2;
   int rich;       /* fields and deadlines set for each request anew */

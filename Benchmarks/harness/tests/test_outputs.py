@@ -182,6 +182,17 @@ class Files(unittest.TestCase):
         wanted = f"before\n{MARKS[0]}{compact(report_of(FULL))}{MARKS[1]}\nafter\n"
         self.assertEqual(self.text("README.md"), wanted)
 
+    def test_the_targets_between_the_marks_of_another_file(self):
+        report = report_of(FULL)
+        write_json(self.path("a.json"), report)
+        with open(self.path("README.md"), "w", encoding="utf-8") as file:
+            file.write(f"{MARKS[0]}old\n{MARKS[1]}\n")
+        self.assertEqual(render.main([self.path("a.json"), "--targets", self.path("README.md")]), 0)
+        text = self.text("README.md")
+        self.assertIn("| closures: CPU <= 1.15x the bare loop | 1.19x", text)
+        self.assertNotIn("old", text)
+        self.assertNotIn("<= 1.15x", compact(report))
+
     def test_no_marks_leave_the_file_alone(self):
         for text in ("nothing", MARKS[1] + MARKS[0]):
             with open(self.path("README.md"), "w", encoding="utf-8") as file:

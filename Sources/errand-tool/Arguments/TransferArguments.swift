@@ -3,7 +3,12 @@ import Errand
 
 /// How to reach servers and how long to wait for them: what the subcommands that fetch have in common.
 struct TransferArguments: ParsableArguments {
-    @Option(name: [.customShort("m"), .long], help: "For everything, redirects included: \(DurationArgument.rule).")
+    @Option(
+        name: [.customShort("m"), .long],
+        help: """
+            For each URL or request as a whole, redirects and a download's further tries included; not for all of them \
+            together: \(DurationArgument.rule). Default: none.
+            """)
     var timeout: DurationArgument?
 
     @Option(help: "For look-up, TCP and TLS.")
@@ -18,7 +23,7 @@ struct TransferArguments: ParsableArguments {
     @Option(help: "automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
     var httpVersion: HTTPVersionArgument = .automatic
 
-    @Flag(help: "Ask for gzip, brotli or zstd, and decode it.")
+    @Flag(help: "Ask for gzip, deflate, brotli and zstd, as far as this libcurl knows them, and decode it.")
     var compressed = false
 
     @Option(help: "PEM file of trusted authorities.")

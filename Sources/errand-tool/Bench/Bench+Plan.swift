@@ -12,6 +12,9 @@ extension Bench {
         if let rate, !OpenLoop.rates.contains(rate) {
             throw ToolError(.usage, "--rate is 0.001 to 10,000,000 requests a second, not \(rate)")
         }
+        if let tick, rate == nil || tick.duration > .seconds(1) {
+            throw ToolError(.usage, "--tick is at most 1s and goes with --rate")
+        }
         if cache != nil, mode == .core {
             throw ToolError(.usage, "the core has no cache: --cache is for the other modes")
         }
@@ -32,7 +35,8 @@ extension Bench {
         let (warmUp, warmUpTime) = warmUp(wanted, duration)
         return BenchPlan(
             requests: wanted.map(UInt64.init), duration: duration, warmUp: UInt64(warmUp),
-            warmUpTime: warmUpTime, rate: rate, connections: connections, loops: loops ?? 0, mode: mode, cache: cache,
+            warmUpTime: warmUpTime, rate: rate, tick: tick?.duration.nanoseconds ?? 0, connections: connections,
+            loops: loops ?? 0, mode: mode, cache: cache,
             method: method, url: url, headers: fields,
             body: body, timeout: timeout.duration, httpVersion: httpVersion, caFile: cacert, insecure: insecure)
     }

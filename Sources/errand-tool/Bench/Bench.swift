@@ -47,7 +47,8 @@ struct Bench: AsyncParsableCommand {
 
     @Option(
         help: """
-            Through what: core (the C interface), closure (Client.start), async (Client.run), async-on-queue (the same, \
+            Through what: core (the C interface), closure (Client.start), closure-inline (the same, callbacks on the loop's \
+            thread), async (Client.run), async-on-queue (the same, \
             tasks on the callback queue), batch (one Batch; -n alone).
             """)
     var mode: BenchPlan.Mode = .closure
@@ -64,6 +65,14 @@ struct Bench: AsyncParsableCommand {
 
     @Option(help: "Open loop: requests a second, 0.001 to 10,000,000.")
     var rate: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            With --rate: send all that is due at once, so often; at most 1s. Latency still counts from each request's \
+            own time. Default: each is sent at its time.
+            """, valueName: "time"))
+    var tick: DurationArgument?
 
     @Option(
         name: .customLong("warm-up"),
@@ -107,7 +116,7 @@ struct Bench: AsyncParsableCommand {
             let line = BenchProgress(load, isShown: progress)
             let clock = Task { await BenchClock.run(load, engine) }
             if let rate = plan.rate {
-                await OpenLoop.run(rate: rate, engine: engine, load: load)
+                await OpenLoop.run(rate: rate, tick: plan.tick, engine: engine, load: load)
             } else {
                 engine.run(load, count: plan.connections)
             }
@@ -126,6 +135,7 @@ struct Bench: AsyncParsableCommand {
         case .core: try CoreEngine(plan, load: load)
         case .closure: try ClosureEngine(plan)
         case .async: try AsyncEngine(plan)
+        case .closureInline: try ClosureEngine(plan, on: .inline())
         case .asyncOnQueue: try AsyncEngine(plan, on: .serial())
         case .batch: try BatchEngine(plan)
         }

@@ -5,7 +5,10 @@ import HTTPTypes
 /// What one run does.
 struct BenchPlan: Sendable {
     enum Mode: String, CaseIterable, Sendable {
-        case core, closure, async
+        case core, closure
+        /// As `closure`, but that callbacks run on the loop's thread.
+        case closureInline = "closure-inline"
+        case async
         /// As `async`, the client's callback queue being the executor of all tasks.
         case asyncOnQueue = "async-on-queue"
         case batch
@@ -29,6 +32,8 @@ struct BenchPlan: Sendable {
     var warmUpTime: Duration?
     /// Requests a second, sent whether or not earlier ones were answered; `nil`: each answer brings the next request.
     var rate: Double?
+    /// Of the rate, in nanoseconds: what is due is sent at its next multiple; 0: each request at its own time.
+    var tick: UInt64 = 0
     var connections: Int
     /// 0: the engine's default.
     var loops: Int

@@ -7,8 +7,8 @@ final class ClosureEngine: BenchEngine {
     private let command: BenchCommand
 
     /// Throws what every request would fail with.
-    init(_ plan: BenchPlan) throws(ErrandError) {
-        client = BenchClient.make(plan)
+    init(_ plan: BenchPlan, on queue: CallbackQueue? = nil) throws(ErrandError) {
+        client = BenchClient.make(plan, callbacks: queue)
         _ = try client.describe(plan.command)
         loops = BenchClient.loops(plan)
         command = plan.command

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Sends at a fixed rate, from a thread of its own: a task would be late whenever the tasks it measures are busy.
+/// Sends at a fixed rate, or all that is due at each tick, from a thread of its own: a task would be late whenever the
+/// tasks it measures are busy.
 enum OpenLoop {
     /// Requests a second; below one in 17 minutes there is no load.
     static let rates = 0.001...10_000_000
@@ -9,10 +10,10 @@ enum OpenLoop {
     private static let period: UInt64 = 50_000_000
 
     /// Returns when the load has no more tickets and the thread touches nothing any more.
-    static func run(rate: Double, engine: any BenchEngine, load: BenchLoad) async {
+    static func run(rate: Double, tick: UInt64, engine: any BenchEngine, load: BenchLoad) async {
         await withCheckedContinuation { continuation in
             let thread = Thread {
-                send(rate: rate, engine: engine, load: load)
+                send(rate: rate, tick: tick, engine: engine, load: load)
                 continuation.resume()
             }
             thread.name = "errand-rate"
@@ -20,14 +21,16 @@ enum OpenLoop {
         }
     }
 
-    private static func send(rate: Double, engine: any BenchEngine, load: BenchLoad) {
+    private static func send(rate: Double, tick: UInt64, engine: any BenchEngine, load: BenchLoad) {
         let first = MonotonicTime.now
         var number = 0.0
         while true {
             let due = first + UInt64(min(number * 1e9 / rate, 1e18))
-            while MonotonicTime.now < due {
+            let past = tick == 0 ? 0 : (due - first) % tick
+            let departure = past == 0 ? due : due + tick - past
+            while MonotonicTime.now < departure {
                 guard !load.isOver else { return }
-                MonotonicTime.sleep(until: min(due, MonotonicTime.now + period))
+                MonotonicTime.sleep(until: min(departure, MonotonicTime.now + period))
             }
             guard let ticket = load.begin(intendedAt: due) else { return }
             engine.send(ticket, load)

@@ -45,7 +45,7 @@ struct DownloadCommand: AsyncParsableCommand {
     @Option(name: [.customShort("H"), .customLong("header")], help: "'Name: value', as often as needed.")
     var headers: [HeaderArgument] = []
 
-    @Option(help: "Failures in a row, without a byte between them, after which to give up.")
+    @Option(help: "Tries after failures in a row, without a byte between them; 0: none.")
     var retries: Int = 5
 
     @Option(help: "Redirects to follow at most.")

@@ -38,11 +38,11 @@ package final class Load: Sendable {
     /// How long to wait when all that is allowed is in flight: an ending sends the next one sooner.
     private static let patience: UInt64 = 1_000_000
 
-    init(width: Int, warmUp: Int, requests: Int, rate: Double?) {
+    init(width: Int, warmUp: Int, requests: Int, rate: Double?, tick: UInt64) {
         self.width = width
         self.warmUp = warmUp
         total = warmUp + requests
-        pace = rate.map { Pace(first: MonotonicTime.now, rate: $0) }
+        pace = rate.map { Pace(first: MonotonicTime.now, rate: $0, tick: tick) }
     }
 
     /// Sends what starts the load; the endings bring the rest. Returns when all have ended.
@@ -65,7 +65,8 @@ package final class Load: Sendable {
             let isFull = state.started - state.ended >= width
             guard let pace else { return isFull ? .over : .ticket(begin(&state, now)) }
             let due = pace.due(state.started)
-            if due > now { return .wait(until: due) }
+            let departure = pace.departure(due)
+            if departure > now { return .wait(until: departure) }
             return isFull ? .wait(until: now + Load.patience) : .ticket(begin(&state, due))
         }
     }
@@ -88,7 +89,7 @@ package final class Load: Sendable {
             guard state.started < total else { return (nil, false) }
             guard let pace else { return (begin(&state, now), false) }
             let due = pace.due(state.started)
-            return (wasFull && due <= now ? begin(&state, due) : nil, false)
+            return (wasFull && pace.departure(due) <= now ? begin(&state, due) : nil, false)
         }
         if isLast { isDone.signal() }
         return next

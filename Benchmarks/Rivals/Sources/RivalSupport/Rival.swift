@@ -14,7 +14,8 @@ package protocol Rival: Sendable {
 extension Rival {
     /// Runs the load and prints what was counted. Blocks the calling thread, and sends from it what starts the load.
     package func measure(_ plan: RivalPlan) throws {
-        let load = Load(width: plan.connections, warmUp: plan.warmUp, requests: plan.requests, rate: plan.rate)
+        let load = Load(
+            width: plan.connections, warmUp: plan.warmUp, requests: plan.requests, rate: plan.rate, tick: plan.tick)
         let (result, from, to) = load.run { send($0, load) }
         try shutDown()
         if let error = result.firstError {

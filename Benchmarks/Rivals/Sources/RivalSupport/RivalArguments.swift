@@ -33,6 +33,9 @@ package struct RivalArguments: ParsableArguments {
     @Option(help: "Open loop: requests a second. Latency counts from a request's due time.")
     package var rate: Double?
 
+    @Option(help: "With --rate: send what is due so often, in microseconds. 0: each request at its own time.")
+    package var tick: UInt64 = 0
+
     @Flag(name: .customLong("typed"), help: "POST a value as JSON, and decode the answer as one.")
     package var isTyped = false
 
@@ -50,6 +53,7 @@ package struct RivalArguments: ParsableArguments {
         if let rate, !(0.001...10_000_000).contains(rate) {
             throw ValidationError("--rate is 0.001 to 10,000,000 requests a second")
         }
+        guard tick <= 1_000_000 else { throw ValidationError("--tick is 0 to 1,000,000 microseconds") }
         if isTyped, bodyFile != nil { throw ValidationError("--typed has a body of its own: not with --body-file") }
         if isHTTP2, URL(string: url)?.scheme?.lowercased() != "https" {
             throw ValidationError("--http2 is agreed on by TLS: it needs an https URL")

@@ -17,6 +17,8 @@ package struct RivalPlan: Sendable {
     let requests: Int
     let warmUp: Int
     let rate: Double?
+    /// In nanoseconds.
+    let tick: UInt64
 
     /// Throws what is wrong with the usage.
     package init(_ arguments: RivalArguments) throws {
@@ -42,6 +44,7 @@ package struct RivalPlan: Sendable {
         requests = arguments.requests
         warmUp = arguments.warmUp
         rate = arguments.rate
+        tick = arguments.tick * 1_000
     }
 
     private static func field(_ text: String) throws -> (name: String, value: String) {
