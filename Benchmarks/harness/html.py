@@ -64,6 +64,12 @@ def key_of(program: str) -> str:
     return f'<i class="key b-{look(program).colour}" aria-hidden="true"></i>'
 
 
+def keyed(program: str) -> str:
+    """A column's name, wrapped where it has two words, its colour never alone on a line."""
+    first, *others = look(program).short.split(" ", 1)
+    return f'<span class="whole">{key_of(program)}{escape(first)}</span>' + "".join(f" {escape(rest)}" for rest in others)
+
+
 def figure(entry: dict, key: str, base: bool = False) -> str:
     found = (entry or {}).get(key)
     if not found:
@@ -119,7 +125,7 @@ def overview(report: dict) -> str:
         rows.append([f'<a href="#{anchor(name)}">{escape(cell["title"])}</a>{note}']
                     + [figure(entries.get(program), "cpu", program == base)
                        for program in programs])
-    head = ["cell"] + [key_of(program) + escape(look(program).short) for program in programs]
+    head = ["cell"] + [keyed(program) for program in programs]
     note = "Programs of one cell alone are in that cell’s tables."
     return table("CPU per request in µs; below it the ratio to the bare loop, and half the spread",
                  head, rows, "overview") + f'<p class="note">{note}</p>'
