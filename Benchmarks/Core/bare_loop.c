@@ -20,6 +20,7 @@ enum { KICK_ROUNDS = 8, MESSAGES_A_TURN = 256, URL_LENGTH = 2048 };
 
 typedef struct slot {
   CURL *easy;
+  struct shard *shard;
   struct slot *next; /* ended, to be started again */
   uint64_t started;
   struct curl_slist *fields; /* of a rich request */
@@ -30,19 +31,27 @@ typedef struct slot {
   char error[CURL_ERROR_SIZE];
 } slot;
 
+/* libcurl searches a multi handle's connections and requests, and the search
+   grows with them: many get a handle for each few. */
+typedef struct shard {
+  bare_sockets_of of;
+  struct bench *bench;
+  uv_timer_t timer;
+  int kick; /* libcurl asked for a timeout of 0 */
+} shard;
+
 typedef struct bench {
   bench_arguments arguments;
   uv_loop_t uv;
   uv_check_t check;
-  uv_timer_t timer;
-  CURLM *multi;
+  shard *shards;
+  uint32_t shard_count;
   CURLSH *share;
   bare_sockets sockets;
   struct curl_slist *headers;
   slot *slots;
   slot *idle;     /* with a rate: slots that wait for their request's time */
   bare_rate rate; /* only with one */
-  int kick;       /* libcurl asked for a timeout of 0 */
   uint64_t started, ended, wanted;
   bench_totals totals;
   bench_moment from, to;
@@ -96,8 +105,6 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
   return length;
 }
 
-static int on_timer_wish(CURLM *multi, long milliseconds, void *context);
-
 static void start(bench *bench, slot *slot) {
   char url[URL_LENGTH];
   const char *name = bench->arguments.url;
@@ -113,7 +120,7 @@ static void start(bench *bench, slot *slot) {
                       ? bare_rate_due(&bench->rate, bench->started)
                       : bench_now();
   bench->started += 1;
-  if (curl_multi_add_handle(bench->multi, slot->easy) != CURLM_OK)
+  if (curl_multi_add_handle(slot->shard->of.multi, slot->easy) != CURLM_OK)
     fail("curl_multi_add_handle");
 }
 
@@ -136,7 +143,7 @@ static void send_due(void *context) {
 static void end(bench *bench, slot *slot, CURLcode code) {
   long status = 0;
   curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
-  curl_multi_remove_handle(bench->multi, slot->easy);
+  curl_multi_remove_handle(slot->shard->of.multi, slot->easy);
   bench_totals_record(&bench->totals, code == CURLE_OK ? (unsigned) status : 0,
                       slot->body_length, bench_now() - slot->started);
   if (code != CURLE_OK && bench->totals.errors == 1)
@@ -158,7 +165,8 @@ static void end(bench *bench, slot *slot, CURLcode code) {
 
 /* Pops every message before the first remove_handle, which scans the list of
    messages (7.88.1). Returns: whether anything ended. */
-static int drain(bench *bench) {
+static int drain(shard *shard) {
+  bench *bench = shard->bench;
   struct {
     CURL *easy;
     CURLcode code;
@@ -167,7 +175,7 @@ static int drain(bench *bench) {
   CURLMsg *message;
   int left, count = 0;
   while (count < MESSAGES_A_TURN &&
-         (message = curl_multi_info_read(bench->multi, &left)) != NULL) {
+         (message = curl_multi_info_read(shard->of.multi, &left)) != NULL) {
     done[count].easy = message->easy_handle;
     done[count].code = message->data.result;
     count++;
@@ -201,45 +209,60 @@ static void stop(bench *bench) {
 
 static void on_timer(uv_timer_t *timer);
 
-static void drive(bench *bench) {
+static void drive(shard *shard) {
   int again = 1, running;
   for (int round = 0; again && round < KICK_ROUNDS; round++) {
-    again = drain(bench);
-    if (bench->kick) {
-      bench->kick = 0;
-      curl_multi_socket_action(bench->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    again = drain(shard);
+    if (shard->kick) {
+      shard->kick = 0;
+      curl_multi_socket_action(shard->of.multi, CURL_SOCKET_TIMEOUT, 0,
+                               &running);
       again = 1;
     }
   }
-  if (bench->ended == bench->wanted)
-    stop(bench);
-  else if (again || bench->kick)
-    uv_timer_start(&bench->timer, on_timer, 0, 0);
+  if (shard->bench->ended == shard->bench->wanted)
+    stop(shard->bench);
+  else if (again || shard->kick)
+    uv_timer_start(&shard->timer, on_timer, 0, 0);
+}
+
+/* A paced request may begin in a shard that was driven before. */
+static void drive_others_soon(bench *bench) {
+  for (uint32_t i = 0; i < bench->shard_count; i++)
+    if (bench->shards[i].kick)
+      uv_timer_start(&bench->shards[i].timer, on_timer, 0, 0);
 }
 
 static void on_check(uv_check_t *check) {
-  drive(check->data);
+  bench *bench = check->data;
+  for (uint32_t i = 0; i < bench->shard_count && bench->ended < bench->wanted;
+       i++)
+    drive(&bench->shards[i]);
+  if (bench->shard_count > 1)
+    drive_others_soon(bench);
 }
 
 /* The poll phase comes between the timers and the check, and may sleep: so
    this drives by itself. */
 static void on_timer(uv_timer_t *timer) {
-  bench *bench = timer->data;
-  bench->kick = 1;
-  drive(bench);
+  shard *shard = timer->data;
+  shard->kick = 1;
+  drive(shard);
+  if (shard->bench->shard_count > 1)
+    drive_others_soon(shard->bench);
 }
 
 static int on_timer_wish(CURLM *multi, long milliseconds, void *context) {
-  bench *bench = context;
+  shard *shard = context;
   (void) multi;
-  bench->kick = milliseconds == 0;
+  shard->kick = milliseconds == 0;
   if (milliseconds > 0) {
     /* libcurl floors to milliseconds before 8.4 and libuv's time is cached:
        a timer that fires early would be for nothing. */
-    uv_update_time(&bench->uv);
-    uv_timer_start(&bench->timer, on_timer, (uint64_t) milliseconds + 1, 0);
+    uv_update_time(&shard->bench->uv);
+    uv_timer_start(&shard->timer, on_timer, (uint64_t) milliseconds + 1, 0);
   } else if (milliseconds < 0) {
-    uv_timer_stop(&bench->timer);
+    uv_timer_stop(&shard->timer);
   }
   return 0;
 }
@@ -294,38 +317,52 @@ static void keep_freed_memory(void) {
   mallopt(M_TRIM_THRESHOLD, 256 * 1024 * 1024);
 }
 
+static void open_shard(bench *bench, shard *shard) {
+  CURLM *multi = curl_multi_init();
+  if (multi == NULL)
+    fail("out of memory");
+  shard->of = (bare_sockets_of){&bench->sockets, multi};
+  shard->bench = bench;
+  uv_timer_init(&bench->uv, &shard->timer);
+  shard->timer.data = shard;
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, bare_sockets_wish);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, &shard->of);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer_wish);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, shard);
+  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS,
+                    (long) bench->arguments.shard * 2);
+}
+
 static void open_bench(bench *bench) {
   const bench_arguments *arguments = &bench->arguments;
   keep_freed_memory();
   OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
   if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
     fail("curl_global_init");
-  bench->multi = curl_multi_init();
   bench->share = curl_share_init();
-  if (bench->multi == NULL || bench->share == NULL)
+  if (bench->share == NULL)
     fail("out of memory");
   curl_share_setopt(bench->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
   if (uv_loop_init(&bench->uv) != 0 ||
-      bare_sockets_init(&bench->sockets, &bench->uv, bench->multi) != 0)
+      bare_sockets_init(&bench->sockets, &bench->uv) != 0)
     fail("the loop cannot be made");
-  uv_timer_init(&bench->uv, &bench->timer);
-  bench->timer.data = bench;
   uv_check_init(&bench->uv, &bench->check);
   bench->check.data = bench;
   uv_check_start(&bench->check, on_check);
-  curl_multi_setopt(bench->multi, CURLMOPT_SOCKETFUNCTION, bare_sockets_wish);
-  curl_multi_setopt(bench->multi, CURLMOPT_SOCKETDATA, &bench->sockets);
-  curl_multi_setopt(bench->multi, CURLMOPT_TIMERFUNCTION, on_timer_wish);
-  curl_multi_setopt(bench->multi, CURLMOPT_TIMERDATA, bench);
-  curl_multi_setopt(bench->multi, CURLMOPT_MAXCONNECTS,
-                    (long) arguments->concurrency * 2);
   for (size_t i = 0; i < arguments->header_count; i++)
     bench->headers = curl_slist_append(bench->headers, arguments->headers[i]);
   bench->slots = calloc(arguments->concurrency, sizeof *bench->slots);
-  if (bench->slots == NULL)
+  bench->shard_count =
+      (arguments->concurrency + arguments->shard - 1) / arguments->shard;
+  bench->shards = calloc(bench->shard_count, sizeof *bench->shards);
+  if (bench->slots == NULL || bench->shards == NULL)
     fail("out of memory");
-  for (uint32_t i = 0; i < arguments->concurrency; i++)
+  for (uint32_t i = 0; i < bench->shard_count; i++)
+    open_shard(bench, &bench->shards[i]);
+  for (uint32_t i = 0; i < arguments->concurrency; i++) {
+    bench->slots[i].shard = &bench->shards[i / arguments->shard];
     prepare(bench, &bench->slots[i]);
+  }
   if (arguments->rate > 0 &&
       bare_rate_init(&bench->rate, &bench->uv, arguments->rate, arguments->tick,
                      send_due, bench))
@@ -334,13 +371,16 @@ static void open_bench(bench *bench) {
 
 static void close_bench(bench *bench) {
   for (uint32_t i = 0; i < bench->arguments.concurrency; i++)
-    curl_multi_remove_handle(bench->multi, bench->slots[i].easy);
-  curl_multi_cleanup(bench->multi);
+    curl_multi_remove_handle(bench->slots[i].shard->of.multi,
+                             bench->slots[i].easy);
+  for (uint32_t i = 0; i < bench->shard_count; i++) {
+    curl_multi_cleanup(bench->shards[i].of.multi);
+    uv_close((uv_handle_t *) &bench->shards[i].timer, NULL);
+  }
   for (uint32_t i = 0; i < bench->arguments.concurrency; i++)
     curl_easy_cleanup(bench->slots[i].easy);
   curl_share_cleanup(bench->share);
   curl_slist_free_all(bench->headers);
-  uv_close((uv_handle_t *) &bench->timer, NULL);
   uv_close((uv_handle_t *) &bench->check, NULL);
   if (bench->arguments.rate > 0)
     bare_rate_close(&bench->rate);
@@ -348,6 +388,7 @@ static void close_bench(bench *bench) {
   uv_run(&bench->uv, UV_RUN_DEFAULT);
   uv_loop_close(&bench->uv);
   free(bench->slots);
+  free(bench->shards);
   bench_arguments_free(&bench->arguments);
 }
 
@@ -369,7 +410,7 @@ int main(int argc, char **argv) {
   }
   if (bench.arguments.rate > 0)
     send_due(&bench);
-  drive(&bench);
+  on_check(&bench.check);
   uv_run(&bench.uv, UV_RUN_DEFAULT);
   bench_report_print(&bench.totals, &bench.from, &bench.to, "bare",
                      bench.arguments.concurrency, 1);

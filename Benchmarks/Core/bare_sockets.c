@@ -65,14 +65,13 @@ static void on_ready(uv_poll_t *poll, int status, int ready) {
       continue;
     }
     sockets->actions += 1;
-    curl_multi_socket_action(sockets->multi, fd, bits, &running);
+    curl_multi_socket_action(entry->multi, fd, bits, &running);
   }
 }
 
-int bare_sockets_init(bare_sockets *sockets, uv_loop_t *loop, CURLM *multi) {
+int bare_sockets_init(bare_sockets *sockets, uv_loop_t *loop) {
   int result;
   memset(sockets, 0, sizeof *sockets);
-  sockets->multi = multi;
   sockets->epoll = epoll_create1(EPOLL_CLOEXEC);
   if (sockets->epoll < 0)
     return -errno;
@@ -91,12 +90,14 @@ void bare_sockets_close(bare_sockets *sockets) {
 
 int bare_sockets_wish(CURL *easy, curl_socket_t fd, int what, void *context,
                       void *socket) {
-  bare_sockets *sockets = context;
+  bare_sockets_of *of = context;
+  bare_sockets *sockets = of->sockets;
   bare_socket *entry = entry_of(sockets, fd);
   (void) easy;
   (void) socket;
   if (entry == NULL)
     abort();
+  entry->multi = of->multi;
   entry->wanted = what == CURL_POLL_IN      ? EPOLLIN
                   : what == CURL_POLL_OUT   ? EPOLLOUT
                   : what == CURL_POLL_INOUT ? EPOLLIN | EPOLLOUT

@@ -11,10 +11,10 @@ typedef struct bare_socket {
   uint8_t wanted; /* EPOLLIN and EPOLLOUT, as libcurl last asked */
   uint8_t armed;  /* what epoll was last told */
   uint8_t owned;  /* made by our OPENSOCKETFUNCTION */
+  CURLM *multi;   /* that it is of, once libcurl wished something */
 } bare_socket;
 
 typedef struct bare_sockets {
-  CURLM *multi;
   int epoll;
   uv_poll_t poll;
   bare_socket *table; /* by descriptor */
@@ -23,14 +23,22 @@ typedef struct bare_sockets {
   uint64_t actions;
 } bare_sockets;
 
+/* One multi handle's part in them. */
+typedef struct bare_sockets_of {
+  bare_sockets *sockets;
+  CURLM *multi;
+} bare_sockets_of;
+
 /* Returns: 0, or a negative errno. */
-int bare_sockets_init(bare_sockets *sockets, uv_loop_t *loop, CURLM *multi);
+int bare_sockets_init(bare_sockets *sockets, uv_loop_t *loop);
 void bare_sockets_close(bare_sockets *sockets);
 
-/* CURLMOPT_SOCKETFUNCTION, CURLOPT_OPENSOCKETFUNCTION and
-   CURLOPT_CLOSESOCKETFUNCTION; the user pointer is the bare_sockets. */
+/* CURLMOPT_SOCKETFUNCTION; the user pointer is a bare_sockets_of. */
 int bare_sockets_wish(CURL *easy, curl_socket_t fd, int what, void *context,
                       void *socket);
+
+/* CURLOPT_OPENSOCKETFUNCTION and CURLOPT_CLOSESOCKETFUNCTION; the user pointer
+   is the bare_sockets. */
 curl_socket_t bare_sockets_open(void *context, curlsocktype purpose,
                                 struct curl_sockaddr *address);
 int bare_sockets_shut(void *context, curl_socket_t fd);

@@ -26,6 +26,7 @@ MODES = {
 RIVAL_MODES = {
     "async-http-client": ("rival-async-http-client", "--mode", "async-on-loop"),
     "async-http-client-future": ("rival-async-http-client", "--mode", "future"),
+    "async-http-client-async": ("rival-async-http-client", "--mode", "async"),
     "urlsession": ("rival-urlsession", "--mode", "async"),
     "decoder": ("errand-modes", "--mode", "decoder"),
     "typed": ("errand-modes", "--mode", "closure"),
@@ -61,7 +62,7 @@ def command_of(program, cell, servers, rate):
     """The command line; `rate`: requests a second of a paced cell."""
     count, warmup = cell.requests, cell.warmup
     if program in SLOW:
-        count, warmup = max(cell.concurrency * 4, count // 10), warmup // 10
+        count, warmup = max(cell.concurrency * 4, count // 10), max(cell.concurrency, warmup // 10)
     load = [servers.url(cell), "-c", str(cell.concurrency), "-n", str(count)]
     if cell.paced:
         load += ["--rate", str(rate), "--tick", "1ms" if uses_tool(program, cell) else "1000"]

@@ -41,6 +41,8 @@ def of_measure(key: str, value) -> str:
     if key == "memory":
         return f"{value / 1e6:,.1f}"
     unit = MEASURE[key].unit
+    if unit == "share":
+        return percent(value)
     if unit == "us":
         return microseconds(value)
     return f"{value:,.1f}" if unit == "count" else f"{value:,.0f}"

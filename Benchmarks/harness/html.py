@@ -13,21 +13,22 @@ from .summary import MEASURE, MEASURES
 ASSETS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "assets")
 WORDS = {True: ("met", "✓ met"), False: ("missed", "✗ missed"), None: ("none", "not measured")}
 HEADS = {"cpu": "CPU µs / request", "rate": "requests/s", "p50": "p50 µs", "p90": "p90 µs",
-         "p99": "p99 µs", "p999": "p99.9 µs", "memory": "peak memory MB",
+         "p99": "p99 µs", "p999": "p99.9 µs", "busy": "client’s core in use", "memory": "peak memory MB",
          "waiting": "bytes / request in flight", "allocations": "allocations / request"}
 BARS = (("cpu", "CPU per request"), ("rate", "requests/s"), ("memory", "peak memory"),
         ("waiting", "memory per request in flight"))
 METHOD = (
     "All programs ask one nginx worker over loopback, each with one event loop; client and server "
     "have a CPU each.",
-    "They run in turn, A B C A B C …, as a machine’s speed drifts: a ratio is the median of the "
-    "ratios within each round.",
+    "They run in turn, A B C, C B A, A B C …, as a machine’s speed drifts: a ratio is the median of "
+    "the ratios within each round.",
     "CPU per request is user and system time of the client process (getrusage) from the end of "
     "the warm-up to the last response.",
     "Each program keeps the whole body of a response in memory until the request ends; memory is "
     "the peak that was resident.",
     "Latency in a closed loop is how long a request took; with a fixed rate (open loop) it counts "
-    "from when the request was due.",
+    "from when the request was due. A program that could not send at the rate was overloaded: its "
+    "latency is then the backlog’s, and says nothing but that.",
 )
 
 
@@ -87,11 +88,12 @@ def verdict_row(verdict: dict) -> str:
     kind, word = WORDS[verdict["met"]]
     text = verdict["target"].replace("<=", "≤").replace(">=", "≥")
     text = re.sub(r"(?<=[0-9])x\b", "×", text)
+    rarely = "" if verdict["always"] else "<small>not in every round</small>"
     span = NOTHING
     if verdict["low"] is not None and verdict["low"] != verdict["high"]:
         span = f"{of_target(verdict, 'low')} – {of_target(verdict, 'high')}"
     return (f'<tr><th scope="row">{escape(text)}</th>'
-            f'<td><span class="verdict {kind}">{word}</span></td>'
+            f'<td><span class="verdict {kind}">{word}</span>{rarely}</td>'
             f'<td>{escape(of_target(verdict))}<small class="narrow">{escape(span)}</small></td>'
             f'<td class="wide">{escape(span)}</td></tr>')
 
@@ -139,6 +141,8 @@ def summary_table(cell: dict, entries: dict) -> str:
         entry, title = entries[program], key_of(program) + escape(look(program).title)
         if entry["errors"]:
             title += f'<small class="errors">{entry["errors"]:,} errors</small>'
+        if entry.get("behind"):
+            title += f'<small class="errors">behind its rate in {entry["behind"]} of {entry["runs"]} rounds</small>'
         rows.append([title] + [figure(entry, measure.key, program == cell["base"])
                                for measure in shown])
     return table(f"{cell['title']}: medians; below them the ratio to the base "

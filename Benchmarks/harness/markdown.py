@@ -1,13 +1,19 @@
 """The report as Markdown: in full, the README's tables, and the targets."""
 
 import re
+from statistics import median
 
 from .formats import NOTHING, of_measure, of_target, percent, ratio
 from .programs import look, ordered, repeated
-from .summary import MEASURE, MEASURES
+from .summary import MEASURE, MEASURES, overloaded
 
 WORDS = {True: "met", False: "**missed**", None: "not measured"}
-UNITS = {"us": " us", "/s": "", "count": ""}
+UNITS = {"us": " us", "/s": "", "count": "", "share": ""}
+
+
+# In whose column the programs stand that encode and decode; the bare loop has nothing to do it with.
+TYPED = {"bare": "", "closures": "typed", "async": "typed-async"}
+PLAIN = ", the same bytes, nothing encoded or decoded"
 
 
 def _cell(text) -> str:
@@ -38,6 +44,8 @@ def _short(entry: dict, key: str, base: bool) -> str:
     found = (entry or {}).get(key)
     if not found:
         return ""
+    if MEASURE[key].path[0] == "latency_microseconds" and overloaded(entry):
+        return "overloaded"
     text = of_measure(key, found["median"])
     return text if base or "ratio" not in found else f"{text} ({ratio(found['ratio'], 'x')})"
 
@@ -61,9 +69,17 @@ def _section(name: str, report: dict) -> list:
         title = _cell(look(program).title)
         if entry["errors"]:
             title += f", **{entry['errors']:,} errors**"
+        if entry.get("behind"):
+            title += f", behind its rate in {entry['behind']} of {entry['runs']} rounds"
         rows.append([title, *(_value(entry, measure.key, program == cell["base"])
                              for measure in shown)])
-    return [f"### {_cell(cell['title'])}", "", *_table(head, rows)]
+    return [f"### {_cell(cell['title'])}{_offered(programs)}", "", *_table(head, rows)]
+
+
+def _offered(programs: dict) -> str:
+    """Of a paced cell."""
+    rates = [entry["offered"] for entry in programs.values() if "offered" in entry]
+    return f" ({median(rates):,.0f}/s)" if rates else ""
 
 
 def _verdicts(report: dict) -> list:
@@ -73,7 +89,8 @@ def _verdicts(report: dict) -> list:
         figure = of_target(verdict, times="x")
         if verdict["met"] is not None and verdict["low"] != verdict["high"]:
             figure += f" ({of_target(verdict, 'low', 'x')} to {of_target(verdict, 'high', 'x')})"
-        rows.append([_cell(cell), _cell(verdict["target"]), figure, WORDS[verdict["met"]]])
+        word = WORDS[verdict["met"]] + ("" if verdict["always"] else ", not in every round")
+        rows.append([_cell(cell), _cell(verdict["target"]), figure, word])
     lines = _table(["cell", "target", "reached", ""], rows)
     lines[1] = "|---|---|--:|---|"
     return lines
@@ -111,18 +128,22 @@ def compact(report: dict) -> str:
     rows, notes = [], []
     for name, key in _rows(report):
         cell, programs = report["matrix"][name], report["cells"][name]
-        title = _cell(cell["title"])
+        title = _cell(cell["title"]) + _offered(programs)
         if key != "cpu":
             title += ": " + _column(MEASURE[key])
         if cell["base"] != "bare":
             title += f"; to {_cell(look(cell['base']).short)}"
         told = {program: _short(entry, key, program == cell["base"])
                 for program, entry in programs.items()}
-        figures = [told.get(program, "") for program in columns]
+        places = {column: column for column in columns}
+        if "typed" in told:  # what the others of that cell do, too
+            places.update((column, typed) for column, typed in TYPED.items() if column in columns)
+        figures = [told.get(places[program], "") for program in columns]
         if any(figures):
             rows.append([title, *figures])
-        alone = [f"{_cell(look(program).title)}: {told[program]}" for program in ordered(programs)
-                 if program not in columns and told[program]]
+        alone = [f"{_cell(look(program).title)}{PLAIN if places.get(program, program) != program else ''}: "
+                 f"{told[program]}" for program in ordered(programs)
+                 if program not in places.values() and told[program]]
         if alone:
             notes.append(f"{title}: " + "; ".join(alone) + ".")
     lines = _table(head, rows)
@@ -135,6 +156,8 @@ def compact(report: dict) -> str:
 def targets(report: dict) -> str:
     """What Benchmarks/README.md shows between its marks."""
     met = [verdict["met"] for verdict in report["targets"]]
-    lines = [f"{met.count(True)} met, {met.count(False)} missed, {met.count(None)} not measured; the range is over the "
-             "rounds.", "", *_verdicts(report), _origin(report) + "."]
+    sure = [verdict["met"] for verdict in report["targets"] if verdict["always"]]
+    lines = [f"{met.count(True)} met, {sure.count(True)} of them in every round; {met.count(False)} missed, "
+             f"{sure.count(False)} of them in every round; {met.count(None)} not measured. The range is over the rounds.",
+             "", *_verdicts(report), _origin(report) + "."]
     return "\n".join(lines) + "\n"

@@ -30,6 +30,7 @@ LOOKS = {
     "sqlite": Look("SQLite cache", "sqlite", "orange", MIXED),
     "async-http-client": Look("AsyncHTTPClient", "AHC", "red", DASHED),
     "async-http-client-future": Look("AsyncHTTPClient, futures", "AHC futures", "orange", DASHED),
+    "async-http-client-async": Look("AsyncHTTPClient, tasks of the pool", "AHC tasks", "red", MIXED),
     "urlsession": Look("URLSession", "URLSession", "olive", DASHED),
     "wrk": Look("wrk", "wrk", "ink", DOTTED),
     "h2load": Look("h2load", "h2load", "ink", DOTTED),

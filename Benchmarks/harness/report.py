@@ -7,7 +7,7 @@ import shlex
 from .cells import CELLS
 from .html import page
 from .markdown import compact, full
-from .summary import base_of, table
+from .summary import base_of, number, table
 from .targets import TARGETS, verdicts
 
 MARKS = ("<!-- scripts/bench --readme -->\n", "<!-- end -->")
@@ -57,6 +57,11 @@ def complete(saved: dict) -> dict:
         cell = dict(told.get(name) or known.get(name) or {"title": name})
         cell["base"] = base_of(name, results[name], {name: cell})
         matrix[name] = cell
+    for programs in results.values():
+        for run in (run for runs in programs.values() for run in runs):
+            told_cpu, rate = number(run.get("cpu_microseconds_per_request")), number(run.get("requests_per_second"))
+            if told_cpu is not None and rate is not None:
+                run.setdefault("client_busy", told_cpu * rate / 1e6)
     summaries = table({name: results[name] for name in matrix}, matrix)
     rounds = max((len(runs) for cell in results.values() for runs in cell.values()), default=0)
     return {

@@ -28,6 +28,8 @@ MEASURES = (
     _latency("p90", "p90"),
     _latency("p99", "p99"),
     _latency("p999", "p99.9"),
+    # Of the one core that it has; well below 1 something else was waited for: the server, or the next tick.
+    Measure("busy", "client's core in use", "share", ("client_busy",)),
     Measure("memory", "peak memory", "bytes", ("peak_resident_bytes",)),
     Measure("waiting", "memory per request in flight", "bytes", ("resident_bytes_per_request",)),
     Measure("allocations", "allocations per request", "count", ("allocations_per_request",)),
@@ -75,6 +77,27 @@ def ratios(runs: list, others: list, measure: Measure) -> list:
     return [value / base for value, base in pairs if base > 0]
 
 
+def best(programs: list, measure: Measure) -> list:
+    """Of the programs' runs that one of each round which is best, as if it were one program."""
+    rounds = {}
+    for runs in programs:
+        for index, run in enumerate(runs, 1):
+            value = read(run, measure)
+            if value is None:
+                continue
+            name = run.get("round", index)
+            kept = rounds.get(name)
+            if kept is None or (value > read(kept, measure)) == measure.more_is_better:
+                rounds[name] = run
+    return [rounds[name] for name in sorted(rounds)]
+
+
+def is_behind(run: dict) -> bool:
+    """Whether a paced run could not send at its rate: its latency is then the backlog's, longer the longer it runs."""
+    rate, reached = number(run.get("rate")), number(run.get("requests_per_second"))
+    return rate is not None and reached is not None and reached < 0.98 * rate
+
+
 def middle(values: list) -> dict:
     centre = median(values)
     low, high = min(values), max(values)
@@ -110,6 +133,12 @@ def _points(run: dict):
 def entry(runs: list, base: list = ()) -> dict:
     """Of one program in one cell; base are the runs of what ratios are to."""
     result = {"runs": len(runs), "errors": sum(number(run.get("errors")) or 0 for run in runs)}
+    behind = sum(map(is_behind, runs))
+    if behind:
+        result["behind"] = behind
+    offered = [run["rate"] for run in runs if number(run.get("rate")) is not None]
+    if offered:
+        result["offered"] = median(offered)
     requests = [run["requests"] for run in runs if number(run.get("requests")) is not None]
     if requests:
         result["requests"] = median(requests)
@@ -124,6 +153,11 @@ def entry(runs: list, base: list = ()) -> dict:
                 ratio=median(to_base), ratio_low=min(to_base), ratio_high=max(to_base))
     result["curve"] = curve(runs)
     return result
+
+
+def overloaded(found: dict) -> bool:
+    """In most of its rounds."""
+    return found.get("behind", 0) * 2 > found["runs"]
 
 
 def base_of(name: str, programs, matrix: dict) -> str:

@@ -4,13 +4,16 @@ A measure is a key of summary.MEASURES, alone or by what it is divided:
   cpu/bare              by that of a program in the same cell
   cpu/closures+decoder  by the sum of two
   cpu/@small_c64        by that of the same program in another cell
-  cpu/bare@small_c64    by that of another program there"""
+  cpu/bare@small_c64    by that of another program there
+  cpu/a|b               by that of two which is better, in each round
+The program that is measured may be two by | as well."""
 
 from dataclasses import dataclass
 from statistics import median
 
+from .cells import AHC
 from .programs import look
-from .summary import MEASURE, by_round, ratios
+from .summary import MEASURE, best, by_round, ratios
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ def _each(programs: tuple, text: str, cell: str, measure: str, limit: float,
                  for program in programs)
 
 
+CHEAPEST_AHC = "|".join(AHC)
 SWIFT = ("closures", "async")
 OURS = ("core",) + SWIFT
 TARGETS = (
@@ -39,14 +43,13 @@ TARGETS = (
     *_each(("closures",), "CPU <= 1.15x the bare loop", "small_c64", "cpu/bare", 1.15),
     *_each(("async",), "CPU <= 1.25x the bare loop", "small_c64", "cpu/bare", 1.25),
     *_each(SWIFT, "requests/s >= 0.9x the bare loop", "small_c64", "rate/bare", 0.9, True),
-    *_each(("async-http-client",), "CPU >= 2.5x our async", "small_c64", "cpu/async", 2.5, True),
+    Target("AsyncHTTPClient: CPU >= 2.5x our async", "small_c64", CHEAPEST_AHC, "cpu/async", 2.5, True),
     *_each(("urlsession",), "CPU >= 15x our async", "small_c64", "cpu/async", 15, True),
     *_each(OURS, "CPU at 1,000 <= 1.3x that at 64", "small_c1000", "cpu/@small_c64", 1.3),
     *_each(OURS, "CPU at 4,000 <= 1.5x that at 64", "small_c4000", "cpu/@small_c64", 1.5),
     *(target for cell in ("64kb_c64", "1mb_c16") for target in (
         *_each(OURS, "requests/s >= 0.95x the bare loop", cell, "rate/bare", 0.95, True),
-        *_each(SWIFT, "requests/s >= 2x AsyncHTTPClient", cell, "rate/async-http-client", 2,
-               True))),
+        *_each(SWIFT, "requests/s >= 2x AsyncHTTPClient", cell, "rate/" + CHEAPEST_AHC, 2, True))),
     *_each(("typed",), "CPU <= 1.3x closures without decoding and the decoder alone",
            "post_typed", "cpu/closures+decoder", 1.3),
     *_each(SWIFT, "CPU <= 1.15x the bare loop", "tls_c64", "cpu/bare", 1.15),
@@ -64,13 +67,18 @@ def values(target: Target, results: dict) -> list:
     """Of each round; empty when something that it takes was not run."""
     key, _, divisor = target.measure.partition("/")
     measure = MEASURE[key]
-    runs = results.get(target.cell, {}).get(target.program, [])
+    runs = _runs(results.get(target.cell, {}), target.program, measure)
     if not divisor:
         return list(by_round(runs, measure).values())
     programs, _, cell = divisor.partition("@")
     there = results.get(cell or target.cell, {})
-    others = [there.get(name, []) for name in (programs or target.program).split("+")]
+    others = [_runs(there, name, measure) for name in (programs or target.program).split("+")]
     return ratios(runs, others, measure)
+
+
+def _runs(cell: dict, name: str, measure) -> list:
+    names = name.split("|")
+    return cell.get(name, []) if len(names) == 1 else best([cell.get(each, []) for each in names], measure)
 
 
 def verdicts(results: dict, wanted: tuple = TARGETS) -> list:
@@ -84,5 +92,6 @@ def verdicts(results: dict, wanted: tuple = TARGETS) -> list:
             "reached": reached,
             "low": min(found) if found else None, "high": max(found) if found else None,
             "met": None if reached is None else target.met(reached),
+            "always": len({target.met(value) for value in found}) < 2,
         })
     return out

@@ -14,7 +14,7 @@ static void usage(const char *program, const char *problem) {
           "usage: %s URL [-c CONCURRENCY] [-n REQUESTS] [-w WARM-UP]\n"
           "  [-H 'Name: value']... [--method M] [--body-file FILE]\n"
           "  [--http2] [--cacert FILE] [--fresh-urls] [--buffer-size BYTES]\n"
-          "  [--stats]; bare_loop: [--rich]\n"
+          "  [--stats]; bare_loop: [--rich] [--shard REQUESTS_TO_A_HANDLE]\n"
           "  [--rate REQUESTS_A_SECOND [--tick MICROSECONDS]];\n"
           "  core_bench: [--loops N] [--external]\n",
           program, problem, program);
@@ -64,6 +64,7 @@ void bench_arguments_parse(bench_arguments *arguments, int argc, char **argv) {
     HTTP2,
     AUTHORITY,
     RICH,
+    SHARD,
     RATE,
     TICK,
     FRESH,
@@ -78,6 +79,7 @@ void bench_arguments_parse(bench_arguments *arguments, int argc, char **argv) {
       {"http2", no_argument, NULL, HTTP2},
       {"cacert", required_argument, NULL, AUTHORITY},
       {"rich", no_argument, NULL, RICH},
+      {"shard", required_argument, NULL, SHARD},
       {"rate", required_argument, NULL, RATE},
       {"tick", required_argument, NULL, TICK},
       {"fresh-urls", no_argument, NULL, FRESH},
@@ -91,6 +93,7 @@ void bench_arguments_parse(bench_arguments *arguments, int argc, char **argv) {
   arguments->concurrency = 64;
   arguments->requests = 100000;
   arguments->loops = 1;
+  arguments->shard = 64;
   arguments->warmup = UINT64_MAX;
   arguments->headers = calloc((size_t) argc, sizeof *arguments->headers);
   if (arguments->headers == NULL)
@@ -124,6 +127,9 @@ void bench_arguments_parse(bench_arguments *arguments, int argc, char **argv) {
       break;
     case RICH:
       arguments->rich = 1;
+      break;
+    case SHARD:
+      arguments->shard = (uint32_t) number(argv[0], optarg, 1, 1000000);
       break;
     case RATE:
       arguments->rate = rate_of(argv[0], optarg);

@@ -14,6 +14,7 @@ typedef struct bench_arguments {
   size_t body_length;
   uint32_t concurrency;
   uint32_t loops;
+  uint32_t shard; /* requests to a multi handle of the bare loop */
   uint64_t requests;
   uint64_t warmup;
   long buffer_size;

@@ -11,8 +11,7 @@ WRK = """Running 1s test @ http://127.0.0.1:8080/small
   1 threads and 4 connections
   27712 requests in 1.00s, 8.14MB read
   Non-2xx or 3xx responses: 12
-result {"requests": 1000, "errors": 3, "refused": 12, "microseconds": 2002857, "min": 17, "mean": 42.500000, \
-"spectrum": [[0, 17], [50, 40], [90, 80], [99, 150], [99.9, 400], [100, 1000]]}
+result {"requests": 1000, "errors": 3, "refused": 12, "microseconds": 2002857, "min": 17, "max": 1000}
 """
 
 H2LOAD = """starting benchmark...
@@ -36,8 +35,7 @@ class WrkTests(unittest.TestCase):
         self.assertEqual(run["status"], {"200": 988, "other": 12})
         self.assertAlmostEqual(run["seconds"], 2.002857)
         self.assertEqual(run["latency_microseconds"], {
-            "min": 17, "mean": 42.5, "p50": 40, "p90": 80, "p99": 150, "p999": 400, "max": 1000})
-        self.assertIn([99.9, 400], run["latency_spectrum"])
+            "min": 17, "mean": None, "p50": None, "p90": None, "p99": None, "p999": None, "max": 1000})
 
     def test_no_result(self):
         with self.assertRaises(SystemExit):

@@ -124,6 +124,26 @@ class Tables(unittest.TestCase):
         self.assertIn("2026-01-02; a machine; medians of 3 rounds: `scripts/bench --rounds 3`.",
                       text)
 
+    def test_what_is_typed_stands_beside_what_is_typed(self):
+        results = {"post_typed": {"bare": runs(10), "closures": runs(15), "typed": runs(80), "decoder": runs(50),
+                                  "urlsession": runs(300)},
+                   "small_c64": {"bare": runs(10), "closures": runs(12), "urlsession": runs(200)},
+                   "tls_c64": {"bare": runs(10), "closures": runs(12), "urlsession": runs(200)}}
+        text = compact(report_of(results))
+        self.assertEqual(self.rows(text, "| POST"), ["POST of 1 KB JSON, encoded and decoded", "", "80.00 (8.00x)", "300.0 (30.0x)"])
+        self.assertIn("bare loop, the same bytes, nothing encoded or decoded: 10.00; decoder alone: 50.00 (5.00x); "
+                      "closures, the same bytes, nothing encoded or decoded: 15.00 (1.50x).", text)
+
+    def test_a_rate_that_was_not_kept(self):
+        late = [dict(run(rate=rate), rate=1000) for rate in (900, 990, 900)]
+        kept = [dict(run(rate=1000.0), rate=1000) for _ in range(3)]
+        report = report_of({"open_loop": {"bare": kept, "closures": kept, "async": late}})
+        text = compact(report)
+        self.assertIn("rate (1,000/s): p99 us | 400 | 400 (1.00x) | overloaded |", text)
+        for made in (full(report), page(report)):
+            self.assertIn("behind its rate in 2 of 3 rounds", made)
+            self.assertNotIn("behind its rate in 1 of", made)
+
     def test_errors_are_shown(self):
         report = report_of({"small_c64": {"bare": [run(errors=4)]}})
         self.assertIn("4 errors", full(report))
