@@ -138,7 +138,7 @@ private final class ResultHolder: Interceptor {
                 return .basic(username: "ada", password: "secret")
             }, AuthenticationInterceptor(service, credential: "t0"),
         ]
-        var configuration = Client.Configuration(baseURL: first.url("/"))
+        var configuration = Client.Configuration.patient(baseURL: first.url("/"))
         configuration.interceptors = interceptors
         try await Client.with(Client(configuration: configuration)) { client in
             _ = await #expect(throws: ErrandError.statusNotAccepted) { try await client.run(Get(path: "out")) }

@@ -90,7 +90,7 @@ import Testing
             try server.on(
                 "/\(index)", [.send("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")])
         }
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/")))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/")))) { client in
             for (index, location) in locations.enumerated() {
                 guard case .failure(let error) = await client.result(of: Get(path: "\(index)")) else {
                     Issue.record("\(location) was followed")
@@ -140,7 +140,7 @@ import Testing
     @Test func badInput() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.echo])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/")))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/")))) { client in
             let table: [(Get, ErrandError)] = [
                 (Get(path: "a\r\nb"), .invalidURL), (Get(path: "a\0b"), .invalidURL),
                 (Get(path: "http://"), .invalidURL), (Get(path: "http://host:99999/"), .invalidURL),

@@ -24,7 +24,7 @@ private struct Ask: Command {
     ) async throws -> [ScriptedServer.RecordedRequest] {
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .echo])
-        var configuration = Client.Configuration(baseURL: server.url("/"))
+        var configuration = Client.Configuration.patient(baseURL: server.url("/"))
         change(&configuration.settings)
         return try await Client.with(Client(configuration: configuration)) { client in
             for command in commands { _ = try await client.run(command) }
@@ -117,7 +117,7 @@ private struct Ask: Command {
             "/one",
             [.readBody, .send("HTTP/1.1 307 Temporary Redirect\r\nLocation: /two\r\nContent-Length: 0\r\n\r\n")])
         try server.on("/two", [.readBody, .echo])
-        var configuration = Client.Configuration(baseURL: server.url("/"))
+        var configuration = Client.Configuration.patient(baseURL: server.url("/"))
         configuration.redirects = .follow { hop in
             try? Data(repeating: 2, count: size).write(to: URL(filePath: path))
             return .follow(hop.proposal)
@@ -136,7 +136,7 @@ private struct Ask: Command {
     @Test func digestByCommand() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.digest(username: "ada", password: "pä"), .echo])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/")))) { client async throws -> Void in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/")))) { client async throws -> Void in
             var ask = Ask(path: "x", parameters: ["a": 1], authorization: .digest(username: "ada", password: "pä"))
             #expect(try await client.run(ask).statusCode == 200)
             ask.authorization = .digest(username: "ada", password: "wrong")
@@ -151,7 +151,7 @@ private struct Ask: Command {
         let server = try ScriptedServer()
         let location = other.url("/there")
         try server.on(nil, [.send("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")])
-        let configuration = Client.Configuration(baseURL: server.url("/"))
+        let configuration = Client.Configuration.patient(baseURL: server.url("/"))
         try await Client.with(Client(configuration: configuration)) { client in
             _ = try await client.run(Ask(path: "x", method: .get, authorization: .bearer("secret")))
         }

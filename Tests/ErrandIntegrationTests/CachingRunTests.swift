@@ -84,7 +84,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on("/", [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"), .close])
         try server.on("/", [.reset])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/")))) { client async throws in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/")))) { client async throws in
             let policy = CachePolicy.timed(.seconds(1000), reading: .networkElseCache)
             #expect(try await finished(client, Fetch(path: "", cache: policy)).response?.text() == "hi")
             let away = await finished(client, Fetch(path: "", cache: policy))

@@ -15,7 +15,7 @@ private struct GetSlow: Command {
     @Test func aHerdIsOneRequest() async throws {
         let server = try ScriptedServer()
         try server.on("/slow", [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nsl"), .stall, .send("ow")])
-        var configuration = Client.Configuration(baseURL: server.url())
+        var configuration = Client.Configuration.patient(baseURL: server.url())
         configuration.loops = 2
         try await Client.with(Client(configuration: configuration)) { client in
             try await withThrowingTaskGroup(of: String.self) { group in
@@ -35,7 +35,7 @@ private struct GetSlow: Command {
     @Test func theLastOneClosesTheConnection() async throws {
         let server = try ScriptedServer()
         try server.on("/slow", [.stall])
-        try await Client.with(Client(configuration: .init(baseURL: server.url()))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url()))) { client in
             let requests = (0..<10).map { _ in client.start(GetSlow()) }
             #expect(await server.hasSeen(.init(requests: 1)))
             for request in requests { request.stop() }

@@ -31,7 +31,7 @@ import Testing
     @Test func clearTextToAPinnedHostIsRefused() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.echo])
-        var configuration = Client.Configuration(baseURL: server.url("/"))
+        var configuration = Client.Configuration.patient(baseURL: server.url("/"))
         configuration.tlsPolicies["127.0.0.1"] = .init(pinnedKeys: [Self.wrongPin])
         try await Client.with(Client(configuration: configuration)) { client async throws -> Void in
             guard case .failure(let error) = await client.result(of: Get(path: "x")) else {

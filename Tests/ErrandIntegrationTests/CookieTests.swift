@@ -13,7 +13,7 @@ import Testing
             "/set",
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=1; path=/; HttpOnly; Max-Age=1000\r\n\r\n")])
         try server.on("/show", [.echo])
-        var configuration = Client.Configuration(baseURL: server.url("/"))
+        var configuration = Client.Configuration.patient(baseURL: server.url("/"))
         configuration.cookies = storage
         try await Client.with(Client(configuration: configuration)) { try await body($0, server) }
     }

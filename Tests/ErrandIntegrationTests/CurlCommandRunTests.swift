@@ -152,7 +152,7 @@ import Testing
         let connection = ConnectionOptions(proxy: .url("http://u:p%27w@127.0.0.1:\(proxy.port)", bypass: ["127.0.0.1"]))
         let resolve = ConnectionOptions(resolveOverrides: ["named.test:\(proxy.port):127.0.0.1"])
         let folder = FileManager.default.temporaryDirectory
-        try await Client.with(Client(configuration: .init(loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(loops: 1))) { client in
             for command in [
                 Odd(path: "http://far.test/a", connection: connection),
                 Odd(path: "http://named.test:\(proxy.port)/b", connection: resolve),
@@ -170,7 +170,7 @@ import Testing
         let server = try Nginx.shared.get()
         let folder = FileManager.default.temporaryDirectory
         let authority = server.certificateAuthorityPath
-        try await Client.with(Client(configuration: .init(loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(loops: 1))) { client in
             let trusted = Odd(
                 path: server.url("/12b", port: .tls),
                 connection: .init(tls: .init(caFile: authority, minimumVersion: .v1_3)))
@@ -193,7 +193,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on(
             nil, [.readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), .close])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/"), loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/"), loops: 1))) { client in
             let description = try client.describe(Odd(method: .post, body: .file(#filePath)))
             let whole = try Data(contentsOf: URL(fileURLWithPath: #filePath))
             var bytes = description

@@ -153,10 +153,10 @@ import Testing
     @Test func aFullDisk() async throws {
         let folder = try Folder()
         func mount(_ arguments: [String]) throws -> Bool {
-            try ProgramRun("/bin/mount", arguments + [folder.path]).wait(seconds: 20) == 0
+            try ProgramRun("/bin/mount", arguments + [folder.path]).wait(seconds: 120) == 0
         }
         guard geteuid() == 0, try mount(["-t", "tmpfs", "-o", "size=600k", "tmpfs"]) else { return }
-        defer { _ = try? ProgramRun("/bin/umount", ["-l", folder.path]).wait(seconds: 20) }
+        defer { _ = try? ProgramRun("/bin/umount", ["-l", folder.path]).wait(seconds: 120) }
         let server = try ScriptedServer()
         let text = String(repeating: "0123456789abcdef", count: 62_500)
         // Without a length, so that it is noticed when the disk is full and not before.

@@ -9,7 +9,7 @@ import Testing
     @Test func cancellingTasksEndsTransfers() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.stall])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/")))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/")))) { client in
             let tasks = (0..<50).map { number in Task { try await client.run(Get(path: "\(number)")) } }
             #expect(await server.hasSeen(.init(requests: 1)))
             for task in tasks { task.cancel() }
@@ -22,7 +22,7 @@ import Testing
     @Test func shutdownEndsWhatRuns() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.stall])
-        let client = Client(configuration: .init(baseURL: server.url("/")))
+        let client = Client(configuration: .patient(baseURL: server.url("/")))
         let requests = (0..<20).map { client.start(Get(path: "\($0)")) }
         await client.shutdown(.drain(within: .milliseconds(50)))
         #expect(requests.allSatisfy { $0.error == .shutDown })

@@ -41,7 +41,7 @@ private struct GetText: Command {
     @Test func methodsAndBodiesArrive() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .echo])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/")))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/")))) { client in
             _ = try await client.run(Get(path: "get"))
             _ = try await client.run(Get(path: "post", method: .post, body: .json(["a": 1])))
             _ = try await client.run(Get(path: "put", method: .put, body: .string("text")))

@@ -48,7 +48,7 @@ import Testing
         try server.on(nil, [.readBody, .send(answer), .sendRepeated(String(repeating: "x", count: 1000), times: 200)])
         let reports = Mutex<[ProgressReport]>([])
         let accessory = ProgressAccessory { report in reports.withLock { $0.append(report) } }
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/"), loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/"), loops: 1))) { client in
             let body = RequestBody.bytes([UInt8](repeating: 1, count: 300_000))
             let request = client.request(Get(path: "both", method: .post, body: body))
             request.addAccessory(recorder)
@@ -81,7 +81,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on(nil, [.stall])
         let recorder = EventRecorder()
-        var configuration = Client.Configuration(baseURL: server.url("/"), loops: 1)
+        var configuration = Client.Configuration.patient(baseURL: server.url("/"), loops: 1)
         configuration.accessories = [recorder]
         try await Client.with(Client(configuration: configuration)) { client in
             let request = client.start(Get(path: "stalled"))

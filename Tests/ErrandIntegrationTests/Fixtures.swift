@@ -10,12 +10,17 @@ enum Nginx {
 
     static func client(_ change: (inout Client.Configuration) -> Void = { _ in }) throws -> Client {
         let server = try shared.get()
-        var configuration = Client.Configuration(baseURL: server.url("/"))
-        configuration.loops = 2
-        // The library's 10 s to connect pass by on a machine that is busy enough: curl looks at its clock first.
-        configuration.timeouts = Timeouts(connect: .seconds(240), idle: .seconds(240))
+        var configuration = Client.Configuration.patient(baseURL: server.url("/"), loops: 2)
+        configuration.timeouts.idle = .seconds(240)
         change(&configuration)
         return Client(configuration: configuration)
+    }
+}
+
+extension Client.Configuration {
+    /// The library's 10 s to connect pass by on a machine that is busy enough: curl looks at its clock first.
+    static func patient(baseURL: String? = nil, loops: Int? = nil) -> Self {
+        Self(baseURL: baseURL, timeouts: Timeouts(connect: .seconds(240)), loops: loops)
     }
 }
 

@@ -27,7 +27,7 @@ private struct GetProfile: Command {
     @Test func childrenAreAFewAtATime() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")])
-        try await Client.with(Client(configuration: .init(baseURL: server.url()))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url()))) { client in
             let request = client.request(Batch(count: 3000, maxConcurrent: 32) { _ in GetText(path: "a") })
             var most = 0
             var count = 0
@@ -52,7 +52,7 @@ private struct GetProfile: Command {
         try server.on("/profile", answer(#"{"id": 7}"#))
         try server.on("/orders/7", answer("orders"))
         try server.on("/welcome", answer("welcome"))
-        try await Client.with(Client(configuration: .init(baseURL: server.url()))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url()))) { client in
             let orders = try await client.run(
                 Chain(Login()).then { GetProfile(token: $0.token) }.then { GetText(path: "orders/\($0.id)") })
             #expect(orders == "orders")
@@ -73,7 +73,7 @@ private struct GetProfile: Command {
     @Test func aStopClosesTheConnectionsOfTheChildren() async throws {
         let server = try ScriptedServer()
         try server.on("/slow", [.stall])
-        try await Client.with(Client(configuration: .init(baseURL: server.url()))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url()))) { client in
             let batch = client.start(Batch(count: 100, maxConcurrent: 5) { _ in GetText(path: "slow") })
             #expect(await server.hasSeen(.init(requests: 5)))
             batch.stop()
@@ -85,13 +85,21 @@ private struct GetProfile: Command {
     }
 
     @Test func oneFailureStopsTheRest() async throws {
-        let server = try ScriptedServer()
+        let (server, broken) = (try ScriptedServer(), try ScriptedServer())
         try server.on("/slow", [.stall])
-        try server.on("/broken", [.send("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n")])
-        try await Client.with(Client(configuration: .init(baseURL: server.url()))) { client in
-            let error = await #expect(throws: ErrandError.groupFailed) {
-                try await client.run(GetText(path: "slow"), GetText(path: "broken"), GetText(path: "slow"))
+        try broken.on("/broken", [.stall, .send("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n")])
+        try await Client.with(Client(configuration: .patient(baseURL: server.url()))) { client in
+            // The children start one by one: a failure of the second might come before the third is sent.
+            let release = Task {
+                let areSent = await server.hasSeen(.init(requests: 2))
+                broken.release()
+                return areSent
             }
+            let error = await #expect(throws: ErrandError.groupFailed) {
+                try await client.run(
+                    GetText(path: "slow"), GetText(path: broken.url("/broken")), GetText(path: "slow"))
+            }
+            #expect(await release.value)
             #expect(error?.groupFailure?.index == 1 && error?.statusCode == 503)
             #expect(await server.hasSeen(.init(closed: 2)))
         }

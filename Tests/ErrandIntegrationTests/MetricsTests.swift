@@ -9,7 +9,7 @@ import Testing
     @Test func aNewConnectionHasEveryPhaseInOrder() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.sleep(milliseconds: 20), .echo])
-        try await Client.with(Client(configuration: .init(baseURL: server.url(), loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url(), loops: 1))) { client in
             let metrics = try await client.run(Get(path: "/12b")).metrics
             #expect(!metrics.isConnectionReused)
             let phases = [metrics.resolved, metrics.connected, metrics.sent, metrics.firstByte, metrics.total]
@@ -33,15 +33,18 @@ import Testing
     /// Requests that wait for the one before them have that in `queue`.
     @Test func theQueueIsCounted() async throws {
         let server = try ScriptedServer()
-        try server.on(nil, [.sleep(milliseconds: 30), .echo])
-        var configuration = Client.Configuration(baseURL: server.url(), loops: 1)
+        try server.on(nil, [.stall, .echo])
+        var configuration = Client.Configuration.patient(baseURL: server.url(), loops: 1)
         configuration.inFlightLimit = 1
         try await Client.with(Client(configuration: configuration)) { client in
-            async let first = client.run(Get(path: "a"))
-            async let second = client.run(Get(path: "b"))
-            let queues = try await [first.metrics.queue, second.metrics.queue].sorted()
-            #expect(queues[1] >= .milliseconds(25))
-            #expect(queues[0] < queues[1])
+            let first = client.start(Get(path: "a"))
+            let second = client.start(Get(path: "b"))
+            #expect(await server.hasSeen(.init(requests: 1)))
+            try await Task.sleep(for: .milliseconds(30))
+            server.release()
+            #expect(await server.hasSeen(.init(requests: 2)))
+            while !(first.state.isFinished && second.state.isFinished) { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(try #require(second.metrics).queue >= .milliseconds(25))
         }
     }
 
@@ -49,7 +52,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on("/a", [.send("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nabc")])
         try server.on("/b", [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde")])
-        try await Client.with(Client(configuration: .init(baseURL: server.url(), loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url(), loops: 1))) { client in
             let request = client.request(Get(path: "a"))
             _ = try await request.runWatched()
             #expect(request.attempts.map(\.metrics?.bytesReceived) == [3, 5])
@@ -62,7 +65,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on("/silent", [.stall])
         try server.on("/half", [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .close])
-        try await Client.with(Client(configuration: .init(baseURL: server.url(), loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url(), loops: 1))) { client in
             let silent = client.request(Get(path: "silent", timeouts: Timeouts(firstByte: .milliseconds(30))))
             _ = try? await silent.runWatched()
             #expect(silent.error == .timeoutFirstByte)
@@ -77,8 +80,10 @@ import Testing
             #expect(half.error == .partialBody)
             #expect(half.error?.metrics?.bytesReceived == 3)
 
-            let refused = client.request(Get(path: "http://127.0.0.1:\(try FaultPort(.refused).number)/"))
+            let port = try FaultPort(.refused)
+            let refused = client.request(Get(path: "http://127.0.0.1:\(port.number)/"))
             _ = try? await refused.runWatched()
+            withExtendedLifetime(port) {}
             #expect(refused.error == .connectFailed)
             #expect(try #require(refused.metrics).connected == nil)
             #expect(try #require(refused.metrics).total > .zero)

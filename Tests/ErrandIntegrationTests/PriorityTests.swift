@@ -20,7 +20,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on("/hold", [.stall, Self.ok])
         try server.on(nil, [Self.ok])
-        var configuration = Client.Configuration(loops: loops)
+        var configuration = Client.Configuration.patient(loops: loops)
         configuration.inFlightLimit = 1
         configuration.connection.resolveOverrides = ["other.test:\(server.port):127.0.0.1"]
         try await Client.with(Client(configuration: configuration)) { client in
@@ -36,7 +36,7 @@ import Testing
                         connection: ConnectionOptions(localInterface: "127.0.0.1")))
             }
             // Every loop has to know what waits before the place is given back.
-            try await Task.sleep(for: .milliseconds(200))
+            try await Task.sleep(for: .seconds(2))
             server.release()
             #expect(await server.hasSeen(.init(requests: 7)))
         }

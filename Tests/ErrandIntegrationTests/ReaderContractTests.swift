@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: [1, 0]) func isInvalid(excess: Int) async throws {
         let server = try ScriptedServer()
         try server.on("/upload", [.echo])
-        try await Client.with(Client(configuration: .init(baseURL: server.url()))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url()))) { client in
             _ = await #expect(throws: ErrandError.invalidBody) {
                 try await client.run(Upload(body: .source(Source(excess: excess))))
             }

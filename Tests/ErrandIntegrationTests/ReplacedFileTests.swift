@@ -34,7 +34,7 @@ import Testing
         let authority = try Authority()
         try authority.become("ca.pem")
         let connection = ConnectionOptions(tls: .init(caFile: authority.path))
-        var configuration = Client.Configuration(loops: 1)
+        var configuration = Client.Configuration.patient(loops: 1)
         if isDefault { configuration.connection = connection }
         try await Client.with(Client(configuration: configuration)) { client in
             let get = Get(path: url, connection: isDefault ? nil : connection, options: .freshConnection)
@@ -55,7 +55,7 @@ import Testing
         let authority = try Authority()
         try authority.become("ca.pem")
         let connection = ConnectionOptions(tls: .init(caFile: authority.path))
-        var configuration = Client.Configuration(loops: 1)
+        var configuration = Client.Configuration.patient(loops: 1)
         if isDefault { configuration.connection = connection }
         let transport = ReactorTransport(configuration, pause: 0)
         try await Client.with(Client(configuration: configuration, transport: transport)) { client in

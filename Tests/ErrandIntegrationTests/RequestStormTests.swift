@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct RequestStormTests {
     private static let seed = ProcessInfo.processInfo.environment["ERRAND_STORM_SEED"].flatMap { UInt64($0) } ?? 2026
 
-    @Test(.timeLimit(.minutes(3)), arguments: Storm.Plan.Watch.allCases)
+    @Test(.timeLimit(.minutes(20)), arguments: Storm.Plan.Watch.allCases)
     func everythingEndsOnceAndNothingIsLeft(watch: Storm.Plan.Watch) async throws {
         let servers = try StormServers()
         let plan = Storm.Plan(seed: Self.seed, requests: 10_000, watch: watch, servers: servers.addresses)

@@ -42,7 +42,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on("/keep", [Self.ok])
         for script in scripts { try server.on(path, script) }
-        let configuration = Client.Configuration(baseURL: server.url("/"), loops: 1)
+        let configuration = Client.Configuration.patient(baseURL: server.url("/"), loops: 1)
         return try await Client.with(Client(configuration: configuration)) { client in
             _ = try await client.run(Get(path: "keep"))
             return try await body(client, server)
@@ -135,14 +135,14 @@ import Testing
             var path: String { "" }
             var method: HTTPRequest.Method { .put }
             var body: RequestBody { Source.stream.body }
-            var timeouts: Timeouts? { Timeouts(total: .seconds(3)) }
+            var timeouts: Timeouts? { Timeouts(connect: .seconds(240), total: .seconds(10)) }
             typealias Response = Errand.Response
         }
-        // With three seconds of its own the second one would be answered.
-        let first: [ScriptedServer.Step] = [.readBody, .sleep(milliseconds: 2000), .finish]
-        try await with("/", [first, [.readBody, .sleep(milliseconds: 2000), Self.ok]]) { client, server in
+        // With ten seconds of its own the second one would be answered.
+        let first: [ScriptedServer.Step] = [.readBody, .sleep(milliseconds: 6000), .finish]
+        try await with("/", [first, [.readBody, .sleep(milliseconds: 6000), Self.ok]]) { client, server in
             await #expect(throws: ErrandError.timeoutTotal) { try await client.run(Slow()) }
-            #expect(server.requests.count >= 2)
+            #expect(await server.hasSeen(.init(requests: 2)))
         }
     }
 }

@@ -8,7 +8,7 @@ struct StormCommand: Command {
     var method = HTTPRequest.Method.get
     var body = RequestBody.none
     /// Nothing here is silent for so long, unless a wake-up was lost.
-    var timeouts: Timeouts? = Timeouts(idle: .seconds(10))
+    var timeouts: Timeouts? = Timeouts(connect: .seconds(240), idle: .seconds(60))
     var authorization: Authorization?
     var interceptors: [any Interceptor] = []
     var validator: (@Sendable ([UInt8], Errand.Response) async throws -> Void)?

@@ -36,7 +36,7 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
         let server = try ScriptedServer()
         var configuration = Client.Configuration(baseURL: server.url())
         configuration.loops = 1
-        configuration.timeouts = Timeouts(total: .seconds(280))
+        configuration.timeouts = Timeouts(connect: .seconds(240), total: .seconds(280))
         change(&configuration)
         try await Client.with(Client(configuration: configuration)) { try await body($0, server) }
     }
@@ -125,7 +125,7 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
             try server.on("/missing", [.send("HTTP/1.1 404 Not Found\r\n\r\n"), endless])
             try server.on("/from", [.send("HTTP/1.1 302 Found\r\nLocation: /to\r\n\r\n"), endless])
             try server.on("/to", [answer("200 OK", "here")])
-            let timeouts = Timeouts(total: .seconds(20))
+            let timeouts = Timeouts(connect: .seconds(240), total: .seconds(240))
             let error = await #expect(throws: ErrandError.self) {
                 _ = try await client.stream(Ask(path: "missing", timeouts: timeouts))
             }

@@ -27,7 +27,7 @@ private final class Receiver: TransferReceiver, @unchecked Sendable {
     @Test func aBatchIsSubmittedAtOnce() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .echo])
-        var configuration = Client.Configuration(baseURL: server.url("/"))
+        var configuration = Client.Configuration.patient(baseURL: server.url("/"))
         configuration.loops = 1
         let transport = ReactorTransport(configuration)
         let client = Client(configuration: configuration, transport: transport)

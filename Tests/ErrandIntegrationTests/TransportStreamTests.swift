@@ -138,7 +138,8 @@ final class RecordingReceiver: TransferReceiver, @unchecked Sendable {
             }
             _ = try transport.submit(description, for: receiver)
             guard case .response(let response) = try await receiver.result() else { return #expect(Bool(false)) }
-            #expect(receiver.names == ["started", "sent", "head", "progress", "ended"])
+            // More progress where the server takes its time.
+            #expect(receiver.names.filter { $0 != "progress" } == ["started", "sent", "head", "ended"])
             for case .head(let head) in receiver.all {
                 #expect(head.statusCode == 200)
                 #expect(head.headers[.contentLength] == response.headers[.contentLength])

@@ -13,7 +13,7 @@ import Testing
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
         try server.on("/first", [.stall, .send(answer)])
         try server.on(nil, [.send(answer)])
-        var configuration = Client.Configuration(baseURL: server.url("/"), loops: 1)
+        var configuration = Client.Configuration.patient(baseURL: server.url("/"), loops: 1)
         configuration.originInFlightLimit = 1
         try await Client.with(Client(configuration: configuration)) { client in
             client.start(RawCommand(url: "first"))
@@ -31,7 +31,7 @@ import Testing
     @Test func aHeadHasAHeadAlone() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.send("HTTP/1.1 200 OK\r\nContent-Length: 12\r\nX-A: b\r\n\r\n")])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/"), loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/"), loops: 1))) { client in
             let response = try await client.run(Get(path: "x", method: .head))
             #expect(response.statusCode == 200 && response.body.isEmpty)
             #expect(response.headers[.contentLength] == "12")
@@ -42,7 +42,7 @@ import Testing
     @Test func aPatchTakesItsBodyAlong() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .send("HTTP/1.1 204 No Content\r\n\r\n")])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/"), loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/"), loops: 1))) { client in
             _ = try await client.run(Get(path: "x", method: .patch, body: .json(["a": 1])))
         }
         #expect(server.requests.map(\.method) == ["PATCH"])
@@ -63,7 +63,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .send("HTTP/1.1 204 No Content\r\n\r\n")])
         let reports = Mutex<[ProgressReport]>([])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/"), loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/"), loops: 1))) { client in
             let request = client.request(
                 Get(path: "x", method: method, body: .bytes([UInt8](repeating: 1, count: 300_000))))
             request.addAccessory(ProgressAccessory(.upload) { report in reports.withLock { $0.append(report) } })
@@ -79,7 +79,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on(nil, [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345")])
         let progress = Mutex<[TransferProgress]>([])
-        try await Client.with(Client(configuration: .init(baseURL: server.url("/"), loops: 1))) { client in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/"), loops: 1))) { client in
             let request = client.request(Get(path: "x"))
             request.onProgress { step in progress.withLock { $0.append(step) } }
             for run in 1...2 {

@@ -52,7 +52,7 @@ final class CacheFolder: Sendable {
         let name = "output-\(UUID().uuidString)"
         try put([], in: name)
         let run = try ProgramRun(Self.probe, arguments, output: file(name))
-        let status = run.wait(seconds: 30)
+        let status = run.wait(seconds: 120)
         if status == nil { run.kill() }
         return (status, String(decoding: try bytes(of: name), as: UTF8.self))
     }
@@ -62,6 +62,13 @@ final class CacheFolder: Sendable {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("errand-cache-probe").path
     }()
+}
+
+/// Asks until it is so, for 60 s at most: others take their time. A program to start; a child that another test forks to
+/// call `exec`, until when it has our descriptors.
+func waitUntil(_ isSo: () throws -> Bool) rethrows {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while try !isSo(), ContinuousClock.now < deadline { usleep(5_000) }
 }
 
 /// Time that goes by only where a store waits for a lock.

@@ -22,6 +22,8 @@ import Testing
         let readers = try (0..<2).map {
             try ProgramRun(CacheFolder.probe, ["read", folder.path], output: folder.file("reader-\($0)"))
         }
+        // They have come to their work, or all of them might be killed before it.
+        waitUntil { (try? folder.bytes(of: "cache.sqlite-wal").count) ?? 0 > 64 << 10 }
         for _ in 0..<60 {
             usleep(UInt32.random(in: 5_000...80_000, using: &numbers))
             let victim = Int.random(in: 0..<4, using: &numbers)

@@ -278,7 +278,7 @@ private final class Watcher: Accessory, RequestDelegate {
             while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
         }
         await client.shutdown(.cancel)
-        for _ in 0..<5000 where gone != nil || held != nil { try await Task.sleep(for: .milliseconds(1)) }
+        for _ in 0..<60_000 where gone != nil || held != nil { try await Task.sleep(for: .milliseconds(1)) }
         #expect(held == nil && gone == nil)
     }
 }

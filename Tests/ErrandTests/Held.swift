@@ -11,9 +11,9 @@ final class Held: Sendable {
 
         func make() -> Held { Held(self) }
 
-        /// Waits until nobody holds anything any more; gives up after five seconds.
+        /// Waits until nobody holds anything any more; gives up after two minutes.
         func expectNone(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-            for _ in 0..<2500 where now > 0 { try await Task.sleep(for: .milliseconds(2)) }
+            for _ in 0..<60_000 where now > 0 { try await Task.sleep(for: .milliseconds(2)) }
             #expect(now == 0, comment, sourceLocation: sourceLocation)
         }
     }

@@ -7,8 +7,11 @@ import Testing
     @Test func runsAllTogether() throws {
         let run = try HTTPFileRun()
         for (number, delay) in [400, 200, 0].enumerated() {
-            try run.server.on("/\(number)", [.sleep(milliseconds: delay), HTTPFileRun.answer("200 OK", "\(number)")])
+            try run.server.on(
+                "/\(number)", [.stall, .sleep(milliseconds: delay), HTTPFileRun.answer("200 OK", "\(number)")])
         }
+        // Not before all have come: one that is answered by then would leave its connection to the next.
+        run.server.release(afterRequests: 3)
         let text = "@id = {{$uuid}}\n" + (0..<3).map { "GET HOST/\($0)\nX-Id: {{id}}\n###\n" }.joined()
         let together = try run.run("batch", text)
         #expect(together.status == 0 && together.rows.map { $0[0] } == ["#1", "#2", "#3"], "\(together.errors)")
@@ -49,7 +52,7 @@ import Testing
         #expect(kinds == ["cancelled", "statusNotAccepted", "notRun", "notRun"])
         #expect(json[1]["status"] as? Int == 500 && json[1]["bytes"] as? Int == 3)
 
-        let collect = try run.run("batch", text, ["--timeout", "1s", "--json"])
+        let collect = try run.run("batch", "# @timeout 500 ms\n" + text, ["--json"])
         #expect(try collect.jsonArray().map { $0["status"] as? Int } == [nil, 500, 200, 200])
         // The first in the file's order counts, not the first in time.
         #expect(collect.status == 13)
@@ -59,7 +62,10 @@ import Testing
         let run = try HTTPFileRun()
         try run.server.on("/a", [HTTPFileRun.answer()])
         try run.server.on(nil, [.stall])
-        let batch = try run.run("batch", "GET HOST/a\n###\nGET HOST/b\n###\nGET HOST/c", interruptAfter: 1.5)
+        // Two at a time: the third has come, so the first has ended.
+        let batch = try run.run(
+            "batch", "GET HOST/a\n###\nGET HOST/b\n###\nGET HOST/c", ["--max-concurrent", "2"],
+            interruptWhen: { run.server.counts.requests == 3 })
         #expect(batch.status == 130)
         #expect(batch.rows.map { $0[5] } == ["ok", "cancelled", "cancelled"])
     }

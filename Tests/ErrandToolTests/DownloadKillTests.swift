@@ -17,7 +17,7 @@ struct DownloadLog {
 
     /// Once there is a line of that round: it is written when the last byte was sent, which may have come by then.
     init(_ nginx: NginxServer, round: Int) throws {
-        let deadline = Date() + 10
+        let deadline = Date() + 60
         var entries = Self.read(nginx)
         while entries.last?.round != round, Date() < deadline {
             usleep(2000)
@@ -68,18 +68,23 @@ struct DownloadLog {
         try Self.write(total, to: source)
         let file = folder.file("killed").path
         var random = SeededGenerator(seed: 4711)
-        let targets = (0..<kills).map { _ in Int(random.next() % UInt64(total - 2_000_000)) }.sorted()
+        let targets = (0..<kills).map { _ in Int(random.next() % UInt64(total - 3_000_000)) }.sorted()
         /// What was there when the n-th run was killed.
         var left = [0]
         let arguments = ["download", nginx.url("/files/killed"), "-q", "--limit-rate", "40m", "-o", file]
         for (index, target) in targets.enumerated() {
-            // So near to its end that another might be killed before it has asked for anything.
-            if let last = left.last, last >= total - 1_000_000 { break }
-            let run = try ProgramRun(ToolRun.executable.path, arguments + ["-H", "X-Round: \(index + 1)"])
-            let deadline = Date() + 60
+            let last = left[index]
+            // So near to its end that another might be whole before it is killed.
+            if last >= total - 3_000_000 { break }
             // Not before it has come further than the last one.
-            let further = (left.last ?? 0) + 1 + Int(random.next() % 100_000)
-            let stop = min(max(target, further), total - 1_000_000)
+            let further = last + 1 + Int(random.next() % 100_000)
+            let stop = min(max(target, further), total - 3_000_000)
+            // The server stops there, however late the kill is: as far as it takes from where the run may begin, 1 MB back.
+            let most = stop - last + 1_000_000 + (8 << 10)
+            let run = try ProgramRun(
+                ToolRun.executable.path,
+                arguments + ["-H", "X-Round: \(index + 1)", "-H", "X-After: \(most)", "-H", "X-Rate: 1"])
+            let deadline = Date() + 120
             while Self.size(file + ".part") < stop, Date() < deadline { usleep(200) }
             usleep(UInt32(random.next() % 10_000))
             run.kill()
@@ -100,7 +105,7 @@ struct DownloadLog {
             #expect(entry.status == (entry.start == 0 ? 200 : 206))
             twice = max(twice, before - entry.start)
         }
-        // All were killed while bytes came, but the last one.
+        // All were killed in the middle of the body, but the last one.
         #expect(entries.map(\.round) == Array(1...runs))
         if kills > 20 {
             let resumed = entries.filter { $0.start > 0 }.count

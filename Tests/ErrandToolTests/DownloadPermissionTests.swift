@@ -9,6 +9,8 @@ private struct NobodysRun {
     private let folder: TemporaryFolder
     private let executable: String
 
+    private struct NotCopied: Error {}
+
     /// With a tool where everybody may run it.
     init() throws {
         folder = try TemporaryFolder()
@@ -17,7 +19,10 @@ private struct NobodysRun {
             return
         }
         executable = folder.file("errand").path
-        try FileManager.default.copyItem(atPath: ToolRun.executable.path, toPath: executable)
+        // Not here: a child that another test forks would have the copy open for writing until it has called `exec`, and
+        // what is open for writing cannot be run.
+        let copy = try ProgramRun("/bin/cp", [ToolRun.executable.path, executable])
+        guard copy.wait(seconds: 120) == 0 else { throw NotCopied() }
         for path in [folder.url.path, executable] { chmod(path, 0o755) }
     }
 
@@ -27,7 +32,7 @@ private struct NobodysRun {
         let user = [Self.setpriv, "--reuid=65534", "--regid=65534", "--clear-groups"]
         let command = (Self.isRoot ? user : []) + [executable] + arguments
         let run = try ProgramRun(command[0], Array(command.dropFirst()), errors: errors.path)
-        let status = run.wait(seconds: 30)
+        let status = run.wait(seconds: 120)
         if status == nil { run.kill() }
         return (status, try String(contentsOf: errors, encoding: .utf8))
     }

@@ -68,9 +68,14 @@ import Testing
         let folder = try TemporaryFolder()
         let source = URL(fileURLWithPath: nginx.directory + "/www/moving")
         let download = ["download", nginx.url("/files/moving"), "-o", folder.file("moving").path]
+        func hasBytes() -> Bool {
+            let part = try? FileManager.default.attributesOfItem(atPath: folder.file("moving.part").path)
+            return part?[.size] as? Int ?? 0 > 0
+        }
         func interrupt(_ round: Int) throws {
             let run = try ToolRun(
-                download + ["--limit-rate", "1m", "-H", "X-Round: \(round)"], interruptAfter: 1.5)
+                download + ["--limit-rate", "100k", "-H", "X-Round: \(round)"],
+                interruptWhen: { folder.names == ["moving.part", "moving.part.journal"] && hasBytes() })
             #expect(run.status == 130)
             #expect(run.errors == "errand: interrupted; the same command goes on with what is there\n")
             #expect(folder.names == ["moving.part", "moving.part.journal"])

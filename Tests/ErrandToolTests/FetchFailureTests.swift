@@ -91,7 +91,8 @@ import Testing
         let server = try ScriptedServer()
         try server.on("/", [.send(FetchFailureTests.head + "abc"), .stall])
         let folder = try TemporaryFolder()
-        let run = try ToolRun(["fetch", server.url("/"), "-o", folder.file("body").path], interruptAfter: 1)
+        let run = try ToolRun(
+            ["fetch", server.url("/"), "-o", folder.file("body").path], interruptWhen: { !folder.names.isEmpty })
         #expect(run.status == 130, "\(run.errors)")
         #expect(folder.names.isEmpty)
     }

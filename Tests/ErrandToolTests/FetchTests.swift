@@ -56,7 +56,7 @@ import Testing
         // A tool that does not read to the end is a failed test, not the end of all tests.
         signal(SIGPIPE, SIG_IGN)
         Thread.detachNewThread { try? Data(text.utf8).write(to: URL(fileURLWithPath: pipe)) }
-        #expect(try ToolRun(["fetch", server.url("/"), "-d", "@" + pipe], seconds: 8).status == 0)
+        #expect(try ToolRun(["fetch", server.url("/"), "-d", "@" + pipe]).status == 0)
         #expect(try ToolRun(["fetch", server.url("/"), "-d", "@/dev/stdin"], input: "input").status == 0)
         #expect(try ToolRun(["fetch", server.url("/"), "-d", "@/proc/sys/kernel/ostype"]).status == 0)
         let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
@@ -76,8 +76,10 @@ import Testing
         let server = try ScriptedServer()
         for (number, delay) in [300, 150, 0].enumerated() {
             let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)"
-            try server.on("/\(number)", [.sleep(milliseconds: delay), .send(answer)])
+            try server.on("/\(number)", [.stall, .sleep(milliseconds: delay), .send(answer)])
         }
+        // Not before all have come: one that is answered by then would leave its connection to the next.
+        server.release(afterRequests: 3)
         let run = try ToolRun(["fetch"] + (0..<3).map { server.url("/\($0)") })
         #expect(run.text == "012")
         #expect(server.counts.connections == 3)

@@ -21,10 +21,10 @@ struct HTTPFileRun {
 
     /// `HOST` in the file is the server's address.
     func run(
-        _ subcommand: String, _ text: String, _ arguments: [String] = [], interruptAfter: Double? = nil
+        _ subcommand: String, _ text: String, _ arguments: [String] = [], interruptWhen isUnderWay: (() -> Bool)? = nil
     ) throws -> ToolRun {
         try write("a.http", text.replacing("HOST", with: "http://127.0.0.1:\(server.port)"))
-        return try ToolRun([subcommand, folder.file("a.http").path] + arguments, interruptAfter: interruptAfter)
+        return try ToolRun([subcommand, folder.file("a.http").path] + arguments, interruptWhen: isUnderWay)
     }
 }
 

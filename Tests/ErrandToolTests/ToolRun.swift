@@ -11,7 +11,8 @@ struct ToolRun {
 
     struct Stuck: Error, CustomStringConvertible {
         let arguments: [String]
-        var description: String { "errand \(arguments.joined(separator: " ")) did not end in time" }
+        var what = "end"
+        var description: String { "errand \(arguments.joined(separator: " ")) did not \(what) in time" }
     }
 
     /// Beside the tests, where the package's build puts it.
@@ -22,21 +23,35 @@ struct ToolRun {
 
     /// Runs the tool to its end; throws ``Stuck`` after `seconds`. Output goes through files, so that no pipe fills up;
     /// or to that device, and then it reads as empty here.
+    ///
+    /// - Parameter isUnderWay: Sends SIGINT once it says so; ``Stuck`` after 60 s.
     init(
-        _ arguments: [String], input: String = "", interruptAfter: Double? = nil, seconds: Double = 30,
+        _ arguments: [String], input: String = "", interruptWhen isUnderWay: (() -> Bool)? = nil, seconds: Double = 120,
         outputTo: String? = nil, errorsTo: String? = nil
     ) throws {
         let folder = try TemporaryFolder()
         let inputFile = folder.file("input")
         try Data(input.utf8).write(to: inputFile)
         for name in ["output", "errors"] { try Data().write(to: folder.file(name)) }
+        // The shell tells the number of the process and becomes the tool.
+        let shell = ["-c", "echo $$ > \"$0\"; exec \"$@\"", folder.file("process").path]
+        let command = (isUnderWay == nil ? [] : ["/bin/sh"] + shell) + [ToolRun.executable.path] + arguments
         let run = try ProgramRun(
-            ToolRun.executable.path, arguments, input: inputFile.path,
+            command[0], Array(command.dropFirst()), input: inputFile.path,
             output: outputTo ?? folder.file("output").path, errors: errorsTo ?? folder.file("errors").path)
         var ended: Int32?
-        if let interruptAfter {
-            ended = run.wait(seconds: interruptAfter)
-            if ended == nil { run.signal(SIGINT) }
+        if let isUnderWay {
+            let deadline = Date() + 60
+            var isReady = false
+            while ended == nil, !isReady, Date() < deadline {
+                isReady = isUnderWay() && Self.isInterruptCaught(byProcessIn: folder.file("process"))
+                if !isReady { ended = run.wait(seconds: 0.002) }
+            }
+            guard isReady || ended != nil else {
+                run.kill()
+                throw Stuck(arguments: arguments, what: "get under way")
+            }
+            if isReady { run.signal(SIGINT) }
         }
         guard let ended = ended ?? run.wait(seconds: seconds) else {
             run.kill()
@@ -47,9 +62,29 @@ struct ToolRun {
         errors = String(decoding: try Data(contentsOf: folder.file("errors")), as: UTF8.self)
     }
 
+    /// Whether it has its handler: dispatch sets that on a thread of its own, and until then the tool ignores the signal.
+    private static func isInterruptCaught(byProcessIn file: URL) -> Bool {
+        guard let text = try? String(contentsOf: file, encoding: .utf8), text.hasSuffix("\n"),
+            let status = try? String(contentsOfFile: "/proc/\(text.dropLast())/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigCgt:") }),
+            let mask = UInt64(line.filter(\.isHexDigit).suffix(16), radix: 16)
+        else { return false }
+        return mask & (1 << UInt64(SIGINT - 1)) != 0
+    }
+
     /// The output as one JSON object.
     func json() throws -> [String: Any] {
         try JSONSerialization.jsonObject(with: output) as? [String: Any] ?? [:]
+    }
+}
+
+extension ScriptedServer {
+    /// Ends the `stall` steps once so many requests have come.
+    func release(afterRequests count: Int) {
+        Thread.detachNewThread {
+            self.wait(for: .init(requests: count), seconds: 60)
+            self.release()
+        }
     }
 }
 

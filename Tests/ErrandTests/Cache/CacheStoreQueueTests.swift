@@ -239,7 +239,7 @@ import Testing
         weak let gone = queue
         queue = nil
         store.release()
-        for _ in 0..<2500 where gone != nil { try await Task.sleep(for: .milliseconds(2)) }
+        for _ in 0..<60_000 where gone != nil { try await Task.sleep(for: .milliseconds(2)) }
         #expect(gone == nil && store.records.read(one) == record(1))
     }
 

@@ -34,9 +34,9 @@ final class HeldStore: CacheStore {
         state.withLock { $0.isHeld = true }
     }
 
-    /// Returns once a call blocks; false where none came within five seconds.
+    /// Returns once a call blocks; false where none came within two minutes.
     func entered() async throws -> Bool {
-        for _ in 0..<2500 {
+        for _ in 0..<60_000 {
             if state.withLock({ $0.isEntered }) { return true }
             try await Task.sleep(for: .milliseconds(2))
         }

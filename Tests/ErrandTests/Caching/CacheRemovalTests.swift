@@ -31,7 +31,7 @@ import Testing
         _ command: GetCached, _ how: Removal, _ bench: CachingBench, _ answer: Response
     ) async throws -> String {
         async let value = bench.client.run(command)
-        for _ in 0..<5000 where bench.stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        for _ in 0..<60_000 where bench.stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         let transfer = try #require(bench.stub.open.first)
         try await remove(command, how, bench)
         bench.stub.complete(transfer, with: .response(answer))

@@ -89,7 +89,7 @@ import Testing
 
         func end<C: Command>(_ watched: (request: Request<C>, watcher: Watcher)) async -> Request<C> {
             watched.request.start()
-            for _ in 0..<5000 where !notes.all.contains("\(watched.watcher.name) didStop") {
+            for _ in 0..<60_000 where !notes.all.contains("\(watched.watcher.name) didStop") {
                 try? await Task.sleep(for: .milliseconds(1))
             }
             return watched.request

@@ -90,7 +90,7 @@ struct CachingBench {
         await client.shutdown(.cancel)
         await client.cache.flush()
         var left = client.caching.count
-        for _ in 0..<2000 where left > 0 {
+        for _ in 0..<60_000 where left > 0 {
             try await Task.sleep(for: .milliseconds(1))
             left = client.caching.count
         }
