@@ -1,7 +1,7 @@
 # Each Tests/CErrandTests/*_test.c is one executable and one ctest test, with
 # all of support/ and the fault server at hand. A first line such as
 #   /* Timeout: 300 s */
-# changes the limit of 60 s. Tests/CErrandTests/programs/*.c are programs that
+# changes the limit of 240 s. Tests/CErrandTests/programs/*.c are programs that
 # tests run; they find them in the directory ERRAND_TEST_PROGRAMS.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(tests ${PROJECT_SOURCE_DIR}/Tests/CErrandTests)
@@ -50,7 +50,7 @@ foreach(source ${test_sources})
   set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON)
   target_link_libraries(${name} PRIVATE errand_test_support)
   file(STRINGS ${source} first_line LIMIT_COUNT 1)
-  set(timeout 60)
+  set(timeout 240)
   if(first_line MATCHES "Timeout: ([0-9]+) s")
     set(timeout ${CMAKE_MATCH_1})
   endif()

@@ -78,8 +78,9 @@ static void the_origin_cap_holds_for_each_origin(void **state) {
   errand_request *here = submit_stalled(rig, rig_url(rig, "/"), 30);
   errand_request *there = submit_stalled(
       rig, text("http://127.0.0.1:%u/", errand_fault_server_port(other)), 30);
+  errand_fault_counts counts = {.requests = 5};
+  assert_true(errand_fault_server_wait(other, &counts, 120000));
   settles_at(rig, 5);
-  errand_fault_counts counts;
   errand_fault_server_counts(other, &counts);
   assert_int_equal(counts.requests, 5);
   errand_fault_server_release(other);
@@ -215,7 +216,7 @@ static void a_drain_lets_the_queue_run_dry(void **state) {
   RIG_ON(rig, "/", ERRAND_FAULT_STEP(STALL), ERRAND_FAULT_STEP_SEND(OK));
   errand_request *requests = submit_stalled(rig, rig_url(rig, "/"), 20);
   settles_at(rig, 2);
-  assert_int_equal(errand_group_stop(rig->group, ERRAND_STOP_DRAIN, 20000),
+  assert_int_equal(errand_group_stop(rig->group, ERRAND_STOP_DRAIN, 100000),
                    ERRAND_OK);
   errand_request late = rig_request("GET", rig_url(rig, "/"));
   assert_int_equal(errand_submit(rig->group, &late, 1), 0);

@@ -1,4 +1,4 @@
-/* Timeout: 180 s */
+/* Timeout: 240 s */
 /* Groups come and go: descriptors, threads, memory and resident size stay. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Timeout: 120 s */
+/* Timeout: 240 s */
 /* A process may exit with live groups: OpenSSL's exit handler crashed 80 of
    150 such exits (openssl #6214, curl #12153). */
 #include <signal.h>

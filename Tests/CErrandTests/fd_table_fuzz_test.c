@@ -1,4 +1,4 @@
-/* Timeout: 120 s */
+/* Timeout: 240 s */
 /* The fd table against a kernel and a libcurl of this test's own, in which
    events come late, twice, in any order and for sockets that are gone, and
    libcurl closes sockets in silence as 7.88.1 does. */

@@ -3,7 +3,9 @@
 #include "support/nghttpd_fixture.h"
 #include "support/rig.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define STREAMS 8
 
@@ -12,6 +14,14 @@ static nginx_fixture nginx;
 /* Each test has a server of its own, and kills it. */
 static int set_up(void **state) {
   return nginx_fixture_start(&nginx) == 0 ? rig_set_up_one_loop(state) : -1;
+}
+
+/* At the 256 KiB/s of /slow/ it lasts a minute: none is whole by itself. */
+static void make_16m(void) {
+  FILE *file = fopen(nginx_file(&nginx, "www/16m"), "we");
+  assert_non_null(file);
+  assert_int_equal(ftruncate(fileno(file), 16 << 20), 0);
+  assert_int_equal(fclose(file), 0);
 }
 
 static int tear_down(void **state) {
@@ -40,8 +50,9 @@ static void of_many_streams_none_ends_well(void **state) {
   test_rig *rig = *state;
   errand_request requests[STREAMS];
   errand_options *options = http2();
+  make_16m();
   for (int i = 0; i < STREAMS; i++) {
-    requests[i] = rig_request("GET", nginx_url(&nginx, NGINX_TLS, "/slow/1m"));
+    requests[i] = rig_request("GET", nginx_url(&nginx, NGINX_TLS, "/slow/16m"));
     requests[i].options = options;
     requests[i].flags = ERRAND_REQUEST_REPORT_EVENTS;
     rig_submit(rig, &requests[i]);

@@ -1,4 +1,4 @@
-/* Timeout: 180 s */
+/* Timeout: 240 s */
 /* Every allocation of the core fails once, in turn, over a list of scenarios:
    no crash, no leak, one completion for what was accepted, and OUT_OF_MEMORY
    as the only other answer. */

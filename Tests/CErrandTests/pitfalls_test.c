@@ -1,4 +1,4 @@
-/* Timeout: 120 s */
+/* Timeout: 240 s */
 /* What libcurl 7.88.1 and libuv make easy to get wrong, and that no other
    test looks at; docs/pitfalls.md has the whole list. */
 #include <stdio.h>
@@ -9,6 +9,17 @@
 
 #include "support/dns_interposer.h"
 #include "support/rig.h"
+
+/* Fails if the loops turned more often than `per_second` since then, however
+   long this thread slept. */
+static void expect_rest(test_rig *rig, uint64_t turns, int64_t start,
+                        uint64_t per_second) {
+  turns = rig_stats(rig).turns - turns;
+  int64_t took = process_milliseconds() - start;
+  if (turns * 1000 > per_second * (uint64_t) took)
+    fail_msg("%llu turns in %lld ms of silence", (unsigned long long) turns,
+             (long long) took);
+}
 
 static void answer(test_rig *rig) {
   RIG_ON(rig, "/small",
@@ -35,6 +46,7 @@ static void numbers_of_dead_sockets(void **state) {
   char dead[64];
   snprintf(dead, sizeof dead, "http://127.0.0.1:%u/",
            errand_fault_port_number(silent));
+  int slow = 0;
   for (int i = 0; i < 20; i++) {
     errand_request r = rig_request("GET", dead);
     r.timeout_connect = 5;
@@ -43,9 +55,11 @@ static void numbers_of_dead_sockets(void **state) {
     good.flags = ERRAND_REQUEST_FRESH_CONNECTION;
     int64_t start = process_milliseconds();
     rig_expect_response(rig_run(rig, &good), 200, "ok");
-    /* A forgotten socket is found by libcurl's next timer, 200 ms later. */
-    assert_true(process_milliseconds() - start < 150);
+    /* A forgotten socket is found by libcurl's next timer, 200 ms later; a
+       thread that is late is so now and then. */
+    slow += process_milliseconds() - start >= 150;
   }
+  assert_true(slow < 10);
   errand_fault_port_destroy(silent);
 }
 
@@ -83,21 +97,22 @@ static void the_pool_keeps_its_connections(void **state) {
 static void waiting_costs_no_turns(void **state) {
   test_rig *rig = *state;
   answer(rig);
-  for (int i = 0; i < 50; i++) {
+  uint64_t ids[50];
+  for (size_t i = 0; i < COUNT_OF(ids); i++) {
     errand_request r = rig_request("GET", rig_url(rig, "/stall"));
-    r.timeout_total = 1500;
-    r.timeout_idle = 10000;
-    r.timeout_first_byte = 10000;
-    rig_submit(rig, &r);
+    r.timeout_idle = 60000;
+    r.timeout_first_byte = 60000;
+    ids[i] = rig_submit(rig, &r);
   }
   rig_await(rig, (errand_fault_counts){.requests = 50});
   usleep(100000);
-  uint64_t before = rig_stats(rig).turns;
+  int64_t start = process_milliseconds();
+  uint64_t turns = rig_stats(rig).turns;
   usleep(1000000);
-  uint64_t turns = rig_stats(rig).turns - before;
-  if (turns > 20)
-    fail_msg("%llu turns in 1 s of silence", (unsigned long long) turns);
-  collector_wait_completions(&rig->collector, 50);
+  expect_rest(rig, turns, start, 20);
+  for (size_t i = 0; i < COUNT_OF(ids); i++)
+    assert_int_equal(errand_cancel(rig->group, ids[i]), ERRAND_OK);
+  collector_wait_completions(&rig->collector, COUNT_OF(ids));
 }
 
 /* 17: libcurl's "now" is not a timer of 1 ms. */
@@ -167,12 +182,12 @@ static void waiting_requests_time_out_on_time(void **state) {
   second.timeout_queue = 100;
   int64_t start = process_milliseconds();
   rig_expect_status(rig_run(rig, &second), ERRAND_TIMEOUT_QUEUE);
-  assert_in_range(process_milliseconds() - start, 90, 1000);
+  assert_in_range(process_milliseconds() - start, 90, 30000);
   errand_request third = rig_request("GET", rig_url(rig, "/small"));
   third.timeout_total = 100;
   start = process_milliseconds();
   rig_expect_status(rig_run(rig, &third), ERRAND_TIMEOUT_TOTAL);
-  assert_in_range(process_milliseconds() - start, 90, 1000);
+  assert_in_range(process_milliseconds() - start, 90, 30000);
   assert_int_equal(errand_cancel(rig->group, stalled), ERRAND_OK);
   assert_int_equal(rig_tear_down(&made), 0);
 }
@@ -180,23 +195,27 @@ static void waiting_requests_time_out_on_time(void **state) {
 /* 28, 35: data for a paused request is neither read nor spun on. */
 static void a_paused_request_rests(void **state) {
   test_rig *rig = *state;
+  answer(rig);
   RIG_ON(rig, "/endless",
          ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\n"
-                                "Content-Length: 100000000\r\n\r\n"),
+                                "Content-Length: 1000000000000\r\n\r\n"),
          ERRAND_FAULT_STEP_REPEAT(-1, "0123456789abcdef0123456789abcdef"));
   errand_request r = rig_request("GET", rig_url(rig, "/endless"));
   r.flags = ERRAND_REQUEST_STREAM_RESPONSE;
-  r.response_credit = 1 << 26;
-  r.limit_body_bytes = 100000000;
+  /* No end of it, however late the pause comes. */
+  r.response_credit = UINT64_C(1) << 40;
+  r.limit_body_bytes = 1000000000000;
   uint64_t id = rig_submit(rig, &r);
   (void) collector_wait_chunks(&rig->collector, id, 100000);
   assert_int_equal(errand_pause(rig->group, id), ERRAND_OK);
-  usleep(100000);
+  /* The pause is obeyed before the one loop starts what comes after it. */
+  rig_expect_response(rig_get(rig, rig_url(rig, "/small")), 200, "ok");
   uint64_t bytes = collector_peek(&rig->collector, id).chunk_bytes;
+  int64_t start = process_milliseconds();
   uint64_t turns = rig_stats(rig).turns;
   usleep(500000);
   assert_int_equal(collector_peek(&rig->collector, id).chunk_bytes, bytes);
-  assert_true(rig_stats(rig).turns - turns <= 20);
+  expect_rest(rig, turns, start, 40);
   assert_int_equal(errand_resume(rig->group, id), ERRAND_OK);
   (void) collector_wait_chunks(&rig->collector, id, bytes + 100000);
   assert_int_equal(errand_cancel(rig->group, id), ERRAND_OK);

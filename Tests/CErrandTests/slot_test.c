@@ -1,4 +1,4 @@
-/* Timeout: 120 s */
+/* Timeout: 240 s */
 /* Pooled easy handles: what they bring to another multi handle, and how many
    there are. */
 #include "support/dns_interposer.h"

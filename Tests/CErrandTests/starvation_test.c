@@ -1,4 +1,4 @@
-/* Timeout: 120 s */
+/* Timeout: 240 s */
 /* One limit over all loops: it holds exactly, and a place that is given back
    finds the loop that waits for it, whatever is cancelled meanwhile. */
 

@@ -1,4 +1,4 @@
-/* Timeout: 180 s */
+/* Timeout: 240 s */
 /* Everything at once, from several threads and from the loops themselves:
    whatever happens, an accepted request ends exactly once. */
 #include <pthread.h>

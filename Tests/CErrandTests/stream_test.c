@@ -320,10 +320,11 @@ static void a_slow_source_is_not_idle(void **state) {
   errand_request request = rig_request("PUT", rig_url(rig, "/"));
   request.body_kind = ERRAND_BODY_STREAM;
   request.body_length = ERRAND_LENGTH_UNKNOWN;
-  request.timeout_idle = 400;
+  /* Of seconds, as this thread may be late with a part. */
+  request.timeout_idle = 5000;
   uint64_t id = rig_submit(rig, &request);
   for (int i = 0; i < 15; i++) {
-    rest(40);
+    rest(400);
     errand_upload_write(rig->group, id, bytes_of("part"));
   }
   rest(30);
@@ -347,7 +348,7 @@ static void an_early_refusal_ends_the_upload(void **state) {
     errand_request request = rig_request("PUT", rig_url(rig, paths[i]));
     request.body_kind = ERRAND_BODY_STREAM;
     request.body_length = ERRAND_LENGTH_UNKNOWN;
-    request.timeout_total = 3000;
+    request.timeout_total = 60000;
     uint64_t id = rig_submit(rig, &request);
     errand_upload_write(rig->group, id, bytes_of("part"));
     rig_expect_response(collector_wait(&rig->collector, id), 403, "no");

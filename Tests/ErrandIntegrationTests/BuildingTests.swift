@@ -136,7 +136,8 @@ private struct Ask: Command {
     @Test func digestByCommand() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.digest(username: "ada", password: "pä"), .echo])
-        try await Client.with(Client(configuration: .patient(baseURL: server.url("/")))) { client async throws -> Void in
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/")))) {
+            client async throws -> Void in
             var ask = Ask(path: "x", parameters: ["a": 1], authorization: .digest(username: "ada", password: "pä"))
             #expect(try await client.run(ask).statusCode == 200)
             ask.authorization = .digest(username: "ada", password: "wrong")

@@ -171,7 +171,7 @@ static test_result *wait_for(test_collector *collector, uint64_t id,
                              condition met_by, uint64_t value) {
   struct timespec deadline;
   clock_gettime(CLOCK_MONOTONIC, &deadline);
-  deadline.tv_sec += 30;
+  deadline.tv_sec += 150; /* more than a rig_request has */
   pthread_mutex_lock(&collector->lock);
   test_result *of = entry(collector, id);
   int rc = 0;
@@ -185,7 +185,7 @@ static test_result *wait_for(test_collector *collector, uint64_t id,
   if (violation != NULL)
     fail_msg("%s", violation);
   if (!met)
-    fail_msg("waited 30 s in vain for request %llu (status %s)",
+    fail_msg("waited 150 s in vain for request %llu (status %s)",
              (unsigned long long) id, errand_status_name(end.status));
   return of;
 }

@@ -49,7 +49,7 @@ void collector_on_records(void *context, errand_record *records, size_t count);
 /* Grants each chunk back to this group at once. */
 void collector_grant_to(test_collector *collector, errand_group *group);
 
-/* Wait, 30 s at most, and fail the test after that. */
+/* Wait, 150 s at most, and fail the test after that. */
 const test_result *collector_wait(test_collector *collector, uint64_t id);
 const test_result *collector_wait_head(test_collector *collector, uint64_t id);
 const test_result *collector_wait_chunks(test_collector *collector, uint64_t id,

@@ -68,7 +68,7 @@ int rig_tear_down(void **state) {
     fail_msg("%s", violation);
   assert_int_equal(completions, accepted);
   assert_int_equal(now.allocations - now.frees, then.allocations - then.frees);
-  assert_true(process_usage_settles(before, 10000));
+  assert_true(process_usage_settles(before, 30000));
   return 0;
 }
 
@@ -78,8 +78,9 @@ const char *rig_url(const test_rig *rig, const char *path) {
 }
 
 errand_request rig_request(const char *method, const char *url) {
-  return (errand_request){
-      .method = bytes_of(method), .url = bytes_of(url), .timeout_total = 20000};
+  return (errand_request){.method = bytes_of(method),
+                          .url = bytes_of(url),
+                          .timeout_total = 120000};
 }
 
 uint64_t rig_submit(test_rig *rig, errand_request *request) {
@@ -145,8 +146,8 @@ errand_stats rig_stats(test_rig *rig) {
 }
 
 void rig_await(test_rig *rig, errand_fault_counts least) {
-  if (!errand_fault_server_wait(rig->server, &least, 30000))
-    fail_msg("the server did not see that in 30 s");
+  if (!errand_fault_server_wait(rig->server, &least, 150000))
+    fail_msg("the server did not see that in 150 s");
 }
 
 bool bytes_contain(errand_bytes bytes, const char *part) {

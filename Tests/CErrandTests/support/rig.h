@@ -45,7 +45,7 @@ int rig_set_up_with(void **state, errand_group_init init);
 /* "http://127.0.0.1:PORT/path" of the scripted server. */
 const char *rig_url(const test_rig *rig, const char *path);
 
-/* A request with the time-out total of 20 s, so that no test hangs. */
+/* A request with the time-out total of 120 s, so that no test hangs. */
 errand_request rig_request(const char *method, const char *url);
 
 /* Submits; the request must be accepted. Returns: its id. */
@@ -65,7 +65,7 @@ const test_result *rig_expect(test_rig *rig, const char *path,
 
 errand_fault_counts rig_counts(test_rig *rig);
 errand_stats rig_stats(test_rig *rig);
-/* Waits, 30 s at most, until the server has seen that much. */
+/* Waits, 150 s at most, until the server has seen that much. */
 void rig_await(test_rig *rig, errand_fault_counts least);
 
 /* Whether `part` occurs in the bytes. */
