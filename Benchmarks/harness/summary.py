@@ -51,14 +51,14 @@ def read(run: dict, measure: Measure):
     return number(value)
 
 
-def by_round(runs: list, measure: Measure) -> dict:
+def in_rounds(runs: list) -> dict:
     """A run may say its round, as one that failed leaves a hole; else they are in order."""
-    values = {}
-    for index, run in enumerate(runs, 1):
-        value = read(run, measure)
-        if value is not None:
-            values[run.get("round", index)] = value
-    return values
+    return {run.get("round", index): run for index, run in enumerate(runs, 1)}
+
+
+def by_round(runs: list, measure: Measure) -> dict:
+    values = {name: read(run, measure) for name, run in in_rounds(runs).items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def ratios(runs: list, others: list, measure: Measure) -> list:
@@ -80,16 +80,11 @@ def ratios(runs: list, others: list, measure: Measure) -> list:
 def best(programs: list, measure: Measure) -> list:
     """Of the programs' runs that one of each round which is best, as if it were one program."""
     rounds = {}
-    for runs in programs:
-        for index, run in enumerate(runs, 1):
-            value = read(run, measure)
-            if value is None:
-                continue
-            name = run.get("round", index)
-            kept = rounds.get(name)
-            if kept is None or (value > read(kept, measure)) == measure.more_is_better:
-                rounds[name] = run
-    return [rounds[name] for name in sorted(rounds)]
+    for name, run in (pair for runs in programs for pair in in_rounds(runs).items()):
+        if read(run, measure) is not None:
+            rounds.setdefault(name, []).append(run)
+    choose = max if measure.more_is_better else min
+    return [choose(rounds[name], key=lambda run: read(run, measure)) for name in sorted(rounds)]
 
 
 def is_behind(run: dict) -> bool:
