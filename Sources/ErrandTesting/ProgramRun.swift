@@ -68,9 +68,19 @@ package struct ProgramRun: Sendable {
 
     /// The most memory that was resident so far, in KiB (`VmHWM`); `nil` once it has ended.
     package var residentPeak: Int? {
+        status("VmHWM").flatMap { Int($0.filter(\.isNumber)) }
+    }
+
+    /// Whether it has a handler for that signal (`SigCgt`); `false` once it has ended.
+    package func catches(_ signal: Int32) -> Bool {
+        let mask = status("SigCgt").flatMap { UInt64($0.filter(\.isHexDigit), radix: 16) } ?? 0
+        return mask & (1 << UInt64(signal - 1)) != 0
+    }
+
+    /// What the system tells under that name.
+    private func status(_ name: String) -> Substring? {
         let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-        return line.flatMap { Int($0.filter(\.isNumber)) }
+        return status?.split(separator: "\n").first { $0.hasPrefix("\(name):") }?.dropFirst(name.count + 1)
     }
 
     /// Sends it a signal.

@@ -33,18 +33,16 @@ struct ToolRun {
         let inputFile = folder.file("input")
         try Data(input.utf8).write(to: inputFile)
         for name in ["output", "errors"] { try Data().write(to: folder.file(name)) }
-        // The shell tells the number of the process and becomes the tool.
-        let shell = ["-c", "echo $$ > \"$0\"; exec \"$@\"", folder.file("process").path]
-        let command = (isUnderWay == nil ? [] : ["/bin/sh"] + shell) + [ToolRun.executable.path] + arguments
         let run = try ProgramRun(
-            command[0], Array(command.dropFirst()), input: inputFile.path,
+            ToolRun.executable.path, arguments, input: inputFile.path,
             output: outputTo ?? folder.file("output").path, errors: errorsTo ?? folder.file("errors").path)
         var ended: Int32?
         if let isUnderWay {
             let deadline = Date() + 60
             var isReady = false
             while ended == nil, !isReady, Date() < deadline {
-                isReady = isUnderWay() && Self.isInterruptCaught(byProcessIn: folder.file("process"))
+                // Dispatch sets the handler on a thread of its own, and until then the tool ignores the signal.
+                isReady = isUnderWay() && run.catches(SIGINT)
                 if !isReady { ended = run.wait(seconds: 0.002) }
             }
             guard isReady || ended != nil else {
@@ -60,16 +58,6 @@ struct ToolRun {
         status = ended
         output = try Data(contentsOf: folder.file("output"))
         errors = String(decoding: try Data(contentsOf: folder.file("errors")), as: UTF8.self)
-    }
-
-    /// Whether it has its handler: dispatch sets that on a thread of its own, and until then the tool ignores the signal.
-    private static func isInterruptCaught(byProcessIn file: URL) -> Bool {
-        guard let text = try? String(contentsOf: file, encoding: .utf8), text.hasSuffix("\n"),
-            let status = try? String(contentsOfFile: "/proc/\(text.dropLast())/status", encoding: .utf8),
-            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigCgt:") }),
-            let mask = UInt64(line.filter(\.isHexDigit).suffix(16), radix: 16)
-        else { return false }
-        return mask & (1 << UInt64(SIGINT - 1)) != 0
     }
 
     /// The output as one JSON object.
