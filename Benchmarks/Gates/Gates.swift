@@ -2,13 +2,19 @@ import Errand
 import Glibc
 import Synchronization
 
-/// A load whose price is counted, not timed: so many requests, 64 in flight, from closures or from tasks, and nothing
-/// besides. The main thread sleeps, so that what is counted for twice as many requests is twice as much.
+/// A load whose price is counted, not timed: so many requests, 64 in flight, from closures, from tasks that send one after
+/// another, or from a task each, and nothing besides. The main thread sleeps, so that what is counted for twice as many requests is twice as much.
 @main
 final class Gates: Sendable {
     private struct Get: Command {
         typealias Response = Errand.Response
         let path: String
+    }
+
+    private enum Mode: String {
+        case closures
+        case async
+        case taskEach = "task-each"
     }
 
     private static let width = 64
@@ -31,13 +37,13 @@ final class Gates: Sendable {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 5, let count = Int(arguments[3]), count > 0,
-            ["closures", "async"].contains(arguments[4])
+            let mode = Mode(rawValue: arguments[4])
         else {
-            say("usage: errand-gates BASE-URL PATH COUNT closures|async\n")
+            say("usage: errand-gates BASE-URL PATH COUNT closures|async|task-each\n")
             exit(64)
         }
         let gates = Gates(base: arguments[1], path: arguments[2], count: count)
-        gates.run(isAsync: arguments[4] == "async")
+        gates.run(mode)
         let failures = gates.failures.load(ordering: .relaxed)
         if failures > 0 { say("errand-gates: \(failures) requests failed\n") }
         exit(failures == 0 ? 0 : 1)
@@ -48,9 +54,13 @@ final class Gates: Sendable {
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    private func run(isAsync: Bool) {
+    private func run(_ mode: Mode) {
         for _ in 0..<Gates.width {
-            if isAsync { runTask() } else { next() }
+            switch mode {
+            case .closures: next()
+            case .async: runTask()
+            case .taskEach: nextTask()
+            }
         }
         isDone.wait()
         client.shutdown(.cancel) { self.isDone.signal() }
@@ -67,6 +77,19 @@ final class Gates: Sendable {
                 }
             }
             ended()
+        }
+    }
+
+    /// As services do it. What its stack takes shows in the allocations: a second slab is one more.
+    private func nextTask() {
+        guard takes() else { return ended() }
+        Task.detached { [self] in
+            do {
+                count(try await client.run(command).statusCode)
+            } catch {
+                count(nil)
+            }
+            nextTask()
         }
     }
 

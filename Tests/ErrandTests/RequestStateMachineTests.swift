@@ -98,6 +98,13 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
         }
     }
 
+    @Test func aTransferIsUnsubmittedUntilTheTransportHasItStoppedOrNot() {
+        for state in states {
+            let isUnsubmitted = [.submitting(run), .stoppedWhileSubmitting(run)].contains(state)
+            #expect(Machine(state).unsubmitted == (isUnsubmitted ? 3 : nil), "in \(state)")
+        }
+    }
+
     @Test func told() {
         let tested: [(State, Machine.ToldAction, State)] = [
             (telling(), .rest, .finished(run, .succeeded)),

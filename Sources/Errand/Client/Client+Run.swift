@@ -10,10 +10,13 @@ extension Client {
         else {
             return try await request(command, overrides: overrides).runWatched()
         }
-        return try await Request(
-            client: self, command: command, callbacks: queueOfCaller, overrides: overrides, isDirect: true
-        )
-        .runDirectly()
+        return try await directRequest(command, overrides).runDirectly()
+    }
+
+    /// A function of its own, as its temporary values would else be in the task's frame for as long as the request waits.
+    @inline(never)
+    private func directRequest<C: Command>(_ command: C, _ overrides: RequestOverrides?) -> Request<C> {
+        Request(client: self, command: command, callbacks: queueOfCaller, overrides: overrides, isDirect: true)
     }
 
     /// Runs a command and returns value or error in place of throwing; ``ErrandError/cancelled`` where the task was

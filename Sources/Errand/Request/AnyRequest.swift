@@ -43,8 +43,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var hooks: Hooks?
         /// Those who were told of the start and must be told of the end.
         var told: [any Accessory] = []
-        /// An `async` caller who goes on by himself.
-        var continuation: UnsafeContinuation<TransferResult, Never>?
+        /// The `async` caller of a request that runs directly.
+        var caller = Caller.busy
 
         mutating func madeHooks() -> Hooks {
             if let hooks { return hooks }
@@ -52,6 +52,14 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
             hooks = made
             return made
         }
+    }
+
+    /// Who goes on by himself when a transfer ends. What he goes on with is kept here and not in his continuation, as his
+    /// frame would have room for it for as long as he waits.
+    enum Caller {
+        case busy
+        case waiting(UnsafeContinuation<Void, Never>)
+        case resumed(TransferResult)
     }
 
     /// Apart because most requests have none of it. Guarded by `core`.
@@ -180,8 +188,13 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     override final func receive(_ event: TransferEvent.Kind) {
         guard case .ended(let result) = event else { return receiveOnTheWay(event) }
-        if let continuation = core.withLock({ $0.continuation.take() }) {
-            continuation.resume(returning: result)
+        let continuation: UnsafeContinuation<Void, Never>? = core.withLock { core in
+            guard case .waiting(let continuation) = core.caller else { return nil }
+            core.caller = .resumed(result)
+            return continuation
+        }
+        if let continuation {
+            continuation.resume()
         } else if case .submit(let description, let transfer) = advance(result, inPlace: false) {
             submit(description, transfer: transfer)
         }

@@ -5,16 +5,16 @@ extension Request {
     /// code runs on a queue, no accessories.
     ///
     /// Its frame lives as long as the request waits, and a task's stack grows by slabs of 1 KB: a few words more here
-    /// are 1 KB more for each request in flight. So it holds nothing but the number of the transfer.
+    /// are 1 KB more for each request in flight. So it holds nothing.
     func runDirectly() async throws -> C.Response {
-        var transfer = firstTransfer()
-        while let number = transfer {
-            transfer = nextTransfer(
-                after: await withTaskCancellationHandler {
-                    await withUnsafeContinuation { submitStored(transfer: number, resuming: $0) }
-                } onCancel: {
-                    stop()
-                })
+        var isSending = beginDirectly()
+        while isSending {
+            await withTaskCancellationHandler {
+                await withUnsafeContinuation { submitStored(resuming: $0) }
+            } onCancel: {
+                stop()
+            }
+            isSending = sendsAgain()
         }
         return try value(of: ended())
     }
@@ -39,31 +39,41 @@ extension Request {
         }
     }
 
-    /// Begins the run and stores what its first transfer sends; `nil` where it is over already.
-    private func firstTransfer() -> Int? {
-        guard case .submit(let transfer) = begin(installing: { _ in }) else { return nil }
+    /// Begins the run and stores what its first transfer sends; `false` where it is over already.
+    private func beginDirectly() -> Bool {
+        guard case .submit = begin(installing: { _ in }) else { return false }
         do throws(ErrandError) {
             store(try prepare())
-            return transfer
+            return true
         } catch {
-            return nextTransfer(after: .failure(error.refused))
+            return sendsAgain(after: .failure(error.refused))
         }
     }
 
-    private func submitStored(transfer: Int, resuming continuation: UnsafeContinuation<TransferResult, Never>) {
-        let description = core.withLock { core in
-            core.continuation = continuation
-            return core.description
+    private func submitStored(resuming continuation: UnsafeContinuation<Void, Never>) {
+        let (description, transfer) = core.withLock { core in
+            core.caller = .waiting(continuation)
+            return (core.description, core.machine.unsubmitted)
         }
-        guard let description else { return receive(.ended(.failure(.internalFailure))) }
+        guard let description, let transfer else { return receive(.ended(.failure(.internalFailure))) }
         submit(description, transfer: transfer, isStored: true)
     }
 
-    /// Takes a result as far as it goes; `nil` where the run is over.
-    private func nextTransfer(after result: TransferResult) -> Int? {
-        guard case .submit(let description, let transfer) = advance(result, inPlace: true) else { return nil }
+    /// Takes the result of the transfer that was waited for.
+    private func sendsAgain() -> Bool {
+        let result: TransferResult? = core.withLock { core in
+            guard case .resumed(let result) = core.caller else { return nil }
+            core.caller = .busy
+            return result
+        }
+        return sendsAgain(after: result ?? .failure(.internalFailure))
+    }
+
+    /// Takes a result as far as it goes; `false` where the run is over, else the next transfer's description is stored.
+    private func sendsAgain(after result: TransferResult) -> Bool {
+        guard case .submit(let description, _) = advance(result, inPlace: true) else { return false }
         store(description)
-        return transfer
+        return true
     }
 
     /// Runs the request by way of the callback queue, as its watchers need.

@@ -188,6 +188,16 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
+    /// The transfer that was not handed to the transport yet, stopped or not.
+    var unsubmitted: Int? {
+        switch state {
+        case .submitting(let run), .stoppedWhileSubmitting(let run): run.transfer
+        case .idle, .preparing, .inFlight, .stopping, .processing, .working, .stoppedWhileProcessing, .ending,
+            .endingStopped, .telling, .finished:
+            nil
+        }
+    }
+
     /// Whether the transfer is still to be handed to the transport; if not it ends as cancelled.
     func maySubmit(transfer: Int) -> Bool {
         guard case .submitting(let run) = state else { return false }

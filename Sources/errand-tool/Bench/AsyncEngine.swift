@@ -17,17 +17,16 @@ final class AsyncEngine: BenchEngine {
         command = plan.command
     }
 
-    // No helper between the task and `run`: each async frame would count as memory per request in flight.
+    // No helper between the task and `run`, and no outcome in the task: its frames count as memory per request in flight.
     func run(_ load: BenchLoad, count: Int) {
         for _ in 0..<count {
             Task(executorPreference: queue) { [client, command] in
                 var ticket = load.begin()
                 while let current = ticket {
                     do {
-                        let response = try await client.run(command)
-                        ticket = load.endAndBegin(current, BenchLoad.Outcome(response))
+                        ticket = load.answered(current, try await client.run(command))
                     } catch {
-                        ticket = load.endAndBegin(current, BenchLoad.Outcome(error))
+                        ticket = load.failed(current, error)
                     }
                 }
             }
@@ -50,5 +49,17 @@ final class AsyncEngine: BenchEngine {
 
     func shutDown() async {
         await client.shutdown(.cancel)
+    }
+}
+
+extension BenchLoad {
+    @inline(never)
+    fileprivate func answered(_ ticket: Ticket, _ response: Response) -> Ticket? {
+        endAndBegin(ticket, Outcome(response))
+    }
+
+    @inline(never)
+    fileprivate func failed(_ ticket: Ticket, _ error: any Error) -> Ticket? {
+        endAndBegin(ticket, Outcome(error))
     }
 }
