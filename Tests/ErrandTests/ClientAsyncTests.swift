@@ -40,6 +40,32 @@ private final class RestartingAccessory: Accessory {
     }
 }
 
+/// A transport that tells each end twice, which ``Transport`` forbids.
+private final class TellsTwice: Transport {
+    private let submitted = Mutex<[String]>([])
+    private let answer: @Sendable (String) -> Response
+
+    init(_ answer: @escaping @Sendable (String) -> Response) {
+        self.answer = answer
+    }
+
+    var urls: [String] { submitted.withLock { $0 } }
+
+    func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID {
+        let event = TransferEvent(receiver, .ended(.response(answer(description.url))))
+        let count = submitted.withLock { submitted in
+            submitted.append(description.url)
+            return submitted.count
+        }
+        TransferReceiver.deliver([event, event])
+        return TransferID(rawValue: UInt64(count))
+    }
+    func cancel(_ id: TransferID) {}
+    func pause(_ id: TransferID) {}
+    func resume(_ id: TransferID) {}
+    func shutdown(_ stopped: @escaping @Sendable () -> Void) { stopped() }
+}
+
 @Suite struct ClientAsyncTests {
     @Test func everyKindOfValue() async throws {
         let client = Client.stubbed(StubTransport { _ in .response(status: 200, body: "[1]") })
@@ -57,6 +83,19 @@ private final class RestartingAccessory: Accessory {
         #expect(error == .responseDecodingFailed)
         #expect(error?.underlyingError is Own.Refused)
         #expect(error?.statusCode == 500)
+    }
+
+    @Test func whatATransportTellsTwiceIsSentOnce() async throws {
+        let transport = TellsTwice { url in
+            guard url.hasSuffix("/text") else { return Response(statusCode: 200, body: Array("there".utf8)) }
+            return Response(statusCode: 302, headers: [.location: "/there"])
+        }
+        let client = Client(configuration: Client.Configuration(baseURL: "http://test/"), transport: transport)
+        for _ in 0..<20 {
+            let earlier = transport.urls.count
+            #expect(try await client.run(GetText()) == "there")
+            #expect(transport.urls.count == earlier + 2)
+        }
     }
 
     @Test(arguments: [false, true])

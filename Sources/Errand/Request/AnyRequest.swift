@@ -195,6 +195,9 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         }
         if let continuation {
             continuation.resume()
+        } else if isDirect {
+            // A transport that told twice. The task alone takes this run further: a second one would send what it sends.
+            return
         } else if case .submit(let description, let transfer) = advance(result, inPlace: false) {
             submit(description, transfer: transfer)
         }
