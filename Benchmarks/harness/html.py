@@ -7,7 +7,7 @@ from string import Template
 
 from .charts import attribute, bars, latency, percentile_name
 from .formats import NOTHING, duration, of_measure, of_target, percent, ratio
-from .programs import look, ordered, repeated
+from .programs import look, ordered, places, repeated
 from .summary import MEASURE, MEASURES
 
 ASSETS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "assets")
@@ -123,9 +123,10 @@ def overview(report: dict) -> str:
     for name, cell in report["matrix"].items():
         entries = report["cells"][name]
         base = cell["base"]
+        standing = places(programs, entries)
         note = "" if base == "bare" else f"<small>ratios to {escape(look(base).title)}</small>"
         rows.append([f'<a href="#{anchor(name)}">{escape(cell["title"])}</a>{note}']
-                    + [figure(entries.get(program), "cpu", program == base)
+                    + [figure(entries.get(standing[program]), "cpu", program == base)
                        for program in programs])
     head = ["cell"] + [keyed(program) for program in programs]
     note = "Programs of one cell alone are in that cell’s tables."

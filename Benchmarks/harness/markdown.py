@@ -4,15 +4,12 @@ import re
 from statistics import median
 
 from .formats import NOTHING, of_measure, of_target, percent, ratio
-from .programs import look, ordered, repeated
+from .programs import look, ordered, places, repeated
 from .summary import MEASURE, MEASURES, overloaded
 
 WORDS = {True: "met", False: "**missed**", None: "not measured"}
 UNITS = {"us": " us", "/s": "", "count": "", "share": ""}
 
-
-# In whose column the programs stand that encode and decode; the bare loop has nothing to do it with.
-TYPED = {"bare": "", "closures": "typed", "async": "typed-async"}
 PLAIN = ", the same bytes, nothing encoded or decoded"
 
 
@@ -135,15 +132,13 @@ def compact(report: dict) -> str:
             title += f"; to {_cell(look(cell['base']).short)}"
         told = {program: _short(entry, key, program == cell["base"])
                 for program, entry in programs.items()}
-        places = {column: column for column in columns}
-        if "typed" in told:  # what the others of that cell do, too
-            places.update((column, typed) for column, typed in TYPED.items() if column in columns)
-        figures = [told.get(places[program], "") for program in columns]
+        standing = places(columns, told)
+        figures = [told.get(standing[program], "") for program in columns]
         if any(figures):
             rows.append([title, *figures])
-        alone = [f"{_cell(look(program).title)}{PLAIN if places.get(program, program) != program else ''}: "
+        alone = [f"{_cell(look(program).title)}{PLAIN if standing.get(program, program) != program else ''}: "
                  f"{told[program]}" for program in ordered(programs)
-                 if program not in places.values() and told[program]]
+                 if program not in standing.values() and told[program]]
         if alone:
             notes.append(f"{title}: " + "; ".join(alone) + ".")
     lines = _table(head, rows)

@@ -55,3 +55,15 @@ def repeated(cells: dict) -> list:
     but for a line. All of them where there are few cells."""
     seen = [program for programs in cells.values() for program in programs]
     return [program for program in ordered(seen) if seen.count(program) > 1 or len(cells) < 3]
+
+
+# In whose column the programs stand that encode and decode; the bare loop has nothing to do it with.
+TYPED = {"bare": "", "closures": "typed", "async": "typed-async"}
+
+
+def places(columns: list, programs) -> dict:
+    """Which of a cell's programs stands in which column of a table over all cells, like beside like."""
+    out = {column: column for column in columns}
+    if "typed" in programs:
+        out.update((column, typed) for column, typed in TYPED.items() if column in columns)
+    return out
