@@ -3,6 +3,7 @@
 from .summary import MEASURE
 
 NOTHING = "–"
+OVERLOADED = "overloaded"  # could not keep its rate, so that it has no latency
 
 
 def plain(value: float) -> str:
@@ -76,7 +77,7 @@ def of_target(verdict: dict, which: str = "reached", times: str = "×") -> str:
     value = verdict.get(which)
     key, _, divisor = (verdict.get("measure") or "").partition("/")
     if value is None:
-        return NOTHING
+        return OVERLOADED if which == "reached" and verdict.get("overloaded") else NOTHING
     if divisor:
         return ratio(value, times)
     if key in MEASURE and MEASURE[key].unit == "bytes":

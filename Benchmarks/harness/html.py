@@ -6,9 +6,9 @@ from html import escape
 from string import Template
 
 from .charts import attribute, bars, latency, percentile_name
-from .formats import NOTHING, duration, of_measure, of_target, percent, ratio
+from .formats import NOTHING, OVERLOADED, duration, of_measure, of_target, percent, ratio
 from .programs import look, ordered, places, repeated
-from .summary import MEASURE, MEASURES
+from .summary import MEASURE, MEASURES, overloaded
 
 ASSETS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "assets")
 WORDS = {True: ("met", "✓ met"), False: ("missed", "✗ missed"), None: ("none", "not measured")}
@@ -75,10 +75,12 @@ def figure(entry: dict, key: str, base: bool = False) -> str:
     found = (entry or {}).get(key)
     if not found:
         return f'<span class="nothing">{NOTHING}</span>'
+    if MEASURE[key].path[0] == "latency_microseconds" and overloaded(entry):
+        return OVERLOADED
     small = []
     if "ratio" in found and not base:
         small.append(ratio(found["ratio"]))
-    if entry["runs"] > 1:
+    if found["count"] > 1:
         small.append(f"±{percent(found['spread'] / 2)}")
     text = of_measure(key, found["median"])
     return text + (f"<small>{' '.join(small)}</small>" if small else "")
@@ -129,7 +131,8 @@ def overview(report: dict) -> str:
                     + [figure(entries.get(standing[program]), "cpu", program == base)
                        for program in programs])
     head = ["cell"] + [keyed(program) for program in programs]
-    note = "Programs of one cell alone are in that cell’s tables."
+    note = ("Programs of one cell alone are in that cell’s tables. Of the cell that encodes and decodes ours are those that "
+            "do, and the bare loop, which does not, is in its table.")
     return table("CPU per request in µs; below it the ratio to the bare loop, and half the spread",
                  head, rows, "overview") + f'<p class="note">{note}</p>'
 

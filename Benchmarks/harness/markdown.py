@@ -3,7 +3,7 @@
 import re
 from statistics import median
 
-from .formats import NOTHING, of_measure, of_target, percent, ratio
+from .formats import NOTHING, OVERLOADED, of_measure, of_target, percent, ratio
 from .programs import look, ordered, places, repeated
 from .summary import MEASURE, MEASURES, overloaded
 
@@ -42,7 +42,7 @@ def _short(entry: dict, key: str, base: bool) -> str:
     if not found:
         return ""
     if MEASURE[key].path[0] == "latency_microseconds" and overloaded(entry):
-        return "overloaded"
+        return OVERLOADED
     text = of_measure(key, found["median"])
     return text if base or "ratio" not in found else f"{text} ({ratio(found['ratio'], 'x')})"
 
@@ -52,7 +52,8 @@ def _value(entry: dict, key: str, base: bool) -> str:
     found, text = entry.get(key), _short(entry, key, base)
     if not text:
         return NOTHING
-    return f"{text} ±{percent(found['spread'] / 2)}" if entry["runs"] > 1 else text
+    has_spread = found["count"] > 1 and text != OVERLOADED
+    return f"{text} ±{percent(found['spread'] / 2)}" if has_spread else text
 
 
 def _section(name: str, report: dict) -> list:
@@ -84,7 +85,7 @@ def _verdicts(report: dict) -> list:
     for verdict in report["targets"]:
         cell = report["matrix"].get(verdict["cell"], {}).get("title", verdict["cell"])
         figure = of_target(verdict, times="x")
-        if verdict["met"] is not None and verdict["low"] != verdict["high"]:
+        if verdict["low"] != verdict["high"]:
             figure += f" ({of_target(verdict, 'low', 'x')} to {of_target(verdict, 'high', 'x')})"
         word = WORDS[verdict["met"]] + ("" if verdict["always"] else ", not in every round")
         rows.append([_cell(cell), _cell(verdict["target"]), figure, word])

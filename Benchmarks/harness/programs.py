@@ -64,6 +64,6 @@ TYPED = {"bare": "", "closures": "typed", "async": "typed-async"}
 def places(columns: list, programs) -> dict:
     """Which of a cell's programs stands in which column of a table over all cells, like beside like."""
     out = {column: column for column in columns}
-    if "typed" in programs:
+    if "typed" in programs and "typed" not in columns:
         out.update((column, typed) for column, typed in TYPED.items() if column in columns)
     return out

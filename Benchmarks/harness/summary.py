@@ -96,7 +96,7 @@ def is_behind(run: dict) -> bool:
 def middle(values: list) -> dict:
     centre = median(values)
     low, high = min(values), max(values)
-    return {"median": centre, "low": low, "high": high,
+    return {"count": len(values), "median": centre, "low": low, "high": high,
             "spread": (high - low) / abs(centre) if centre else 0.0}
 
 

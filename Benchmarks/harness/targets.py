@@ -13,7 +13,7 @@ from statistics import median
 
 from .cells import AHC
 from .programs import look
-from .summary import MEASURE, best, by_round, ratios
+from .summary import MEASURE, best, by_round, is_behind, ratios
 
 
 @dataclass(frozen=True)
@@ -81,17 +81,30 @@ def _runs(cell: dict, name: str, measure) -> list:
     return cell.get(name, []) if len(names) == 1 else best([cell.get(each, []) for each in names], measure)
 
 
+def _late(target: Target, results: dict) -> list:
+    """Of each round of a program whose latency is measured: whether it stayed behind its rate."""
+    measure = MEASURE[target.measure.partition("/")[0]]
+    if measure.path[0] != "latency_microseconds":
+        return []
+    return [is_behind(run) for run in _runs(results.get(target.cell, {}), target.program, measure)]
+
+
 def verdicts(results: dict, wanted: tuple = TARGETS) -> list:
     out = []
     for target in wanted:
-        found = values(target, results)
+        found, late = values(target, results), _late(target, results)
+        # What could not keep up in most rounds has no latency, and has missed.
+        overloaded = bool(found) and sum(late) * 2 > len(late)
+        if overloaded:
+            found = []
         reached = median(found) if found else None
         out.append({
             "target": target.text, "cell": target.cell, "program": target.program,
             "measure": target.measure, "limit": target.limit, "at_least": target.at_least,
             "reached": reached,
             "low": min(found) if found else None, "high": max(found) if found else None,
-            "met": None if reached is None else target.met(reached),
-            "always": len({target.met(value) for value in found}) < 2,
+            "overloaded": overloaded,
+            "met": False if overloaded else None if reached is None else target.met(reached),
+            "always": all(late) if overloaded else len({target.met(value) for value in found}) < 2,
         })
     return out

@@ -54,6 +54,21 @@ import Testing
         }
     }
 
+    @Test func thePeakOfMemoryIsTheToolsAndNotItsParents() throws {
+        let nginx = try NginxServer()
+        let peak = {
+            let run = try ToolRun(["bench", nginx.url("/12b"), "-n", "10", "-c", "1", "--mode", "core", "--json"])
+            return try #require(try run.json()["peak_resident_bytes"] as? Int)
+        }
+        let before = try peak()
+        let size = 256 << 20
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
+        memset(memory, 1, size)
+        memory.deallocate()
+        #expect(try peak() < before + size / 4)
+        #expect(before > 1 << 20)
+    }
+
     @Test(arguments: ["core", "closure", "async"]) func runsForATime(_ mode: String) throws {
         let nginx = try NginxServer()
         let json = try ToolRun(["bench", nginx.url("/12b"), "-d", "3s", "-c", "4", "--mode", mode, "--json"]).json()

@@ -137,12 +137,25 @@ class Tables(unittest.TestCase):
         self.assertIn("bare loop, the same bytes, nothing encoded or decoded: 10.00; decoder alone: 50.00 (5.00x); "
                       "closures, the same bytes, nothing encoded or decoded: 15.00 (1.50x).", text)
 
+    def test_what_is_typed_is_there_once_where_it_has_a_column_of_its_own(self):
+        results = {"post_typed": {"bare": runs(10), "closures": runs(15), "typed": runs(80)}}
+        self.assertEqual(self.rows(compact(report_of(results)), "| POST")[1:], ["10.00", "15.00 (1.50x)", "80.00 (8.00x)"])
+
+    def test_what_was_counted_once_has_no_spread(self):
+        counted = [dict(run(10), allocations_per_request=5.0), run(12)]
+        self.assertIn("| 5.0 |", full(report_of({"small_c64": {"bare": counted}})))
+
     def test_a_rate_that_was_not_kept(self):
         late = [dict(run(rate=rate), rate=1000) for rate in (900, 990, 900)]
         kept = [dict(run(rate=1000.0), rate=1000) for _ in range(3)]
         report = report_of({"open_loop": {"bare": kept, "closures": kept, "async": late}})
         text = compact(report)
         self.assertIn("rate (1,000/s): p99 us | 400 | 400 (1.00x) | overloaded |", text)
+        self.assertIn("async: p99 <= 1.3x the bare loop | overloaded | **missed**, not in every round |", full(report))
+        self.assertIn("closures: p99 <= 1.3x the bare loop | 1.00x | met |", full(report))
+        self.assertNotIn("overloaded ±", full(report))
+        # Of the two tables of the page one has a figure for each program, the other the verdicts.
+        self.assertEqual(page(report).count("<td>overloaded"), 4 + 1)
         for made in (full(report), page(report)):
             self.assertIn("behind its rate in 2 of 3 rounds", made)
             self.assertNotIn("behind its rate in 1 of", made)

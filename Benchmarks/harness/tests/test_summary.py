@@ -9,7 +9,7 @@ CPU = MEASURE["cpu"]
 class Summaries(unittest.TestCase):
     def test_median_and_spread(self):
         found = entry(runs(10, 30, 20))
-        self.assertEqual(found["cpu"], {"median": 20, "low": 10, "high": 30, "spread": 1.0})
+        self.assertEqual(found["cpu"], {"count": 3, "median": 20, "low": 10, "high": 30, "spread": 1.0})
         self.assertEqual((found["runs"], found["requests"]), (3, 1000))
         self.assertEqual(found["p999"]["median"], 900)
 

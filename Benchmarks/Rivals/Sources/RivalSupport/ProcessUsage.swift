@@ -16,6 +16,13 @@ struct ProcessUsage: Sendable {
         }
         return ProcessUsage(
             time: MonotonicTime.now, user: seconds(usage.ru_utime), system: seconds(usage.ru_stime),
-            peakResidentBytes: usage.ru_maxrss * 1024)
+            peakResidentBytes: peak(usage))
+    }
+    /// Not `ru_maxrss`: that outlives `exec`, so that a small process has the peak of the one that started it.
+    private static func peak(_ usage: rusage) -> Int {
+        let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+        return (kilobytes ?? usage.ru_maxrss) * 1024
     }
 }
