@@ -2,8 +2,9 @@ import Errand
 import Glibc
 import Synchronization
 
-/// A load whose price is counted, not timed: so many requests, 64 in flight, from closures, from tasks that send one after
-/// another, or from a task each, and nothing besides. The main thread sleeps, so that what is counted for twice as many requests is twice as much.
+/// A load whose price is counted, not timed: so many requests, 64 in flight, from closures, from tasks that send one
+/// after another, or from a task each, and nothing besides. The main thread sleeps, so that what is counted for twice as
+/// many requests is twice as much.
 @main
 final class Gates: Sendable {
     private struct Get: Command {

@@ -75,7 +75,7 @@ def figure(entry: dict, key: str, base: bool = False) -> str:
     found = (entry or {}).get(key)
     if not found:
         return f'<span class="nothing">{NOTHING}</span>'
-    if MEASURE[key].path[0] == "latency_microseconds" and overloaded(entry):
+    if MEASURE[key].is_latency and overloaded(entry):
         return OVERLOADED
     small = []
     if "ratio" in found and not base:

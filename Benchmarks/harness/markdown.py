@@ -41,7 +41,7 @@ def _short(entry: dict, key: str, base: bool) -> str:
     found = (entry or {}).get(key)
     if not found:
         return ""
-    if MEASURE[key].path[0] == "latency_microseconds" and overloaded(entry):
+    if MEASURE[key].is_latency and overloaded(entry):
         return OVERLOADED
     text = of_measure(key, found["median"])
     return text if base or "ratio" not in found else f"{text} ({ratio(found['ratio'], 'x')})"

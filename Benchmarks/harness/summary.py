@@ -16,6 +16,10 @@ class Measure:
     path: tuple  # where a run has it
     more_is_better: bool = False
 
+    @property
+    def is_latency(self) -> bool:
+        return self.path[0] == "latency_microseconds"
+
 
 def _latency(key: str, title: str) -> Measure:
     return Measure(key, title, "us", ("latency_microseconds", key))
@@ -152,7 +156,11 @@ def entry(runs: list, base: list = ()) -> dict:
 
 def overloaded(found: dict) -> bool:
     """In most of its rounds."""
-    return found.get("behind", 0) * 2 > found["runs"]
+    return most(found.get("behind", 0), found["runs"])
+
+
+def most(some: int, rounds: int) -> bool:
+    return some * 2 > rounds
 
 
 def base_of(name: str, programs, matrix: dict) -> str:

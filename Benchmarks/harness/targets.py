@@ -13,7 +13,7 @@ from statistics import median
 
 from .cells import AHC
 from .programs import look
-from .summary import MEASURE, best, by_round, is_behind, ratios
+from .summary import MEASURE, best, by_round, is_behind, most, ratios
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _runs(cell: dict, name: str, measure) -> list:
 def _late(target: Target, results: dict) -> list:
     """Of each round of a program whose latency is measured: whether it stayed behind its rate."""
     measure = MEASURE[target.measure.partition("/")[0]]
-    if measure.path[0] != "latency_microseconds":
+    if not measure.is_latency:
         return []
     return [is_behind(run) for run in _runs(results.get(target.cell, {}), target.program, measure)]
 
@@ -94,7 +94,7 @@ def verdicts(results: dict, wanted: tuple = TARGETS) -> list:
     for target in wanted:
         found, late = values(target, results), _late(target, results)
         # What could not keep up in most rounds has no latency, and has missed.
-        overloaded = bool(found) and sum(late) * 2 > len(late)
+        overloaded = bool(found) and most(sum(late), len(late))
         if overloaded:
             found = []
         reached = median(found) if found else None

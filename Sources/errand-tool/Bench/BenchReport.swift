@@ -64,7 +64,7 @@ struct BenchReport {
             ("cpu_user_seconds", .number(cpuUser)),
             ("cpu_system_seconds", .number(cpuSystem)),
             ("cpu_microseconds_per_request", .number(cpuMicrosecondsPerRequest)),
-            ("peak_resident_bytes", .integer(to.peakResident)),
+            ("peak_resident_bytes", .integer(ProcessUsage.peakResident)),
             (
                 "latency_microseconds",
                 .object(latencies.map { ($0.key, $0.microseconds.map(JSONValue.number) ?? .null) })
@@ -90,7 +90,7 @@ struct BenchReport {
                 "\(cpuMicrosecondsPerRequest.text(2)) us/request "
                     + "(user \(cpuUser.text(3)) s, system \(cpuSystem.text(3)) s)"
             ),
-            ("peak memory", "\((Double(to.peakResident) / 1e6).text(1)) MB resident"),
+            ("peak memory", "\((Double(ProcessUsage.peakResident) / 1e6).text(1)) MB resident"),
         ]
         rows += statuses.map { ("status \($0.code)", $0.count.grouped) }
         rows.append(("latency", ""))

@@ -5,8 +5,6 @@ struct ProcessUsage: Sendable {
     let time: UInt64
     let user: Double
     let system: Double
-    /// The largest resident set so far, in bytes.
-    let peakResident: Int
 
     static func read() -> ProcessUsage {
         var usage = rusage()
@@ -15,14 +13,14 @@ struct ProcessUsage: Sendable {
             Double(value.tv_sec) + Double(value.tv_usec) / 1e6
         }
         return ProcessUsage(
-            time: MonotonicTime.now, user: seconds(usage.ru_utime), system: seconds(usage.ru_stime),
-            peakResident: peak(usage))
+            time: MonotonicTime.now, user: seconds(usage.ru_utime), system: seconds(usage.ru_stime))
     }
-    /// Not `ru_maxrss`: that outlives `exec`, so that a small process has the peak of the one that started it.
-    private static func peak(_ usage: rusage) -> Int {
+
+    /// The largest resident set so far, in bytes; 0 without `/proc`. Not `ru_maxrss`: that outlives `exec`, so that a small
+    /// process has the peak of the one that started it. Apart from ``read()``, which is called while requests are timed.
+    static var peakResident: Int {
         let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-        let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
-        return (kilobytes ?? usage.ru_maxrss) * 1024
+        return (line.flatMap { Int($0.filter(\.isNumber)) } ?? 0) * 1024
     }
 }
