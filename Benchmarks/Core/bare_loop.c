@@ -117,7 +117,7 @@ static void start(bench *bench, slot *slot) {
   if (bench->arguments.rich && (slot->fields = bare_rich_set(slot->easy)) == 0)
     fail("out of memory");
   slot->started = bench->arguments.rate > 0
-                      ? bare_rate_due(&bench->rate, bench->started)
+                      ? bench_pace_due(&bench->rate.pace, bench->started)
                       : bench_now();
   bench->started += 1;
   if (curl_multi_add_handle(slot->shard->of.multi, slot->easy) != CURLM_OK)
@@ -129,8 +129,8 @@ static void send_due(void *context) {
   bench *bench = context;
   while (bench->idle != NULL && bench->started < bench->wanted) {
     slot *slot = bench->idle;
-    uint64_t due = bare_rate_due(&bench->rate, bench->started);
-    uint64_t departure = bare_rate_departure(&bench->rate, due);
+    uint64_t departure =
+        bench_pace_departure(&bench->rate.pace, bench->started);
     if (departure > bench_now()) {
       bare_rate_arm(&bench->rate, departure);
       return;

@@ -17,26 +17,15 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
 int bare_rate_init(bare_rate *rate, uv_loop_t *loop, double per_second,
                    uint64_t tick, void (*on_due)(void *context),
                    void *context) {
-  rate->rate = per_second;
-  rate->tick = tick;
   rate->on_due = on_due;
   rate->context = context;
   rate->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (rate->fd < 0)
     return -errno;
-  rate->first = bench_now();
+  rate->pace = (bench_pace){per_second, tick, bench_now()};
   uv_poll_init(loop, &rate->poll, rate->fd);
   rate->poll.data = rate;
   return uv_poll_start(&rate->poll, UV_READABLE, on_readable);
-}
-
-uint64_t bare_rate_due(const bare_rate *rate, uint64_t number) {
-  return rate->first + (uint64_t) ((double) number * 1e9 / rate->rate);
-}
-
-uint64_t bare_rate_departure(const bare_rate *rate, uint64_t due) {
-  uint64_t past = rate->tick ? (due - rate->first) % rate->tick : 0;
-  return past ? due + rate->tick - past : due;
 }
 
 void bare_rate_arm(bare_rate *rate, uint64_t due) {

@@ -1,22 +1,12 @@
 #include "bare_rich.h"
+#include "support/rich_fields.h"
 
 #include <stddef.h>
 
-static const char *const fields[] = {
-    "Accept: text/plain",
-    "Accept-Language: en, de;q=0.8",
-    "User-Agent: bench/1.0",
-    "Authorization: Bearer 0123456789abcdef0123456789abcdef",
-    "X-Request-ID: 3f2c8a7e-1b5d-4c9a-8e6f-0a1b2c3d4e5f",
-    "X-Client-Version: 1.2.3",
-    "X-Tenant: tenant-42",
-    "Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-};
-
 struct curl_slist *bare_rich_set(CURL *easy) {
   struct curl_slist *list = NULL;
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-    struct curl_slist *longer = curl_slist_append(list, fields[i]);
+  for (size_t i = 0; i < BENCH_RICH_FIELDS; i++) {
+    struct curl_slist *longer = curl_slist_append(list, bench_rich_fields[i]);
     if (longer == NULL) {
       curl_slist_free_all(list);
       return NULL;

@@ -2,10 +2,13 @@
  * The bare loop's load through CErrand's public interface. Inline: the next
  * requests are submitted from on_records, on the loop thread. External:
  * another thread submits them, which adds the queue and the wake-ups that a
- * client above the core has.
+ * client above the core has. With a rate it is always another thread: it has
+ * the clock, and the loops give their tags back.
  */
 #include "CErrand.h"
+#include "core_rich.h"
 #include "support/arguments.h"
+#include "support/pace.h"
 #include "support/report.h"
 
 #include <pthread.h>
@@ -31,12 +34,14 @@ typedef struct bench {
   uint64_t wanted;
   atomic_uint_fast64_t started, ended;
   atomic_uint phase;
-  pthread_mutex_t lock; /* tallies, `from`, `to`, `waiting`, `done` */
+  bench_pace pace;
+  pthread_mutex_t lock; /* of what follows */
   pthread_cond_t changed;
   tally *tallies[LOOPS_MAX];
   size_t tally_count;
   uint32_t *waiting; /* external: tags to submit again */
   uint32_t waiting_count;
+  int starved; /* what is due waits for a tag */
   int done;
   bench_moment from, to;
 } bench;
@@ -51,7 +56,7 @@ static void fail(const char *what, const char *why) {
 
 static void submit(bench *bench, const uint32_t *tags, size_t count) {
   errand_request items[BURST];
-  char *long_urls = NULL;
+  char *fields[BURST], *long_urls = NULL;
   size_t used = 0;
   if (bench->arguments.fresh_urls &&
       (long_urls = malloc(BURST * URL_LENGTH)) == NULL)
@@ -80,8 +85,12 @@ static void submit(bench *bench, const uint32_t *tags, size_t count) {
                                   bench->arguments.body_length};
       item->body_length = (int64_t) bench->arguments.body_length;
     }
+    if (bench->arguments.rich && (fields[used] = core_rich_set(item)) == NULL)
+      fail("submit", "out of memory");
     item->tag = tags[i];
-    bench->started_at[tags[i]] = bench_now();
+    bench->started_at[tags[i]] = bench->arguments.rate > 0
+                                     ? bench_pace_due(&bench->pace, number)
+                                     : bench_now();
     used++;
   }
   if (errand_submit(bench->group, items, used) != used) {
@@ -90,6 +99,8 @@ static void submit(bench *bench, const uint32_t *tags, size_t count) {
         fail("errand_submit", errand_status_text(items[i].status));
     }
   }
+  for (size_t i = 0; bench->arguments.rich && i < used; i++)
+    free(fields[i]);
   free(long_urls);
 }
 
@@ -139,6 +150,10 @@ static int count_ended(bench *bench, tally *tally, const errand_record *record,
   return ended == bench->wanted;
 }
 
+static int is_external(const bench *bench) {
+  return bench->arguments.external || bench->arguments.rate > 0;
+}
+
 static void on_records(void *context, errand_record *records, size_t count) {
   bench *bench = context;
   tally *tally = tally_of_thread(bench);
@@ -154,11 +169,12 @@ static void on_records(void *context, errand_record *records, size_t count) {
     errand_payload_free(records[i].payload);
     if (used != BURST && i + 1 != count)
       continue;
-    if (bench->arguments.external) {
+    if (is_external(bench)) {
       pthread_mutex_lock(&bench->lock);
       memcpy(bench->waiting + bench->waiting_count, tags, used * sizeof *tags);
       bench->waiting_count += (uint32_t) used;
-      pthread_cond_signal(&bench->changed);
+      if (bench->arguments.rate == 0 || bench->starved)
+        pthread_cond_signal(&bench->changed);
       pthread_mutex_unlock(&bench->lock);
     } else {
       submit(bench, tags, used);
@@ -174,20 +190,43 @@ static void on_records(void *context, errand_record *records, size_t count) {
   }
 }
 
-/* Submits what the loops hand back, until the last request has ended. */
+/* Waits for something to submit; the lock is held. Returns: how many. */
+static size_t wait_for_due(bench *bench) {
+  uint64_t number = atomic_load(&bench->started), now = bench_now(), departure;
+  size_t count = 0;
+  if (bench->arguments.rate == 0) {
+    count = bench->waiting_count;
+  } else {
+    while (count < bench->waiting_count && number + count < bench->wanted &&
+           bench_pace_departure(&bench->pace, number + count) <= now)
+      count++;
+    bench->starved = count == bench->waiting_count;
+  }
+  if (count != 0)
+    return count;
+  if (bench->arguments.rate == 0 || bench->starved || number == bench->wanted) {
+    pthread_cond_wait(&bench->changed, &bench->lock);
+    return 0;
+  }
+  departure = bench_pace_departure(&bench->pace, number);
+  struct timespec until = {(time_t) (departure / 1000000000u),
+                           (long) (departure % 1000000000u)};
+  pthread_cond_timedwait(&bench->changed, &bench->lock, &until);
+  return 0;
+}
+
+/* Submits what is due or what the loops hand back, until the last has ended. */
 static void serve(bench *bench) {
   uint32_t *tags = malloc((size_t) bench->arguments.concurrency * sizeof *tags);
   if (tags == NULL)
     fail("serve", "out of memory");
   pthread_mutex_lock(&bench->lock);
   while (!bench->done) {
-    size_t count = bench->waiting_count;
-    if (count == 0) {
-      pthread_cond_wait(&bench->changed, &bench->lock);
+    size_t count = wait_for_due(bench);
+    if (count == 0)
       continue;
-    }
-    memcpy(tags, bench->waiting, count * sizeof *tags);
-    bench->waiting_count = 0;
+    bench->waiting_count -= (uint32_t) count;
+    memcpy(tags, bench->waiting + bench->waiting_count, count * sizeof *tags);
     pthread_mutex_unlock(&bench->lock);
     submit_all(bench, tags, count);
     pthread_mutex_lock(&bench->lock);
@@ -255,14 +294,13 @@ static void print_stats(bench *bench) {
 int main(int argc, char **argv) {
   bench *bench = &the_bench;
   bench_totals *totals = malloc(sizeof *totals);
+  pthread_condattr_t on_bench_now;
   uint32_t *tags;
   bench_arguments_parse(&bench->arguments, argc, argv);
   pthread_mutex_init(&bench->lock, NULL);
-  pthread_cond_init(&bench->changed, NULL);
-  if (bench->arguments.rich || bench->arguments.rate > 0) {
-    fprintf(stderr, "core_bench: --rich and --rate are for bare_loop\n");
-    return 64;
-  }
+  pthread_condattr_init(&on_bench_now);
+  pthread_condattr_setclock(&on_bench_now, CLOCK_MONOTONIC);
+  pthread_cond_init(&bench->changed, &on_bench_now);
   join_headers(bench);
   tags = calloc(bench->arguments.concurrency, sizeof *tags);
   bench->waiting = calloc(bench->arguments.concurrency, sizeof *tags);
@@ -276,7 +314,14 @@ int main(int argc, char **argv) {
   for (uint32_t i = 0; i < bench->arguments.concurrency; i++)
     tags[i] = i;
   bench_moment_read(&bench->from);
-  submit_all(bench, tags, bench->arguments.concurrency);
+  bench->pace =
+      (bench_pace){bench->arguments.rate, bench->arguments.tick, bench_now()};
+  if (bench->arguments.rate > 0) {
+    bench->waiting_count = bench->arguments.concurrency;
+    memcpy(bench->waiting, tags, bench->waiting_count * sizeof *tags);
+  } else {
+    submit_all(bench, tags, bench->arguments.concurrency);
+  }
   serve(bench);
   if (bench->arguments.stats)
     print_stats(bench);
@@ -288,7 +333,7 @@ int main(int argc, char **argv) {
     free(bench->tallies[i]);
   }
   bench_report_print(totals, &bench->from, &bench->to,
-                     bench->arguments.external ? "core-external" : "core",
+                     is_external(bench) ? "core-external" : "core",
                      bench->arguments.concurrency, bench->arguments.loops);
   free(totals);
   free(tags);

@@ -24,28 +24,29 @@ def _run(command, environment=None):
                    env={**os.environ, **(environment or {})}, timeout=300)
 
 
-def _counted(command_of, shim):
-    """Calls per request by the library that is preloaded; command_of(requests) is a command line."""
+def _counted(commands, more, shim):
+    """Calls per request by the library that is preloaded: of two command lines, the second makes so many more."""
     runs = []
     with tempfile.TemporaryDirectory(prefix="errand-calls-") as folder:
-        for count in CALL_COUNTS:
-            path = os.path.join(folder, str(count))
-            _run(command_of(count), {"LD_PRELOAD": shim, "ERRAND_CALLS": path})
+        for number, command in enumerate(commands):
+            path = os.path.join(folder, str(number))
+            _run(command, {"LD_PRELOAD": shim, "ERRAND_CALLS": path})
             with open(path) as file:
                 runs.append({name: int(value) for name, value in map(str.split, file)})
-    return {name: (runs[1][name] - runs[0][name]) / (CALL_COUNTS[1] - CALL_COUNTS[0]) for name in runs[0]}
+    return {name: (runs[1][name] - runs[0][name]) / more for name in runs[0]}
 
 
 def calls(program, base, mode, shim):
     """Allocations and system calls per request."""
-    per = _counted(lambda count: [program, base, "/small", str(count), mode], shim)
+    commands = [[program, base, "/small", str(count), mode] for count in CALL_COUNTS]
+    per = _counted(commands, CALL_COUNTS[1] - CALL_COUNTS[0], shim)
     return {"allocations": round(sum(per[name] for name in ALLOCATIONS), 3),
             **{name: round(per[name], 3) for name in SYSTEM_CALLS}}
 
 
-def allocations(command_of, shim):
+def allocations(commands, more, shim):
     """Per request of a program of the matrix."""
-    per = _counted(command_of, shim)
+    per = _counted(commands, more, shim)
     return round(sum(per[name] for name in ALLOCATIONS), 2)
 
 

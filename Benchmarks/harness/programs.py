@@ -57,8 +57,8 @@ def repeated(cells: dict) -> list:
     return [program for program in ordered(seen) if seen.count(program) > 1 or len(cells) < 3]
 
 
-# In whose column the programs stand that encode and decode; the bare loop has nothing to do it with.
-TYPED = {"bare": "", "closures": "typed", "async": "typed-async"}
+# In whose column the programs stand that encode and decode; the C programs have nothing to do it with.
+TYPED = {"bare": "", "core": "", "closures": "typed", "async": "typed-async"}
 
 
 def places(columns: list, programs) -> dict:

@@ -14,8 +14,8 @@ static void usage(const char *program, const char *problem) {
           "usage: %s URL [-c CONCURRENCY] [-n REQUESTS] [-w WARM-UP]\n"
           "  [-H 'Name: value']... [--method M] [--body-file FILE]\n"
           "  [--http2] [--cacert FILE] [--fresh-urls] [--buffer-size BYTES]\n"
-          "  [--stats]; bare_loop: [--rich] [--shard REQUESTS_TO_A_HANDLE]\n"
-          "  [--rate REQUESTS_A_SECOND [--tick MICROSECONDS]];\n"
+          "  [--rich] [--rate REQUESTS_A_SECOND [--tick MICROSECONDS]]\n"
+          "  [--stats]; bare_loop: [--shard REQUESTS_TO_A_HANDLE];\n"
           "  core_bench: [--loops N] [--external]\n",
           program, problem, program);
   exit(EXIT_USAGE);

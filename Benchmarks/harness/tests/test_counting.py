@@ -2,6 +2,8 @@ import unittest
 
 import samples  # noqa: F401 (sets the path)
 from harness import counting
+from harness.cells import CELLS, LAYERS
+from harness.commands import command_of
 
 PROFILE = """events: Ir
 ob=(1) /some/where/errand-gates
@@ -63,3 +65,37 @@ class CountingTests(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class ServersOfATest:
+    item = authority = "file"
+
+    def url(self, cell):
+        return "http://127.0.0.1:1" + cell.path
+
+
+class CellTests(unittest.TestCase):
+    def test_each_layer_is_in_each_cell_that_is_to_the_bare_loop(self):
+        for cell in CELLS:
+            if cell.base == "bare":
+                wanted = {name for name in LAYERS if not (cell.typed and name == "async")}
+                self.assertLessEqual(wanted, set(cell.programs), cell.name)
+
+    def test_allocations_are_a_difference_with_all_connections_in_both(self):
+        for cell in CELLS:
+            (few, at_first), (many, at_last) = cell.counts
+            self.assertGreater(many, few, cell.name)
+            self.assertTrue(at_first <= few and at_last <= many, cell.name)
+            if cell.slow:
+                self.assertEqual((at_first, at_last), (few, many))
+            else:
+                self.assertEqual(at_first, at_last)
+
+    def test_the_core_is_asked_for_what_the_bare_loop_is(self):
+        for cell in CELLS:
+            if cell.base == "bare":
+                bare, core = (command_of(name, cell, ServersOfATest(), 7) for name in ("bare", "core"))
+                self.assertEqual(bare[1:], core[1:], cell.name)
+                self.assertEqual("--rich" in core, cell.rich)
+                self.assertEqual("--rate" in core, cell.paced)
+                self.assertEqual("--body-file" in core, cell.typed)
