@@ -199,8 +199,8 @@ static int first_ready(const errand__loop *loop) {
 
 bool errand__admission_run(errand__loop *loop) {
   bool any = false;
-  int rank;
-  while ((rank = first_ready(loop)) >= 0) {
+  int rank, started = 0;
+  while ((rank = first_ready(loop)) >= 0 && started++ < ERRAND__TOGETHER) {
     if (!errand__group_acquire(loop, rank))
       break;
     errand__list *l = errand__list_pop(&loop->ready[rank]);

@@ -17,7 +17,6 @@
 #include "loop/loop.h"
 #include "loop/shard.h"
 
-#define BATCH 256
 /* Batches in a row with events of dead registrations before the set is made
    anew; see errand__fd_table.stale. */
 #define STALE_STREAK 16
@@ -146,10 +145,10 @@ static void make_anew(errand__loop *loop) {
 }
 
 void errand__loop_poll(errand__loop *loop) {
-  struct epoll_event events[BATCH];
+  struct epoll_event events[ERRAND__TOGETHER];
   uv_update_time(&loop->uv);
   loop->now_ms = uv_now(&loop->uv);
-  int count = epoll_wait(loop->epoll, events, BATCH, 0);
+  int count = epoll_wait(loop->epoll, events, ERRAND__TOGETHER, 0);
   for (int i = 0; i < count; i++)
     on_event(loop, &events[i]);
   /* A full batch: the rest makes the set readable again at once. */
