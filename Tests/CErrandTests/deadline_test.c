@@ -2,6 +2,7 @@
 #include "support/rig.h"
 
 #include <string.h>
+#include <time.h>
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -182,6 +183,61 @@ static void many_short_deadlines(void **state) {
                       ERRAND_TIMEOUT_TOTAL);
 }
 
+/* The total of those whose answers come while the loop stands still. */
+enum { STALLED = 200, TOTAL = 6000 };
+
+typedef struct standstill {
+  test_rig *rig;
+  int64_t begun;
+  bool all_answered;
+  uint64_t ended;
+} standstill;
+
+/* On the loop's thread: until all answers are there, and the deadlines past. */
+static void stand_still(void *context) {
+  standstill *still = context;
+  test_rig *rig = still->rig;
+  errand_fault_server_release(rig->server);
+  still->all_answered = errand_fault_server_wait(
+      rig->server,
+      &(errand_fault_counts){.bytes_sent = (STALLED + 1) * strlen(OK)}, 60000);
+  int64_t left = still->begun + TOTAL + 500 - process_milliseconds();
+  for (; left > 0; left = still->begun + TOTAL + 500 - process_milliseconds())
+    nanosleep(&(struct timespec){left / 1000, left % 1000 * 1000000}, NULL);
+  pthread_mutex_lock(&rig->collector.lock);
+  still->ended = rig->collector.completions;
+  pthread_mutex_unlock(&rig->collector.lock);
+}
+
+/* However many have their answers in the sockets. */
+static void what_has_arrived_counts_before_any_deadline(void **state) {
+  test_rig *rig = *state;
+  standstill still = {.rig = rig};
+  RIG_ON(rig, "/held", ERRAND_FAULT_STEP(STALL), ERRAND_FAULT_STEP_SEND(OK));
+  RIG_ON(rig, "/ok", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
+  static errand_request requests[STALLED];
+  still.begun = process_milliseconds();
+  for (size_t i = 0; i < STALLED; i++) {
+    requests[i] = rig_request("GET", rig_url(rig, "/held"));
+    requests[i].timeout_total = TOTAL;
+  }
+  rig->accepted += errand_submit(rig->group, requests, STALLED);
+  assert_int_equal(rig->accepted, STALLED);
+  rig_await(rig, (errand_fault_counts){.requests = STALLED});
+  errand_request last = rig_request("POST", rig_url(rig, "/ok"));
+  last.body_kind = ERRAND_BODY_MEMORY;
+  last.body = (errand_bytes){(const uint8_t *) "x", 1};
+  last.body_length = 1;
+  last.body_release = stand_still;
+  last.body_release_context = &still;
+  rig_submit(rig, &last);
+  for (size_t i = 0; i < STALLED; i++)
+    rig_expect_response(collector_wait(&rig->collector, requests[i].id), 200,
+                        "ok");
+  assert_true(still.all_answered);
+  assert_int_equal(still.ended, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST(silence_before_the_connection),
@@ -196,6 +252,7 @@ int main(void) {
       RIG_TEST(a_pause_does_not_stop_the_total),
       RIG_TEST(a_source_that_stalls),
       RIG_TEST(many_short_deadlines),
+      RIG_TEST_ONE_LOOP(what_has_arrived_counts_before_any_deadline),
   };
   return cmocka_run_group_tests_name("deadline", tests, NULL, NULL);
 }

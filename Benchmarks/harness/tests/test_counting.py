@@ -63,10 +63,6 @@ class CountingTests(unittest.TestCase):
         self.assertEqual(self.shut(sigaction=2.0, tools={"libcurl": "8.14.1"}), [])
 
 
-if __name__ == "__main__":
-    unittest.main()
-
-
 class ServersOfATest:
     item = authority = "file"
 
@@ -99,3 +95,7 @@ class CellTests(unittest.TestCase):
                 self.assertEqual("--rich" in core, cell.rich)
                 self.assertEqual("--rate" in core, cell.paced)
                 self.assertEqual("--body-file" in core, cell.typed)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "group/group.h"
+#include "loop/shard.h"
 #include "transfer/options.h"
 
 /* Requests a cold origin may have connecting at once. */
@@ -200,7 +201,7 @@ static int first_ready(const errand__loop *loop) {
 bool errand__admission_run(errand__loop *loop) {
   bool any = false;
   int rank, started = 0;
-  while ((rank = first_ready(loop)) >= 0 && started++ < ERRAND__TOGETHER) {
+  while ((rank = first_ready(loop)) >= 0) {
     if (!errand__group_acquire(loop, rank))
       break;
     errand__list *l = errand__list_pop(&loop->ready[rank]);
@@ -213,6 +214,8 @@ bool errand__admission_run(errand__loop *loop) {
     refresh(loop, o); /* to the back of a ready list: origins take turns */
     errand__transfer_start(loop, t);
     any = true;
+    if (++started % ERRAND__TOGETHER == 0)
+      errand__shards_kick(loop);
   }
   if (rank < 0 && loop->starving >= 0)
     errand__group_sated(loop);

@@ -68,8 +68,9 @@ typedef struct errand__loop {
   int epoll;
   uint64_t stale_seen;
   uint32_t stale_streak;
+  bool overdue;      /* a deadline has passed, sockets are to be read first */
+  bool sockets_read; /* they have been, in this round */
   bool leftover;
-  bool timer_fired;
   bool deferred_all; /* some shard asked for curl_multi_socket_all */
   bool ended;
   bool out_of_descriptors; /* idle connections are to be closed */
@@ -148,6 +149,8 @@ void errand__loop_wait_not(errand__loop *loop);
 
 /* Handles one batch of the nested epoll set; loop_poll.c. */
 void errand__loop_poll(errand__loop *loop);
+/* All that is ready by now. */
+void errand__loop_poll_all(errand__loop *loop);
 bool errand__loop_poll_start(errand__loop *loop);
 
 /* The transfer's pause is looked at before the turn ends. */

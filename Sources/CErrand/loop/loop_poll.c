@@ -17,8 +17,9 @@
 #include "loop/loop.h"
 #include "loop/shard.h"
 
-/* Batches in a row with events of dead registrations before the set is made
-   anew; see errand__fd_table.stale. */
+/* Batches with events of dead registrations, and none between them that had
+   all there was and no such event, before the set is made anew; see
+   errand__fd_table.stale. */
 #define STALE_STREAK 16
 
 static int epoll_control(void *context, errand__fd_operation operation, int fd,
@@ -144,21 +145,39 @@ static void make_anew(errand__loop *loop) {
     errand__fd_rearm(&loop->fds);
 }
 
-void errand__loop_poll(errand__loop *loop) {
+/* Returns: whether the batch was full; the rest keeps the set readable. */
+static bool take_batch(errand__loop *loop) {
   struct epoll_event events[ERRAND__TOGETHER];
-  uv_update_time(&loop->uv);
-  loop->now_ms = uv_now(&loop->uv);
   int count = epoll_wait(loop->epoll, events, ERRAND__TOGETHER, 0);
   for (int i = 0; i < count; i++)
     on_event(loop, &events[i]);
-  /* A full batch: the rest makes the set readable again at once. */
-  if (loop->fds.stale == loop->stale_seen) {
+  bool full = count == ERRAND__TOGETHER;
+  if (loop->fds.stale != loop->stale_seen) {
+    loop->stale_seen = loop->fds.stale;
+    if (++loop->stale_streak >= STALE_STREAK) {
+      loop->stale_streak = 0;
+      make_anew(loop);
+    }
+  } else if (!full) {
     loop->stale_streak = 0;
-    return;
   }
-  loop->stale_seen = loop->fds.stale;
-  if (++loop->stale_streak >= STALE_STREAK) {
-    loop->stale_streak = 0;
-    make_anew(loop);
-  }
+  return full;
+}
+
+static void read_clock(errand__loop *loop) {
+  uv_update_time(&loop->uv);
+  loop->now_ms = uv_now(&loop->uv);
+}
+
+void errand__loop_poll(errand__loop *loop) {
+  read_clock(loop);
+  (void) take_batch(loop);
+}
+
+void errand__loop_poll_all(errand__loop *loop) {
+  /* What is ready again comes to the end of the set's list. */
+  uint64_t left = loop->fds.open / ERRAND__TOGETHER + 1;
+  read_clock(loop);
+  while (take_batch(loop) && --left > 0)
+    ;
 }

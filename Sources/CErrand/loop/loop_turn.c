@@ -34,7 +34,10 @@ static void on_deadline(void *context, errand__wheel_node *node) {
   uint64_t next;
   errand__deadline_look(t, loop->now_ms);
   errand_status status = errand__deadline_check(t, loop->now_ms, &next);
-  if (status != ERRAND_OK)
+  if (status != ERRAND_OK && !loop->sockets_read) {
+    loop->overdue = true;
+    errand__wheel_add(&loop->wheel, node, loop->now_ms);
+  } else if (status != ERRAND_OK)
     errand__finish(loop, t, status, CURLE_OK);
   else if (next != ERRAND__WHEEL_NEVER)
     errand__wheel_add(&loop->wheel, node, next);
@@ -74,9 +77,17 @@ static bool round_once(errand__loop *loop) {
      to wait longer than it does. */
   uv_update_time(&loop->uv);
   loop->now_ms = uv_now(&loop->uv);
+  /* After a stall of the process, or in a callback, bytes that have arrived
+     must count before any deadline does: it strikes in the round after the one
+     that found it passed, when all sockets have been read. */
+  loop->sockets_read = loop->overdue;
+  if (loop->overdue)
+    errand__loop_poll_all(loop);
+  loop->overdue = false;
   bool any = errand__collect(loop);
   any |= errand__commands_run(loop);
   errand__wheel_advance(&loop->wheel, loop->now_ms, on_deadline, loop);
+  any |= loop->overdue;
   any |= errand__review_run(loop);
   any |= errand__admission_run(loop);
   errand__shards_timer(loop);
@@ -98,8 +109,8 @@ static void publish(errand__loop *loop) {
 static void on_timer(uv_timer_t *timer) {
   errand__loop *loop = timer->data;
   loop->timer_at_ms = ERRAND__WHEEL_NEVER;
-  /* libuv runs timers before it polls: after a stall of the process, bytes
-     that have arrived must count before any deadline does. */
+  /* libuv runs timers before it polls, and one of libcurl's may be about a
+     socket that is ready. */
   errand__loop_poll(loop);
   /* Not left to the check phase: the poll before it may wait for long. */
   errand__loop_turn(loop);
