@@ -149,7 +149,7 @@ void errand__loop_wait_not(errand__loop *loop);
 
 /* Handles one batch of the nested epoll set; loop_poll.c. */
 void errand__loop_poll(errand__loop *loop);
-/* All that is ready by now. */
+/* All sockets that are ready by now, each once. */
 void errand__loop_poll_all(errand__loop *loop);
 bool errand__loop_poll_start(errand__loop *loop);
 

@@ -175,8 +175,9 @@ void errand__loop_poll(errand__loop *loop) {
 }
 
 void errand__loop_poll_all(errand__loop *loop) {
-  /* What is ready again comes to the end of the set's list. */
-  uint64_t left = loop->fds.open / ERRAND__TOGETHER + 1;
+  /* What is ready again comes to the end of the set's list. A request may have
+     a resolver's socket too. */
+  uint64_t left = (loop->fds.open + loop->live) / ERRAND__TOGETHER + 2;
   read_clock(loop);
   while (take_batch(loop) && --left > 0)
     ;

@@ -34,7 +34,8 @@ static void on_deadline(void *context, errand__wheel_node *node) {
   uint64_t next;
   errand__deadline_look(t, loop->now_ms);
   errand_status status = errand__deadline_check(t, loop->now_ms, &next);
-  if (status != ERRAND_OK && !loop->sockets_read) {
+  /* What has not begun has nothing in a socket, and must not begin now. */
+  if (status != ERRAND_OK && t->phase > ERRAND__PARKED && !loop->sockets_read) {
     loop->overdue = true;
     errand__wheel_add(&loop->wheel, node, loop->now_ms);
   } else if (status != ERRAND_OK)
@@ -79,10 +80,12 @@ static bool round_once(errand__loop *loop) {
   loop->now_ms = uv_now(&loop->uv);
   /* After a stall of the process, or in a callback, bytes that have arrived
      must count before any deadline does: it strikes in the round after the one
-     that found it passed, when all sockets have been read. */
+     that found it passed, when each socket has been read once. */
   loop->sockets_read = loop->overdue;
-  if (loop->overdue)
+  if (loop->overdue) {
     errand__loop_poll_all(loop);
+    errand__shards_kick(loop); /* what libcurl itself holds of those bytes */
+  }
   loop->overdue = false;
   bool any = errand__collect(loop);
   any |= errand__commands_run(loop);
