@@ -170,8 +170,12 @@ public final class StubTransport: Transport {
 
     /// Ends a held transfer with ``ErrandError/cancelled``.
     public func cancel(_ id: TransferID) {
-        state.withLock { $0.cancelled.append(id) }
-        complete(id, with: .failure(.cancelled))
+        // Under one lock: who sees it cancelled must not find it open.
+        let held = state.withLock { state in
+            state.cancelled.append(id)
+            return state.held.removeValue(forKey: id)
+        }
+        if let held { deliver([TransferEvent(held.receiver, .ended(.failure(.cancelled)))]) }
     }
 
     /// Notes it.
