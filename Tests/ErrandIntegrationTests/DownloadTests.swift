@@ -144,7 +144,7 @@ import Testing
                 request.resume()
             }
             #expect(request.start())
-            while request.result == nil { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("the request has a result") { request.result != nil }
             #expect(try request.result?.get().byteCount == 1_048_576)
         }
     }

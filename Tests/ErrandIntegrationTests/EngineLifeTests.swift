@@ -46,7 +46,7 @@ import Testing
                 holder.withLock { $0 = nil }
             }
             // The request's own reference goes right after the closure.
-            while dropped != nil { await Task.yield() }
+            try await waitUntil("the object is gone") { dropped == nil }
         }
     }
 

@@ -138,8 +138,8 @@ private final class Tokens: Authenticator {
             policy.maximumDelay = .seconds(200)
             let task = Task { for try await _ in client.events(GetEvents(), policy: policy) {} }
             #expect(await server.hasSeen(.init(closed: 1)))
-            while !client.requests.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
-            try await Task.sleep(for: .milliseconds(50))
+            try await waitUntil("no request of the client runs") { client.requests.isEmpty }
+            await allowTime(for: "the wait before the next connection", .milliseconds(50))
             let begin = ContinuousClock.now
             await client.shutdown(isDrained ? .drain(within: .seconds(200)) : .cancel)
             await #expect(throws: ErrandError.shutDown) { try await task.value }
@@ -172,7 +172,7 @@ private final class Tokens: Authenticator {
                 return count
             }
             #expect(await server.hasSeen(.init(requests: 1)))
-            try await Task.sleep(for: .milliseconds(50))
+            await allowTime(for: "a reader that does not end while it waits", .milliseconds(50))
             task.cancel()
             await #expect(throws: CancellationError.self) { _ = try await task.value }
             #expect(await server.hasSeen(.init(closed: 1)))

@@ -86,7 +86,7 @@ import Testing
         try await Client.with(Client(configuration: configuration)) { client in
             let request = client.start(Get(path: "stalled"))
             // What the server has seen may not have been told here yet.
-            while !recorder.names.contains("sent") { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the sent event was told") { recorder.names.contains("sent") }
             request.stop()
         }
         #expect(recorder.names == ["willStart", "queued", "started", "sent", "willStop", "didStop"])

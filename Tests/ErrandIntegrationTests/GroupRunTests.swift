@@ -78,7 +78,7 @@ private struct GetProfile: Command {
             #expect(await server.hasSeen(.init(requests: 5)))
             batch.stop()
             #expect(await server.hasSeen(.init(closed: 5)))
-            while !batch.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the batch has ended") { batch.state.isFinished }
             #expect(batch.state == .cancelled && client.requests.isEmpty)
         }
         #expect(server.counts.requests == 5)

@@ -40,10 +40,11 @@ import Testing
             let first = client.start(Get(path: "a"))
             let second = client.start(Get(path: "b"))
             #expect(await server.hasSeen(.init(requests: 1)))
+            // Pause: the time that the second request spends in the queue.
             try await Task.sleep(for: .milliseconds(30))
             server.release()
             #expect(await server.hasSeen(.init(requests: 2)))
-            while !(first.state.isFinished && second.state.isFinished) { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("both requests have ended") { first.state.isFinished && second.state.isFinished }
             #expect(try #require(second.metrics).queue >= .milliseconds(25))
         }
     }

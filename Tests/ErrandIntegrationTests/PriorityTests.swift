@@ -35,7 +35,7 @@ import Testing
                         path: server.url(path), priority: priority,
                         connection: ConnectionOptions(localInterface: "127.0.0.1")))
             }
-            // Every loop has to know what waits before the place is given back.
+            // Pause: each loop takes its queue before the place is given back. Nothing public tells that a loop has.
             try await Task.sleep(for: .seconds(2))
             server.release()
             #expect(await server.hasSeen(.init(requests: 7)))

@@ -83,6 +83,7 @@ final class Storm: Sendable {
 
     private func keepWithinBounds() {
         while ledger.openRuns.load(ordering: .relaxed) + ledger.openTasks.load(ordering: .relaxed) > Self.openAtMost {
+            // Pause: until requests have ended; `calm` fails where none ends.
             usleep(200)
         }
     }
@@ -133,6 +134,7 @@ final class Storm: Sendable {
         case 31...60:
             drop(place)
         case 61...90:
+            // Pause: a seeded part of the storm.
             usleep(UInt32(random.below(2000)))
         default:
             switch slots.withLock({ $0[place] }) {
@@ -205,14 +207,8 @@ final class Storm: Sendable {
 
     /// Waits until all is over, and says what is not.
     func calm(within limit: Duration) async -> [String] {
-        let deadline = ContinuousClock.now + limit
-        var left: [String] = []
-        repeat {
-            left = unfinished
-            if left.isEmpty { return [] }
-            try? await Task.sleep(for: .milliseconds(5))
-        } while ContinuousClock.now < deadline
-        return left
+        try? await waitUntil("nothing of the storm is left", within: limit) { unfinished.isEmpty }
+        return unfinished
     }
 
     private var unfinished: [String] {

@@ -79,7 +79,7 @@ struct StormDelay: Interceptor {
     let microseconds: Int
 
     func wait() async {
-        // Cut short by a stop, which cancels the task: the run goes on from here all the same.
+        // Pause: a seeded part of the storm. A stop cancels the task, and the run goes on from here all the same.
         try? await Task.sleep(for: .microseconds(microseconds))
     }
 

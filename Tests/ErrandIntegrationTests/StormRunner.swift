@@ -1,4 +1,5 @@
 import Errand
+import ErrandTesting
 import Foundation
 import Testing
 
@@ -22,9 +23,9 @@ struct StormRunner {
         await storm(requests: plan.requests, seed: plan.seed)
         var after = StormProcess()
         // A thread that was joined may be listed for a moment more.
-        for _ in 0..<1000 where after.engineThreads > 0 {
-            try? await Task.sleep(for: .milliseconds(10))
+        try? await waitUntil("no thread of the engine is left") {
             after = StormProcess()
+            return after.engineThreads == 0
         }
         #expect(
             after.descriptors == before.descriptors, "before \(before.descriptors), after \(after.descriptors)")
@@ -59,7 +60,7 @@ struct StormRunner {
                 "\(totals.problemCount) with the seed \(seed): \(totals.problems.joined(separator: "; "))")
             if requests >= 5000 { expectVariety(totals) }
         }
-        for _ in 0..<60_000 where dropped != nil { try? await Task.sleep(for: .milliseconds(1)) }
+        try? await waitUntil("the client is gone") { dropped == nil }
         #expect(dropped == nil)
     }
 

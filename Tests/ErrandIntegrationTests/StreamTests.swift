@@ -54,7 +54,7 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
             let response = try await client.stream(Ask(path: "big"))
             #expect(response.statusCode == 200)
             #expect(response.header(.contentLength) == "\(size)")
-            try await Task.sleep(for: .milliseconds(300))
+            await allowTime(for: "a server that sends more than the reader has room for", .milliseconds(300))
             let ahead = server.counts.bytesSent
             #expect(ahead < 16 << 20, "the server was not held back")
             var total = 0
@@ -155,7 +155,7 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
         let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
         let task = Task { try await client.stream(Ask(path: "x", interceptors: [ReplayUnauthorized()])) }
         for status in [401, 200] {
-            while stub.open.isEmpty { await Task.yield() }
+            try await waitUntil("a transfer is open") { !stub.open.isEmpty }
             let id = try #require(stub.open.first)
             stub.send(.head(Response(statusCode: status)), to: id)
             stub.send(.chunk(Response(statusCode: 0, body: Array("body \(status)".utf8))), to: id)
@@ -201,7 +201,7 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
                 switch way {
                 case "cancel":
                     let task = Task { for try await _ in response.body {} }
-                    try await Task.sleep(for: .milliseconds(50))
+                    try await waitUntil("the reader reads") { server.counts.bytesSent > 1 << 20 }
                     task.cancel()
                     await #expect(throws: CancellationError.self) { try await task.value }
                 case "stop":
@@ -211,7 +211,7 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
                     break
                 }
             }
-            while !request.state.isFinished { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("the request has ended") { request.state.isFinished }
             #expect(request.state == .cancelled)
             #expect(await server.hasSeen(.init(closed: 1)))
         }

@@ -99,7 +99,9 @@ final class RecordingReceiver: TransferReceiver, @unchecked Sendable {
             id.withLock { $0 = transfer }
             let part = [UInt8](repeating: 0x61, count: 100_000)
             for written in stride(from: 0, to: 600_000, by: part.count) {
-                while receiver.uploadCredit < written + part.count { try await Task.sleep(for: .milliseconds(2)) }
+                try await waitUntil("the upload has credit for the part") {
+                    receiver.uploadCredit >= written + part.count
+                }
                 part.withUnsafeBytes { transport.write($0, to: transfer) }
             }
             transport.finishUpload(transfer)

@@ -64,13 +64,6 @@ final class CacheFolder: Sendable {
     }()
 }
 
-/// Asks until it is so, for 60 s at most: others take their time. A program to start; a child that another test forks to
-/// call `exec`, until when it has our descriptors.
-func waitUntil(_ isSo: () throws -> Bool) rethrows {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while try !isSo(), ContinuousClock.now < deadline { usleep(5_000) }
-}
-
 /// Time that goes by only where a store waits for a lock.
 final class WaitedTime: Sendable {
     private let start = ContinuousClock.now

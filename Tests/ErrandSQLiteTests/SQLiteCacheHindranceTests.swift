@@ -36,7 +36,7 @@ import Testing
         try folder.put([], in: "output")
         let other = try ProgramRun(CacheFolder.probe, ["lock", folder.path], output: folder.file("output"))
         defer { other.kill() }
-        try waitUntil { try !folder.bytes(of: "output").isEmpty }
+        try blockUntil("the program has written a line") { try !folder.bytes(of: "output").isEmpty }
         #expect(try String(decoding: folder.bytes(of: "output"), as: UTF8.self) == "locked\n")
         let time = WaitedTime()
         let store = folder.store(busyTimeout: .seconds(1), waiting: time.waiting)
@@ -50,7 +50,7 @@ import Testing
         other.signal(SIGKILL)
         #expect(other.wait() == 128 + SIGKILL)
         // A child that another test forks has the lock's descriptor until it has called `exec`.
-        waitUntil { (try? store.read(key(1))) != nil }
+        try blockUntil("the store can be read") { (try? store.read(key(1))) != nil }
         #expect(try store.read(key(1)) == record(1))
         try store.write(record(2), for: key(2))
         #expect(try store.read(key(2)) == record(2) && store.health == .working)
@@ -118,7 +118,7 @@ import Testing
         try store.write(record(1, bytes: 9), for: key(1))
         #expect(try store.read(key(1)) != record(1, bytes: 9))
         // Not at once where a child that another test forks has the old file's descriptor until it has called `exec`.
-        waitUntil {
+        try blockUntil("no other process holds the files") {
             folder.pass(60_000)
             return (try? store.write(record(1, bytes: 9), for: key(1))) != nil
         }
@@ -135,7 +135,7 @@ import Testing
         #expect(try store.read(key(1)) == nil && store.health.condition != .working)
         try place.empty()
         // Not at once where a child that another test forks has a removed file's descriptor until it has called `exec`.
-        waitUntil {
+        try blockUntil("no other process holds the files") {
             folder.pass(60_000)
             return (try? store.write(record(1), for: key(1))) != nil
         }

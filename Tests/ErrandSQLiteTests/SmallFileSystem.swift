@@ -1,3 +1,4 @@
+import ErrandTesting
 import Foundation
 import Glibc
 
@@ -32,7 +33,7 @@ final class SmallFileSystem {
         var status = stat()
         guard stat(filler, &status) == 0, unlink(filler) == 0 else { throw NoValue() }
         let bytes = UInt64(status.st_blocks) * 512
-        waitUntil { room >= bytes }
+        try blockUntil("\(bytes) bytes are free") { room >= bytes }
     }
 
     private var room: UInt64 {

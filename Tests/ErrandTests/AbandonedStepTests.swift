@@ -7,6 +7,7 @@ import Testing
 
 /// Does not listen to cancellation, as user code may.
 private func deafly(_ time: Duration) async {
+    // Pause: the time that the user's code takes.
     await Task.detached { try? await Task.sleep(for: time) }.value
 }
 
@@ -62,7 +63,7 @@ private struct Intercept: Interceptor {
     }
 
     private func until(_ condition: () -> Bool) async throws {
-        while !condition() { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the run has come so far", condition)
     }
 
     /// Until the time is up in the middle of what it is to be up in, which `body` says: on a busy machine it may be before.
@@ -90,7 +91,7 @@ private struct Intercept: Interceptor {
             if isAbandoned { try await until { order.all.contains("validated") } }
             await client.shutdown(.cancel)
             await client.callbacksDrained()
-            try await Task.sleep(for: .milliseconds(5))
+            await allowTime(for: "a hook of the abandoned run")
             let told = order.all.filter { !$0.hasPrefix("validate") }
             switch end {
             case "stop": #expect(told == [])
@@ -154,7 +155,7 @@ private struct Intercept: Interceptor {
         await gate.open()
         try await until { order.all.count > 1 }
         await client.shutdown(.cancel)
-        try await Task.sleep(for: .milliseconds(5))
+        await allowTime(for: "the next interceptor")
         #expect(order.all == ["first", "first ended"])
     }
 

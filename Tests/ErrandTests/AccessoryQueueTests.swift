@@ -47,7 +47,7 @@ private final class Stopper: EventAccessory {
         #expect(slow.told.all.isEmpty)
         slow.gate.signal()
         slow.gate.signal()
-        while slow.told.all.count < 8 { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("8 events were told") { slow.told.all.count >= 8 }
         #expect(Array(slow.told.all.prefix(4)) == ["willStart", "queued", "willStop", "didStop"])
         #expect(Array(slow.told.all.suffix(4)) == ["willStart", "queued", "willStop", "didStop"])
         await client.shutdown(.cancel)
@@ -67,7 +67,7 @@ private final class Stopper: EventAccessory {
         client.callbacks.async { held.wait() }
         for bytes in 1...5 { stub.send(.progress(TransferProgress(bytesReceived: UInt64(bytes))), to: stub.open[0]) }
         held.signal()
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
         #expect(stopper.told.all.map(\.bytesReceived) == [1])
         // The event that the stop came from goes on to those who stand behind.
         #expect(closure.all.count <= 1)
@@ -94,14 +94,16 @@ private final class Stopper: EventAccessory {
         stub.complete(
             stub.open[0],
             with: .response(Response(statusCode: 307, headers: [.location: "/there"], body: [])))
-        while stub.submitted.count < 2 || stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("2 transfers were submitted and one is open") {
+            stub.submitted.count >= 2 && !stub.open.isEmpty
+        }
         send(30, 0, of: nil)
         send(100, 0, of: nil)
         stub.send(.head(Response(statusCode: 200)), to: stub.open[0])
         send(100, 400, of: 1000)
         send(100, 1000, of: 1000)
         stub.complete(stub.open[0], with: .response(Response(statusCode: 200, body: [])))
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
         #expect(told.all.map(\.bytesSent) == [60, 100, 100, 100, 100, 100])
         #expect(told.all.map(\.bytesReceived) == [0, 0, 0, 0, 400, 1000])
         #expect(told.all.last?.bytesToReceive == 1000)
@@ -119,7 +121,7 @@ private final class Stopper: EventAccessory {
         stub.send(.head(Response(statusCode: 302)), to: stub.open[0])
         stub.send(.progress(TransferProgress(bytesReceived: 50, bytesToReceive: 50)), to: stub.open[0])
         stub.complete(stub.open[0], with: .response(Response(statusCode: 302, body: [])))
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
         #expect(told.all == [TransferProgress(bytesReceived: 50, bytesToReceive: 50)])
         await client.shutdown(.cancel)
     }

@@ -250,9 +250,9 @@ import Testing
         }
         held.add(client)
         let task = Task { try await client.run(GetText()) }
-        while stub.open.isEmpty { await Task.yield() }
+        try await waitUntil("a transfer is open") { !stub.open.isEmpty }
         let shutdown = Task { await client.shutdown(.drain(within: .seconds(30))) }
-        while !client.isShutDown { await Task.yield() }
+        try await waitUntil("the client is shut down") { client.isShutDown }
         stub.completeAll { _ in .response(Response(statusCode: 401)) }
         #expect(try await task.value == "text")
         await shutdown.value

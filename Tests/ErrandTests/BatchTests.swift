@@ -51,14 +51,14 @@ private final class Watcher: Accessory, RequestDelegate {
         let client = Client.stubbed(stub)
         let request = client.start(Batch((0..<20).map(GetNumber.init), maxConcurrent: 3))
         for _ in 0..<20 {
-            while stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("a transfer is open") { !stub.open.isEmpty }
             #expect(stub.open.count <= 3)
             #expect(client.requests.count <= 4)
             stub.complete(
                 stub.open[0], with: .response(Response(statusCode: 200, body: Array(#"{"number": 1}"#.utf8))))
             await client.callbacksDrained()
         }
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
         #expect(request.value?.values.count == 20)
         #expect(request.response == nil)
         await client.shutdown(.cancel)
@@ -121,7 +121,7 @@ private final class Watcher: Accessory, RequestDelegate {
         batch.addAccessory(watcher)
         batch.delegate = watcher
         batch.start(success: { _ in order.add("batch success") }, failure: { _ in order.add("batch failure") })
-        while !order.all.contains("batch didStop") { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("batch didStop was told") { order.all.contains("batch didStop") }
         func part(_ name: String) -> [String] {
             [
                 "\(name) willStop", "\(name) " + (isSuccess ? "finished" : "failed"),
@@ -143,7 +143,7 @@ private final class Watcher: Accessory, RequestDelegate {
         batch.addAccessory(Watcher("batch", order))
         batch.start(success: { _ in order.add("success") }, failure: { _ in order.add("failure") })
         batch.stop()
-        while !order.all.contains("batch didStop") { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("batch didStop was told") { order.all.contains("batch didStop") }
         #expect(
             order.all == [
                 "batch willStart", "child willStart", "child willStop", "child didStop", "batch willStop",
@@ -159,7 +159,7 @@ private final class Watcher: Accessory, RequestDelegate {
         let children = (0..<3).map { client.request(GetNumber(number: $0)) }
         let batch = client.start(Batch(requests: children))
         children[1].stop()
-        while !batch.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the batch has ended") { batch.state.isFinished }
         #expect(batch.error?.groupFailure?.index == 1)
         #expect(batch.error?.groupFailure?.error == .cancelled)
         #expect(children.allSatisfy { $0.state == .cancelled })
@@ -171,7 +171,7 @@ private final class Watcher: Accessory, RequestDelegate {
         let children = (0..<5000).map { _ in client.request(GetNumber(number: 1)) }
         for child in children { child.start() }
         let batch = client.start(Batch(requests: children, policy: .collectAll))
-        while !batch.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the batch has ended") { batch.state.isFinished }
         #expect(batch.value?.failures.count == 5000)
         #expect(batch.value?.failures.allSatisfy { $0.error == .invalidArgument } == true)
         await client.shutdown(.cancel)
@@ -183,7 +183,7 @@ private final class Watcher: Accessory, RequestDelegate {
         let client = Client.stubbed(StubTransport()) { $0.callbackQueue = .inline() }
         for policy in [BatchPolicy.collectAll, .quorum(1)] {
             let request = client.start(Batch((0..<5000).map { _ in Unbuildable() }, policy: policy, maxConcurrent: 1))
-            while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the request has ended") { request.state.isFinished }
             #expect(policy == .collectAll ? request.value?.failures.count == 5000 : request.error == .groupFailed)
         }
         await client.shutdown(.cancel)
@@ -234,7 +234,7 @@ private final class Watcher: Accessory, RequestDelegate {
         #expect(!open.contains(where: stub.isPaused))
         request.pause()
         stub.complete(open[0], with: .response(Response(statusCode: 200, body: Array(#"{"number": 1}"#.utf8))))
-        while stub.submitted.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("3 transfers were submitted") { stub.submitted.count >= 3 }
         await client.callbacksDrained()
         #expect(stub.open.allSatisfy(stub.isPaused))
         request.stop()
@@ -248,7 +248,7 @@ private final class Watcher: Accessory, RequestDelegate {
         let request = client.request(Batch((0..<300).map(GetNumber.init), maxConcurrent: 8))
         request.start(evenStopped: true) { ended.add($0.error) }
         if byShutdown { await client.shutdown(.cancel) } else { client.cancelAll() }
-        while ended.all.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("an ending was told") { !ended.all.isEmpty }
         await client.shutdown(.cancel)
         await client.callbacksDrained()
         #expect(ended.all == [byShutdown ? .shutDown : .cancelled])
@@ -269,16 +269,15 @@ private final class Watcher: Accessory, RequestDelegate {
             gone = request
             request.start(success: { [made] _ in _ = made }, failure: { [made] _ in _ = made })
             for _ in 0..<min(count, 10) {
-                while stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await waitUntil("a transfer is open") { !stub.open.isEmpty }
                 stub.complete(
                     stub.open[0], with: .response(Response(statusCode: 200, body: Array(#"{"number": 1}"#.utf8))))
                 await client.callbacksDrained()
             }
             if count < 10 { request.stop() }
-            while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the request has ended") { request.state.isFinished }
         }
         await client.shutdown(.cancel)
-        for _ in 0..<60_000 where gone != nil || held != nil { try await Task.sleep(for: .milliseconds(1)) }
-        #expect(held == nil && gone == nil)
+        try await waitUntil("nothing of the group is kept") { gone == nil && held == nil }
     }
 }

@@ -74,7 +74,7 @@ import Testing
         let stub = StubTransport()
         let client = Client.stubbed(stub) { $0.callbackQueue = queue }
         let task = Task(executorPreference: queue) { try await client.run(GetText()) }
-        while stub.open.isEmpty { await Task.yield() }
+        try await waitUntil("a transfer is open") { !stub.open.isEmpty }
         let request = try #require(client.requests.first)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -118,7 +118,7 @@ import Testing
             waiting.withLock { $0 = nil }
             return try await client.run(GetText())
         }
-        while waiting.withLock({ $0 == nil }) { await Task.yield() }
+        try await waitUntil("the hook waits") { !waiting.withLock({ $0 == nil }) }
         waiting.withLock { $0?.resume() }
         let text = try await task.value
         #expect(text == "v")

@@ -208,7 +208,7 @@ private struct Unfit: Error, Equatable {}
         let request = client.request(Chain(steps))
         own.withLock { $0 = request }
         request.start(success: { _ in ended.add("success") }, failure: { _ in ended.add("failure") })
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
         await client.callbacksDrained()
         #expect(request.state == .cancelled && ended.all.isEmpty)
         #expect(asked(stub) == Array(0...step))
@@ -222,18 +222,18 @@ private struct Unfit: Error, Equatable {}
         try request.add(ChainStep(GetText(path: "2")))
         request.start()
         for number in 1...3 {
-            let id = await stub.opened()
+            let id = try await stub.opened()
             if number == 2 { try request.add(ChainStep(GetText(path: "3"))) }
             #expect(stub.submitted.last?.url == "http://test/\(number)")
             stub.complete(id, with: .response(Response(statusCode: 200)))
             await client.callbacksDrained()
         }
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
         #expect(throws: ErrandError.invalidArgument) { try request.add(ChainStep(GetText(path: "4"))) }
         #expect(request.value?.entries.count == 3)
         // A restart begins with the chain's own steps.
         request.start()
-        _ = await stub.opened()
+        _ = try await stub.opened()
         #expect(stub.submitted.last?.url == "http://test/1")
         request.stop()
         await client.shutdown(.cancel)
@@ -280,7 +280,7 @@ private struct Unfit: Error, Equatable {}
         let stub = StubTransport()
         let client = Client.stubbed(stub)
         let task = Task { try await client.run(Chain(GetText(path: "1")).then { _ in GetText(path: "2") }) }
-        _ = await stub.opened()
+        _ = try await stub.opened()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(stub.open.isEmpty && stub.submitted.count == 1)
@@ -293,10 +293,12 @@ private struct Unfit: Error, Equatable {}
         var chain = Chain(GetNumber(number: 1), onFailure: { _, _ in .retry(after: .seconds(600)) })
         if byTime { chain.timeouts = Timeouts(total: .milliseconds(30)) }
         let request = client.start(chain)
-        while stub.submitted.isEmpty || !request.children.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the child was submitted and has ended") {
+            !stub.submitted.isEmpty && request.children.isEmpty
+        }
         await client.callbacksDrained()
         if !byTime { request.stop() }
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
         #expect(request.error == (byTime ? .timeoutTotal : .cancelled))
         await client.shutdown(.cancel)
     }

@@ -160,7 +160,7 @@ private final class TellsTwice: Transport {
         let stub = StubTransport { _ in .hold }
         let client = Client.stubbed(stub)
         async let value = client.run(GetText())
-        while stub.open.isEmpty { await Task.yield() }
+        try await waitUntil("a transfer is open") { !stub.open.isEmpty }
         let request = try #require(client.requests.first)
         stub.completeAll { _ in .response(Response(statusCode: 200, body: Array("first".utf8))) }
         #expect(try await value == "first")

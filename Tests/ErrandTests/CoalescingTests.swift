@@ -20,8 +20,8 @@ private struct GetShared: Command {
 extension Client {
     /// Returns when so many requests have a transfer.
     fileprivate func hasSubmitted(_ count: Int) async throws {
-        while requests.filter({ $0.core.withLock { $0.machine.transferID } != nil }).count < count {
-            try await Task.sleep(for: .milliseconds(1))
+        try await waitUntil("\(count) requests have a transfer") {
+            requests.filter({ $0.core.withLock { $0.machine.transferID } != nil }).count >= count
         }
     }
 }
@@ -147,7 +147,7 @@ extension Client {
             let hasty = client.start(GetShared(timeouts: Timeouts(total: .milliseconds(20))))
             await time.sleepers(1)
             time.advance(by: .milliseconds(20))
-            while hasty.result == nil { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the request hasty has a result") { hasty.result != nil }
             #expect(hasty.error == .timeoutTotal)
             #expect(stub.submitted.count == 1)
             #expect(stub.submitted[0].settings.timeouts.total == nil)
@@ -251,7 +251,7 @@ extension Client {
                     }
                 }
             }
-            while !client.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("no request of the client runs") { client.requests.isEmpty }
             isOver.store(true, ordering: .releasing)
             await answering.value
             await client.callbacksDrained()

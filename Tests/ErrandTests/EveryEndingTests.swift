@@ -46,6 +46,7 @@ import Testing
 
         private func forever() async {
             reached()
+            // Pause: a hook that never ends.
             await Task.detached { try? await Task.sleep(for: .seconds(3600)) }.value
         }
 
@@ -96,6 +97,7 @@ import Testing
                 case .validator: throw Failure()
                 case .hangingValidator, .stopWhileValidating, .shutdownWhileValidating:
                     steps.reached()
+                    // Pause: a hook that never ends.
                     await Task.detached { try? await Task.sleep(for: .seconds(3600)) }.value
                 default: break
                 }
@@ -170,15 +172,15 @@ import Testing
             switch path {
             case .stopAtOnce: request.stop()
             case .stopInFlight, .shutdown, .totalTimeout:
-                while stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await waitUntil("a transfer is open") { !stub.open.isEmpty }
             case .stopWhilePreparing, .stopWhileValidating, .shutdownWhilePreparing, .shutdownWhileValidating:
-                while !reached.load(ordering: .acquiring) { try await Task.sleep(for: .milliseconds(1)) }
+                try await waitUntil("the step is reached") { reached.load(ordering: .acquiring) }
             default: break
             }
             if path.ending == "stop" { request.stop() }
             if path == .totalTimeout { stub.complete(stub.open[0], with: .failure(.timeoutTotal)) }
             if path.ending == "shutDown" { await client.shutdown(.cancel) }
-            while !order.all.contains("didStop") { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("didStop was told") { order.all.contains("didStop") }
             await client.callbacksDrained()
 
             #expect(request.error?.shortDescription ?? "success" == (path.ending == "stop" ? "cancelled" : path.ending))
@@ -202,7 +204,6 @@ import Testing
         // A hung step of the user's keeps what it captured, and its task the request.
         let isHung = [Path.hangingPrepare, .hangingValidator].contains(path) || path.rawValue.contains("While")
         // The pool's thread that ran the last step may hold it for another moment.
-        for _ in 0..<60_000 where gone != nil && !isHung { try await Task.sleep(for: .milliseconds(1)) }
-        #expect(isHung || gone == nil)
+        try await waitUntil("the request is gone") { isHung || gone == nil }
     }
 }

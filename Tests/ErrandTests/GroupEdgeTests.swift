@@ -1,5 +1,6 @@
 import Dispatch
 import ErrandTesting
+import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
@@ -32,10 +33,10 @@ private struct GetNumber: Command {
         let batch = Batch(requests: [twice, twice], policy: .collectAll, maxConcurrent: width)
         let request = client.start(batch)
         for _ in 0..<(width == 1 ? 2 : 1) {
-            let id = await stub.opened()
+            let id = try await stub.opened()
             stub.complete(id, with: .response(Response(statusCode: 200, body: Array(#"{"number": 1}"#.utf8))))
         }
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
         let result = try #require(request.value)
         #expect(result.values.count == (width == 1 ? 2 : 1) && stub.submitted.count == result.values.count)
         #expect(result.failures.map(\.error) == (width == 1 ? [] : [.invalidArgument]))
@@ -83,7 +84,7 @@ private struct GetNumber: Command {
         }
         let request = client.request(Batch(numbers(0..<2)))
         request.start(completion: again)
-        while !request.isAtRest || runs.all.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request is at rest after three runs") { request.isAtRest && runs.all.count >= 3 }
         #expect(runs.all == [2, 2, 2] && stub.submitted.count == 6)
         await client.shutdown(.cancel)
     }
@@ -96,8 +97,8 @@ private struct GetNumber: Command {
         child.whenDone(success: { $0.start() })
         let batch = client.start(Batch(requests: [child]))
         stub.complete(
-            await stub.opened(), with: .response(Response(statusCode: 200, body: Array(#"{"number": 1}"#.utf8))))
-        while !batch.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+            try await stub.opened(), with: .response(Response(statusCode: 200, body: Array(#"{"number": 1}"#.utf8))))
+        try await waitUntil("the batch has ended") { batch.state.isFinished }
         #expect(batch.state == .succeeded && child.state == .running && batch.children.isEmpty)
         batch.stop()
         #expect(child.state == .running)
@@ -129,9 +130,11 @@ private struct GetNumber: Command {
         let request = client.request(
             Batch(numbers(0..<50), policy: .collectAll, maxConcurrent: 1), overrides: Self.total(.milliseconds(60)))
         request.start()
-        while !request.state.isFinished {
+        try await waitUntil("the request has ended") {
+            // Pause: the time that each child takes, so that the time is up before the last.
+            usleep(5000)
             if let id = stub.open.first { stub.complete(id, with: .response(Response(statusCode: 500))) }
-            try await Task.sleep(for: .milliseconds(5))
+            return request.state.isFinished
         }
         #expect(request.error == .timeoutTotal)
         #expect((1..<50).contains(stub.submitted.count) && stub.open.isEmpty)
@@ -187,23 +190,26 @@ private struct GetNumber: Command {
         let request = client.start(Batch(Array(repeating: command, count: 100), maxConcurrent: 50))
         for transfer in 1...2 {
             stub.complete(
-                await stub.opened(), with: .response(Response(statusCode: 200, body: Array(#"{"number": 1}"#.utf8))))
+                try await stub.opened(), with: .response(Response(statusCode: 200, body: Array(#"{"number": 1}"#.utf8)))
+            )
             await client.callbacksDrained()
             #expect(transfer == 2 || stub.submitted.count >= 1)
-            while stub.open.isEmpty, !request.state.isFinished { await Task.yield() }
+            try await waitUntil("a transfer is open or the request has ended") {
+                !stub.open.isEmpty || request.state.isFinished
+            }
         }
-        while !request.state.isFinished {
+        try await waitUntil("the request has ended") {
             if let id = stub.open.first {
                 stub.complete(id, with: .response(Response(statusCode: 200, body: Array(#"{"number": 1}"#.utf8))))
             }
-            await Task.yield()
+            return request.state.isFinished
         }
         #expect(request.value?.values.count == 100)
         #expect((2...50).contains(stub.submitted.count))
         let stopped = client.start(Batch(Array(repeating: command, count: 10)))
         stopped.stop()
-        while !stopped.state.isFinished { await Task.yield() }
-        while !stub.open.isEmpty { await Task.yield() }
+        try await waitUntil("the stopped request has ended") { stopped.state.isFinished }
+        try await waitUntil("no transfer is open") { stub.open.isEmpty }
         #expect(client.coalescing.count == 0)
         await client.shutdown(.cancel)
     }
@@ -261,7 +267,7 @@ private struct GetNumber: Command {
                     continuation.resume()
                 }
             }
-            while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the request has ended") { request.state.isFinished }
             #expect(stub.submitted.count - before == taken.withLock { $0 } + 1)
             #expect(request.value?.entries.count == taken.withLock { $0 } + 1)
         }

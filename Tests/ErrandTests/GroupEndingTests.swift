@@ -15,7 +15,7 @@ private struct GetNumber: Command {
     private static let answer = StubTransport.Answer.response(status: 200, body: #"{"number": 1}"#)
 
     private func end(of request: AnyRequest) async throws {
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
     }
 
     /// A chain that waits to try again has nothing in the transport that a shutdown could end.
@@ -24,7 +24,7 @@ private struct GetNumber: Command {
         let client = Client.stubbed(StubTransport { _ in .response(status: 500) })
         let inner = Chain(GetNumber(number: 1), onFailure: { _, _ in .retry(after: .seconds(600)) })
         let request = client.start(Batch([inner]))
-        while request.children.first?.children.isEmpty != true { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the first child is at rest") { request.children.first?.children.isEmpty == true }
         await client.callbacksDrained()
         await client.shutdown(mode)
         #expect(request.error == .shutDown)
@@ -43,7 +43,7 @@ private struct GetNumber: Command {
         #expect(others.open.isEmpty)
         // It is a client like before.
         let later = other.start(GetNumber(number: 1))
-        others.complete(await others.opened(), with: .response(Response(statusCode: 200)))
+        others.complete(try await others.opened(), with: .response(Response(statusCode: 200)))
         try await end(of: later)
         await other.shutdown(.cancel)
     }

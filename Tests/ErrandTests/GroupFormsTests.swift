@@ -46,7 +46,7 @@ private struct GetNumber: Command {
         let stub = StubTransport()
         let client = Client.stubbed(stub)
         let task = Task { try await client.run(GetText(path: "1"), GetText(path: "2")) }
-        while stub.open.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("2 transfers are open") { stub.open.count >= 2 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(stub.open.isEmpty)
@@ -59,7 +59,7 @@ private struct GetNumber: Command {
         let batch = client.request(
             Batch([GetNumber(number: 0), GetNumber(number: 1), GetNumber(number: 2)], policy: .collectAll))
         var results = batch.results.makeAsyncIterator()
-        while stub.open.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("3 transfers are open") { stub.open.count >= 3 }
         let open = stub.open
         for index in [2, 0, 1] {
             stub.complete(
@@ -100,11 +100,11 @@ private struct GetNumber: Command {
         let client = Client.stubbed(stub)
         let batch = client.request(Batch((0..<10).map(GetNumber.init), policy: .collectAll, maxConcurrent: 2))
         Task {
-            let id = await stub.opened()
+            let id = try await stub.opened()
             stub.complete(id, with: .response(Response(statusCode: 200, body: Array(#"{"number": 7}"#.utf8))))
         }
         for try await _ in batch.results { break }
-        while !batch.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the batch has ended") { batch.state.isFinished }
         #expect(batch.state == .cancelled && stub.open.isEmpty)
 
         let running = client.start(Batch([GetNumber(number: 1)]))
@@ -113,10 +113,10 @@ private struct GetNumber: Command {
 
         let other = client.request(Batch([GetNumber(number: 1)]))
         let task = Task { for try await _ in other.results {} }
-        while stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("a transfer is open") { !stub.open.isEmpty }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        while !other.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the other request has ended") { other.state.isFinished }
         #expect(other.state == .cancelled)
         await client.shutdown(.cancel)
     }
@@ -143,12 +143,12 @@ private struct GetNumber: Command {
         let client = Client.stubbed(stub)
         let request = client.start(Batch((0..<3).map(GetNumber.init), maxConcurrent: 1))
         async let drained: Void = client.shutdown()
-        while client.start(GetText(path: "x")).state != .failed { try await Task.sleep(for: .milliseconds(1)) }
-        while !request.state.isFinished {
+        try await waitUntil("the client refuses a new request") { client.start(GetText(path: "x")).state == .failed }
+        try await waitUntil("the request has ended") {
             for id in stub.open {
                 stub.complete(id, with: .response(Response(statusCode: 200, body: Array(#"{"number": 7}"#.utf8))))
             }
-            try await Task.sleep(for: .milliseconds(1))
+            return request.state.isFinished
         }
         await drained
         #expect(request.value?.values.count == 3)

@@ -12,7 +12,7 @@ private struct Get: Command {
 /// What was found by trying to break groups.
 @Suite(.timeLimit(.minutes(5))) struct GroupLimitTests {
     private func ended(_ request: AnyRequest) async throws {
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
     }
 
     @Test func groupsWithinGroupsHaveALimit() async throws {
@@ -30,19 +30,21 @@ private struct Get: Command {
     }
 
     @Test(arguments: [true, false]) func aRetryIsNoWayToOutliveAShutdown(isWaiting: Bool) async throws {
-        let client = Client.stubbed(StubTransport { _ in .response(status: 500) })
+        let stub = StubTransport { _ in .response(status: 500) }
+        let client = Client.stubbed(stub)
         let delay = isWaiting ? Duration.seconds(600) : .zero
         let request = client.start(Chain([ChainStep(Get(), onFailure: { _, _ in .retry(after: delay) })]))
-        try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil("the step was sent") { !stub.submitted.isEmpty }
         await client.shutdown(.cancel)
         #expect(request.error == .shutDown)
     }
 
     @Test func anEndlessDelayIsNoTrap() async throws {
-        let client = Client.stubbed(StubTransport { _ in .response(status: 500) })
+        let stub = StubTransport { _ in .response(status: 500) }
+        let client = Client.stubbed(stub)
         let request = client.start(
             Chain([ChainStep(Get(), onFailure: { _, _ in .retry(after: .seconds(Int64.max)) })]))
-        try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil("the step has failed") { stub.submitted.count == 1 && request.children.isEmpty }
         request.stop()
         try await ended(request)
         await client.shutdown(.cancel)
@@ -56,6 +58,7 @@ private struct Get: Command {
         let request = client.request(
             Batch(count: 500, maxConcurrent: 4) { _ -> Get in
                 made.add(isStarting.all.isEmpty)
+                // Pause: making a child takes time.
                 usleep(200)
                 return Get()
             })
@@ -94,9 +97,9 @@ private struct Get: Command {
         let draining = Client.stubbed(stub)
         let client = Client.stubbed(StubTransport())
         let held = draining.start(Get())
-        let id = await stub.opened()
+        let id = try await stub.opened()
         async let drained: Void = draining.shutdown()
-        while !draining.isShutDown { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the client is shut down") { draining.isShutDown }
         let request = client.start(Batch(requests: [draining.request(Get())]))
         try await ended(request)
         #expect(request.error?.groupFailure?.error == .shutDown && stub.submitted.count == 1)

@@ -29,7 +29,7 @@ import Testing
     }
 
     private func until(_ isReached: () -> Bool) async throws {
-        while !isReached() { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the group has come so far", isReached)
     }
 
     /// Each step with all of its own end, then its callback, then the next; the chain last.
@@ -106,7 +106,7 @@ import Testing
             #expect(chain.start())
             #expect(!chain.start())
             for status in [200, 500] {
-                stub.complete(await stub.opened(), with: .response(Response(statusCode: status)))
+                stub.complete(try await stub.opened(), with: .response(Response(statusCode: status)))
             }
             try await until { chain.state.isFinished && client.requests.isEmpty }
             #expect(chain.error?.groupFailure?.index == 1)
@@ -129,7 +129,7 @@ import Testing
         let group = try #require(client.requests.first { !$0.children.isEmpty })
         #expect(group.children.map(\.url) == (isChain ? ["http://test/a"] : ["http://test/a", "http://test/b"]))
         #expect(client.requests.count == group.children.count + 1)
-        for _ in 0..<2 { stub.complete(await stub.opened(), with: .response(Response(statusCode: 200))) }
+        for _ in 0..<2 { stub.complete(try await stub.opened(), with: .response(Response(statusCode: 200))) }
         try await until { !ended.all.isEmpty && client.requests.isEmpty }
         #expect(group.children.isEmpty)
         await client.shutdown(.cancel)

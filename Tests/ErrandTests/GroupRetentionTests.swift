@@ -119,13 +119,13 @@ private final class Own: Sendable {
             }
         }
 
-        func answer(_ most: Int, status: Int = 200, until request: AnyRequest) async {
+        func answer(_ most: Int, status: Int = 200, until request: AnyRequest) async throws {
             for _ in 0..<most {
-                while stub.open.isEmpty {
-                    if request.state.isFinished { return }
-                    await Task.yield()
+                try await waitUntil("a transfer is open or the request has ended") {
+                    !stub.open.isEmpty || request.state.isFinished
                 }
-                if let id = stub.open.first { stub.complete(id, with: .response(Response(statusCode: status))) }
+                guard let id = stub.open.first else { return }
+                do { stub.complete(id, with: .response(Response(statusCode: status))) }
                 await client.callbacksDrained()
             }
         }
@@ -153,14 +153,14 @@ private final class Own: Sendable {
             request.stop()
         case .afterOne, .afterTwo:
             request.start()
-            await world.answer(point == .afterOne ? 1 : 2, until: request)
+            try await world.answer(point == .afterOne ? 1 : 2, until: request)
             request.stop()
         case .inClosure, .inStep, .success:
             request.start()
-            await world.answer(9, until: request)
+            try await world.answer(9, until: request)
         case .failure:
             request.start()
-            await world.answer(9, status: 500, until: request)
+            try await world.answer(9, status: 500, until: request)
         case .timeout: request.start()
         case .cancelAll:
             request.start()
@@ -170,12 +170,12 @@ private final class Own: Sendable {
             await world.client.shutdown(.cancel)
         case .restart, .restartStopped:
             request.start()
-            if point == .restart { await world.answer(9, until: request) } else { request.stop() }
-            while !request.isAtRest { await Task.yield() }
+            if point == .restart { try await world.answer(9, until: request) } else { request.stop() }
+            try await waitUntil("the request is at rest") { request.isAtRest }
             request.start()
-            await world.answer(9, until: request)
+            try await world.answer(9, until: request)
         }
-        while !request.isAtRest { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request is at rest") { request.isAtRest }
         withExtendedLifetime(delegate) {}
     }
 
@@ -197,11 +197,11 @@ private final class Own: Sendable {
             }
             let request = world.top(Chain([step]))
             request.start()
-            await world.answer(1, status: 500, until: request)
-            while !request.children.isEmpty { await Task.yield() }
+            try await world.answer(1, status: 500, until: request)
+            try await waitUntil("the request has no children") { request.children.isEmpty }
             await world.client.callbacksDrained()
             request.stop()
-            while !request.isAtRest { await Task.yield() }
+            try await waitUntil("the request is at rest") { request.isAtRest }
         }
         try await live()
         try await world.count.expectNone()
@@ -221,9 +221,9 @@ private final class Own: Sendable {
                 ChainStep(GetNumber(number: 3)) { [request] turn in
                     turn.append(ChainStep(GetNumber(number: 4)) { [request] _ in _ = request.tag })
                 })
-            await world.answer(isStopped ? 2 : 5, until: request)
+            try await world.answer(isStopped ? 2 : 5, until: request)
             if isStopped { request.stop() }
-            while !request.isAtRest { await Task.yield() }
+            try await waitUntil("the request is at rest") { request.isAtRest }
             #expect(isStopped || world.stub.submitted.count == 5)
         }
         try await live()
@@ -255,15 +255,15 @@ private final class Own: Sendable {
             case 1: _ = results.makeAsyncIterator()
             case 2:
                 var iterator = results.makeAsyncIterator()
-                await world.answer(2, until: batch)
+                try await world.answer(2, until: batch)
                 _ = try await iterator.next()
             default:
                 let task = Task { for try await _ in results {} }
-                _ = await world.stub.opened()
+                _ = try await world.stub.opened()
                 task.cancel()
                 _ = await task.result
             }
-            while !batch.isAtRest { await Task.yield() }
+            try await waitUntil("the batch is at rest") { batch.isAtRest }
         }
         try await live()
         try await world.count.expectNone()
@@ -301,7 +301,7 @@ private final class Own: Sendable {
         own.request = request
         for run in 0..<3 {
             request.start()
-            while !request.isAtRest { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the request is at rest") { request.isAtRest }
             #expect(died.all.count == 2 * run)
         }
         await client.shutdown(.cancel)

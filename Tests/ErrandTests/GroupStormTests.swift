@@ -202,14 +202,17 @@ private struct Ask: Command {
 
         /// Lets what runs end, nothing being paused any more.
         func calm(_ random: inout SeededGenerator) async throws {
-            let end = ContinuousClock.now + .seconds(120)
-            while started.load(ordering: .relaxed) > ended.load(ordering: .relaxed), .now < end {
-                for top in tops.withLock({ $0 }) { top.request.resume() }
-                answer(100, &random)
-                try await Task.sleep(for: .milliseconds(1))
-            }
-            for top in tops.withLock({ $0 }) where !top.request.isAtRest && .now >= end {
-                Issue.record("\(Self.describe(top.request))")
+            do {
+                try await waitUntil("all groups have ended") {
+                    for top in tops.withLock({ $0 }) { top.request.resume() }
+                    answer(100, &random)
+                    return started.load(ordering: .relaxed) <= ended.load(ordering: .relaxed)
+                }
+            } catch {
+                for top in tops.withLock({ $0 }) where !top.request.isAtRest {
+                    Issue.record("\(Self.describe(top.request))")
+                }
+                throw error
             }
         }
 

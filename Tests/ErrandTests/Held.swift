@@ -1,3 +1,4 @@
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -13,7 +14,7 @@ final class Held: Sendable {
 
         /// Waits until nobody holds anything any more; gives up after two minutes.
         func expectNone(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-            for _ in 0..<60_000 where now > 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try? await waitUntil("nothing is held") { now == 0 }
             #expect(now == 0, comment, sourceLocation: sourceLocation)
         }
     }

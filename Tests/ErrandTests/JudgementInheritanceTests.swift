@@ -111,6 +111,7 @@ import Testing
         let client = client(status: 201)
         var overrides = RequestOverrides()
         overrides.validator = { response in
+            // Pause: a validator that waits.
             try await Task.sleep(for: .milliseconds(1))
             throw Refused(by: "override of \(response.statusCode)")
         }
@@ -131,7 +132,7 @@ import Testing
         let stub = StubTransport()
         let client = Client.stubbed(stub) { $0.settings.acceptedStatusCodes = [404] }
         async let streamed = client.stream(Plain())
-        let id = await stub.opened()
+        let id = try await stub.opened()
         stub.sendHead(404, to: id)
         #expect(try await streamed.statusCode == 404)
         await client.shutdown(.cancel)
@@ -144,7 +145,7 @@ import Testing
         overrides.shape = ["id": .integer]
         overrides.validator = { _ in throw Refused(by: "override") }
         async let streamed = client.stream(Plain(), overrides: overrides)
-        let id = await stub.opened()
+        let id = try await stub.opened()
         stub.sendHead(200, to: id)
         stub.sendChunk(Array("text".utf8), to: id)
         let response = try await streamed
@@ -160,7 +161,7 @@ import Testing
         let stub = StubTransport()
         let client = Client.stubbed(stub) { $0.settings.jsonDecoder = Self.decoder(.secondsSince1970) }
         let request = client.start(GetDated())
-        let id = await stub.opened()
+        let id = try await stub.opened()
         client.reconfigure {
             $0.acceptedStatusCodes = [404]
             $0.acceptedContentTypes = .xml

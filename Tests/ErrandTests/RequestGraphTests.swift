@@ -65,7 +65,7 @@ import Testing
         await end("c")
         #expect(open().sorted() == ["d"])
         await end("d")
-        while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has ended") { request.state.isFinished }
         #expect(request.state == .succeeded)
         await client.shutdown(.cancel)
     }

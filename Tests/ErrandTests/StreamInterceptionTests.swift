@@ -47,7 +47,7 @@ private struct Trouble: Error {}
             $0.clock = clock
         }
         let task = Task { try await client.stream(GetStream(statuses: Self.refused)) }
-        try await body(client, stub, task, await stub.opened())
+        try await body(client, stub, task, try await stub.opened())
         await client.shutdown(.cancel)
     }
 
@@ -58,7 +58,7 @@ private struct Trouble: Error {}
             stub.sendHead(401, to: id)
             stub.sendChunk(Array("refused".utf8), to: id)
             stub.end(id, 401)
-            let second = await stub.opened()
+            let second = try await stub.opened()
             stub.sendHead(200, to: second)
             stub.sendChunk(Array("here".utf8), to: second)
             stub.end(second)
@@ -101,7 +101,7 @@ private struct Trouble: Error {}
             #expect(stub.granted(to: id) == 0)
             stub.sendChunk([255], to: id)
             let reader = Task { try await response.body.collect(upTo: 1 << 20) }
-            while stub.granted(to: id) < 100_001 { await Task.yield() }
+            try await waitUntil("100_001 bytes of credit were granted") { stub.granted(to: id) >= 100_001 }
             stub.end(id, 401)
             let bytes = try await reader.value
             #expect(bytes == (UInt8(0)..<10).flatMap { [UInt8](repeating: $0, count: 10_000) } + [255])
@@ -116,8 +116,8 @@ private struct Trouble: Error {}
         try await with(asker) { client, stub, task, id in
             stub.sendHead(401, to: id)
             stub.sendChunk([UInt8](repeating: 1, count: 100_000), to: id)
-            while stub.cancelled.isEmpty { await Task.yield() }
-            let second = await stub.opened()
+            try await waitUntil("a transfer was cancelled") { !stub.cancelled.isEmpty }
+            let second = try await stub.opened()
             stub.sendHead(200, to: second)
             stub.end(second)
             let response = try await task.value
@@ -153,7 +153,7 @@ private struct Trouble: Error {}
             let response = try await task.value
             stub.end(id)
             #expect(try await response.body.collect(upTo: 100) == [1, 2, 3])
-            while !response.request.state.isFinished { await Task.yield() }
+            try await waitUntil("the request has ended") { response.request.state.isFinished }
             #expect(asker.seen.all == ["200 0"])
         }
     }
@@ -185,13 +185,13 @@ private struct Trouble: Error {}
         try await with(challenges) { client, stub, task, id in
             stub.sendHead(401, [.wwwAuthenticate: "Basic realm=\"a\""], to: id)
             stub.end(id, 401)
-            let second = await stub.opened()
+            let second = try await stub.opened()
             stub.sendHead(200, to: second)
             let response = try await task.value
             #expect(response.statusCode == 200)
             stub.end(second)
             let next = Task { try await client.stream(GetStream()) }
-            while stub.submitted.count < 3 { await Task.yield() }
+            try await waitUntil("3 transfers were submitted") { stub.submitted.count >= 3 }
             #expect(stub.submitted.map { $0.headers[.authorization] != nil } == [false, true, true])
             #expect(asked.all == ["basic"])
             client.cancelAll()

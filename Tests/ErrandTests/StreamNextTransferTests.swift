@@ -24,7 +24,7 @@ import Testing
         let stub = StubTransport()
         let client = Client.stubbed(stub) { $0.interceptors = interceptors }
         let task = Task { try await client.stream(GetStream(statuses: statuses)) }
-        try await body(stub, task, await stub.opened())
+        try await body(stub, task, try await stub.opened())
         await client.shutdown(.cancel)
     }
 
@@ -46,7 +46,9 @@ import Testing
                 let redirect = Response(statusCode: 302, headers: [.location: "http://other/"], body: [])
                 stub.complete(id, with: .response(redirect))
             }
-            while stub.submitted.count < 2 || stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("2 transfers were submitted and one is open") {
+                stub.submitted.count >= 2 && !stub.open.isEmpty
+            }
             stub.complete(stub.open[0], with: .failure(.connectFailed))
             let error = await error(of: task)
             #expect(error == .connectFailed)
@@ -60,8 +62,8 @@ import Testing
         try await with([Retry(limit: 1)]) { stub, task, id in
             stub.sendHead(401, to: id)
             stub.sendChunk([UInt8](repeating: 1, count: 100_000), to: id)
-            while stub.cancelled.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-            let second = await stub.opened()
+            try await waitUntil("a transfer was cancelled") { !stub.cancelled.isEmpty }
+            let second = try await stub.opened()
             stub.complete(second, with: .failure(.connectFailed))
             #expect(await error(of: task) == .connectFailed)
             #expect(stub.submitted.count == 2)
@@ -74,8 +76,8 @@ import Testing
             stub.sendHead(401, to: id)
             stub.end(id, 401)
             for count in 2...4 {
-                while stub.submitted.count < count || stub.open.isEmpty {
-                    try await Task.sleep(for: .milliseconds(1))
+                try await waitUntil("\(count) transfers were submitted and one is open") {
+                    stub.submitted.count >= count && !stub.open.isEmpty
                 }
                 stub.complete(stub.open[0], with: .failure(.connectFailed))
             }
@@ -88,7 +90,7 @@ import Testing
         let stub = StubTransport()
         let client = Client.stubbed(stub)
         let task = Task { try await client.stream(GetStream()) }
-        let id = await stub.opened()
+        let id = try await stub.opened()
         let request = try #require(client.requests.first)
         let (held, gate) = AsyncStream<Void>.makeStream()
         client.callbacks.async {
@@ -108,7 +110,7 @@ import Testing
             stub.sendHead(200, to: id)
             stub.end(id)
             let response = try await task.value
-            while !response.request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the request has ended") { response.request.state.isFinished }
             #expect(response.request.start() == false)
             #expect(stub.submitted.count == 1)
         }

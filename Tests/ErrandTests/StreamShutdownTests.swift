@@ -16,12 +16,12 @@ import Testing
     @Test func aDrainWaitsForTheReader() async throws {
         let client = client()
         let task = Task { try await client.stream(GetStream()) }
-        let id = await stub.opened()
+        let id = try await stub.opened()
         stub.sendHead(200, to: id)
         let response = try await task.value
         stub.sendChunk([1, 2], to: id)
         let shutdown = Task { await client.shutdown() }
-        while !client.isShutDown { await Task.yield() }
+        try await waitUntil("the client is shut down") { client.isShutDown }
         stub.sendChunk([3], to: id)
         stub.end(id)
         #expect(try await response.body.collect(upTo: 10) == [1, 2, 3])
@@ -33,7 +33,7 @@ import Testing
     @Test func aDrainThatExpires() async throws {
         let client = client()
         let task = Task { try await client.stream(GetStream()) }
-        let id = await stub.opened()
+        let id = try await stub.opened()
         stub.sendHead(200, to: id)
         stub.sendChunk([1, 2], to: id)
         let response = try await task.value
@@ -49,7 +49,7 @@ import Testing
     @Test func beforeTheHead() async throws {
         let client = client()
         let task = Task { try await client.stream(GetStream()) }
-        _ = await stub.opened()
+        _ = try await stub.opened()
         await client.shutdown(.cancel)
         await #expect(throws: ErrandError.shutDown) { _ = try await task.value }
     }
@@ -58,7 +58,7 @@ import Testing
     @Test func whileAReaderWaits() async throws {
         let client = client()
         let task = Task { try await client.stream(GetStream()) }
-        stub.sendHead(200, to: await stub.opened())
+        stub.sendHead(200, to: try await stub.opened())
         let response = try await task.value
         let reader = Task { for try await _ in response.body {} }
         await client.shutdown(.cancel)

@@ -8,7 +8,7 @@ import Testing
         let stub = StubTransport()
         let client = Client.stubbed(stub)
         let task = Task { try await client.stream(GetStream()) }
-        let id = await stub.opened()
+        let id = try await stub.opened()
         stub.sendHead(200, to: id)
         try await body(client, stub, try await task.value, id)
         await client.shutdown(.cancel)
@@ -20,7 +20,7 @@ import Testing
             let bytes = (0..<60_000).map { UInt8(truncatingIfNeeded: $0) }
             for byte in bytes { stub.sendChunk([byte], to: id) }
             stub.end(id)
-            while !response.request.state.isFinished { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("the request has ended") { response.request.state.isFinished }
             var (read, pieces) = ([UInt8](), 0)
             for try await piece in response.body {
                 read += piece
@@ -43,9 +43,9 @@ import Testing
             }
             for byte in UInt8(0)..<200 {
                 stub.sendChunk([byte], to: id)
-                if byte.isMultiple(of: 20) { try await Task.sleep(for: .milliseconds(1)) }
+                if byte.isMultiple(of: 20) { await Task.yield() }
             }
-            while stub.granted(to: id) < 200 { await Task.yield() }
+            try await waitUntil("200 bytes of credit were granted") { stub.granted(to: id) >= 200 }
             stub.end(id)
             let parts = (try await readers[0].value, try await readers[1].value)
             #expect(parts.0 == parts.0.sorted())
@@ -58,7 +58,7 @@ import Testing
     @Test func aCancelledIteratorStopsTheOther() async throws {
         try await with { client, stub, response, id in
             let readers = (0..<2).map { _ in Task { for try await _ in response.body {} } }
-            try await Task.sleep(for: .milliseconds(5))
+            await allowTime(for: "a cancelled reader that waits")
             readers[0].cancel()
             for reader in readers { await #expect(throws: CancellationError.self) { try await reader.value } }
             #expect(stub.cancelled == [id])

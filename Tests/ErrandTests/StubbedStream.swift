@@ -1,5 +1,6 @@
 import ErrandTesting
 import HTTPTypes
+import Testing
 
 @testable import Errand
 
@@ -15,11 +16,13 @@ struct GetStream: Command {
 
 extension StubTransport {
     /// The only open transfer, once there is one.
-    func opened() async -> TransferID {
-        while true {
-            if let id = open.first { return id }
-            await Task.yield()
+    func opened() async throws -> TransferID {
+        var first: TransferID?
+        try await waitUntil("a transfer is open") {
+            first = open.first
+            return first != nil
         }
+        return try #require(first)
     }
 
     func sendHead(_ statusCode: Int, _ headers: HTTPFields = HTTPFields(), to id: TransferID) {

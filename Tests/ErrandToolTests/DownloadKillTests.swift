@@ -17,11 +17,10 @@ struct DownloadLog {
 
     /// Once there is a line of that round: it is written when the last byte was sent, which may have come by then.
     init(_ nginx: NginxServer, round: Int) throws {
-        let deadline = Date() + 60
-        var entries = Self.read(nginx)
-        while entries.last?.round != round, Date() < deadline {
-            usleep(2000)
+        var entries: [Entry] = []
+        try blockUntil("the server has logged round \(round)") {
             entries = Self.read(nginx)
+            return entries.last?.round == round
         }
         self.entries = entries
     }
@@ -84,8 +83,8 @@ struct DownloadLog {
             let run = try ProgramRun(
                 ToolRun.executable.path,
                 arguments + ["-H", "X-Round: \(index + 1)", "-H", "X-After: \(most)", "-H", "X-Rate: 1"])
-            let deadline = Date() + 120
-            while Self.size(file + ".part") < stop, Date() < deadline { usleep(200) }
+            try blockUntil("\(stop) bytes are there") { Self.size(file + ".part") >= stop }
+            // Pause: the kill comes at a seeded moment.
             usleep(UInt32(random.next() % 10_000))
             run.kill()
             left.append(Self.size(file + ".part"))

@@ -1,4 +1,5 @@
 import Dispatch
+import ErrandTesting
 import Synchronization
 
 @testable import Errand
@@ -34,13 +35,9 @@ final class HeldStore: CacheStore {
         state.withLock { $0.isHeld = true }
     }
 
-    /// Returns once a call blocks; false where none came within two minutes.
-    func entered() async throws -> Bool {
-        for _ in 0..<60_000 {
-            if state.withLock({ $0.isEntered }) { return true }
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        return false
+    /// Returns once a call blocks.
+    func entered() async throws {
+        try await waitUntil("a call of the store blocks") { state.withLock { $0.isEntered } }
     }
 
     /// Only after ``entered()``.

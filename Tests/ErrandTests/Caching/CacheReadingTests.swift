@@ -128,7 +128,7 @@ import Testing
             _ = try await bench.client.run(GetCached(cache: policy))
             let request = bench.client.request(GetCached(cache: policy.with(reading: .networkElseCache)))
             async let end = bench.finished(request)
-            while bench.stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("a transfer is open") { !bench.stub.open.isEmpty }
             request.stop()
             #expect(await end.error == .cancelled)
             #expect(!request.isFromCache)
@@ -141,10 +141,10 @@ import Testing
             let policy = CachePolicy.timed(.seconds(60))
             let request = await bench.finished(GetCached(cache: policy))
             request.startIgnoringCache()
-            await bench.client.ended(request)
+            try await bench.client.ended(request)
             #expect(request.value == "2")
             request.start()
-            await bench.client.ended(request)
+            try await bench.client.ended(request)
             #expect(request.value == "2")
             #expect(request.isFromCache)
         }
@@ -168,7 +168,7 @@ import Testing
 
 extension Client {
     /// Returns when it is over.
-    func ended(_ request: AnyRequest) async {
-        while !request.isAtRest { try? await Task.sleep(for: .milliseconds(1)) }
+    func ended(_ request: AnyRequest) async throws {
+        try await waitUntil("the request is at rest") { request.isAtRest }
     }
 }

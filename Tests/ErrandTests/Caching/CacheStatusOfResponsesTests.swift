@@ -116,7 +116,7 @@ import Testing
             #expect(bench.stub.submitted.count == 1)
             bench.stub.complete(try #require(bench.stub.open.first), with: .response(answer))
             for request in requests {
-                while request.result == nil { try await Task.sleep(for: .milliseconds(1)) }
+                try await waitUntil("the request has a result") { request.result != nil }
             }
             let told = requests.map { $0.response?.cacheStatus }
             #expect(

@@ -87,11 +87,10 @@ import Testing
             watched(name, Told(path: name, notes: notes, cache: policy))
         }
 
-        func end<C: Command>(_ watched: (request: Request<C>, watcher: Watcher)) async -> Request<C> {
+        func end<C: Command>(_ watched: (request: Request<C>, watcher: Watcher)) async throws -> Request<C> {
             watched.request.start()
-            for _ in 0..<60_000 where !notes.all.contains("\(watched.watcher.name) didStop") {
-                try? await Task.sleep(for: .milliseconds(1))
-            }
+            let last = "\(watched.watcher.name) didStop"
+            try await waitUntil("\(last) was told") { notes.all.contains(last) }
             return watched.request
         }
 
@@ -111,7 +110,7 @@ import Testing
         try await CachingBench(answer: Self.answer).run { bench async throws in
             for isHit in [false, true] {
                 let run = Run(client: bench.client, policy: policy)
-                let request = await run.end(run.told("a"))
+                let request = try await run.end(run.told("a"))
                 #expect(request.isFromCache == isHit)
                 #expect(run.notes(of: "a") == Self.whole)
             }
@@ -125,7 +124,7 @@ import Testing
             for isHit in [false, true] {
                 let run = Run(client: bench.client, policy: policy)
                 let children = ["a", "b"].map { run.told($0) }
-                let group = await run.end(run.watched("group", Batch(requests: children.map(\.request))))
+                let group = try await run.end(run.watched("group", Batch(requests: children.map(\.request))))
                 #expect(group.isFromCache == isHit)
                 for (request, watcher) in children {
                     #expect(request.isFromCache == isHit)
@@ -149,7 +148,7 @@ import Testing
                 let steps = children.map { child in
                     ChainStep(child.request, then: { [name = child.watcher.name] _ in run.notes.add("\(name) then") })
                 }
-                let group = await run.end(run.watched("group", Chain(steps)))
+                let group = try await run.end(run.watched("group", Chain(steps)))
                 #expect(group.isFromCache == isHit)
                 for child in children { #expect(child.request.isFromCache == isHit) }
                 orders.append(run.notes.all)
@@ -167,10 +166,10 @@ import Testing
     @Test(arguments: policies) func aMixedChainIsTheNetworks(_ policy: CachePolicy) async throws {
         try await CachingBench(answer: Self.answer).run { bench async throws in
             let before = Run(client: bench.client, policy: policy)
-            _ = await before.end(before.told("a"))
+            _ = try await before.end(before.told("a"))
             let run = Run(client: bench.client, policy: policy)
             let children = ["a", "b"].map { run.told($0) }
-            let group = await run.end(run.watched("group", Chain(children.map { ChainStep($0.request) })))
+            let group = try await run.end(run.watched("group", Chain(children.map { ChainStep($0.request) })))
             #expect(!group.isFromCache)
             #expect(children.map(\.request.isFromCache) == [true, false])
             #expect(children.allSatisfy { run.notes(of: $0.watcher.name) == Self.whole })

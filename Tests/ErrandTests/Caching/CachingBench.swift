@@ -89,12 +89,8 @@ struct CachingBench {
         }
         await client.shutdown(.cancel)
         await client.cache.flush()
-        var left = client.caching.count
-        for _ in 0..<60_000 where left > 0 {
-            try await Task.sleep(for: .milliseconds(1))
-            left = client.caching.count
-        }
-        guard left == 0, client.requests.isEmpty else { throw ErrandError.internalFailure }
+        try await waitUntil("no lookup of the client runs") { client.caching.count == 0 }
+        guard client.requests.isEmpty else { throw ErrandError.internalFailure }
     }
 
     /// By closures, as its watchers see it.

@@ -210,7 +210,7 @@ import Testing
                 #expect(value == "1")
                 break
             }
-            while !bench.client.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("no request of the client runs") { bench.client.requests.isEmpty }
             #expect(bench.stub.cancelled.count <= 1)
         }
     }
@@ -248,7 +248,7 @@ import Testing
             #expect(bench.stub.submitted.count == 1)
             let response = Response(statusCode: 200, headers: ["Cache-Control": "max-age=60"], body: [0x61])
             bench.stub.complete(bench.stub.open[0], with: .response(response))
-            for request in requests { await bench.client.ended(request) }
+            for request in requests { try await bench.client.ended(request) }
             #expect(requests.map(\.value) == Array(repeating: "a", count: 5))
             #expect(try await bench.client.run(GetCached(cache: policy)) == "a")
         }

@@ -51,7 +51,8 @@ import Testing
         func requestFinished(_ request: AnyRequest) { notes.add("delegate") }
     }
 
-    private func told(_ bench: CachingBench, _ policy: CachePolicy) async -> (told: [String], isFromCache: Bool) {
+    private func told(_ bench: CachingBench, _ policy: CachePolicy) async throws -> (told: [String], isFromCache: Bool)
+    {
         let notes = Notes<String>()
         let watcher = Watcher(notes)
         let request = bench.client.request(Told(notes: notes, cache: policy))
@@ -63,7 +64,7 @@ import Testing
                 continuation.resume()
             })
         }
-        await bench.client.ended(request)
+        try await bench.client.ended(request)
         return (notes.all, request.isFromCache)
     }
 
@@ -72,8 +73,8 @@ import Testing
         try await CachingBench(answer: { _, _ in
             .response(status: 200, headers: ["Cache-Control": "max-age=60"], body: "a")
         }).run { bench async throws in
-            let network = await told(bench, policy)
-            let hit = await told(bench, policy)
+            let network = try await told(bench, policy)
+            let hit = try await told(bench, policy)
             #expect(!network.isFromCache)
             #expect(hit.isFromCache)
             #expect(hit.told == network.told)
@@ -96,14 +97,14 @@ import Testing
                 let request = bench.client.request(GetCached(cache: minute))
                 request.addAccessory(recorder)
                 _ = await bench.finished(request)
-                await bench.client.ended(request)
+                try await bench.client.ended(request)
                 #expect(recorder.names == names)
             }
             let recorder = EventRecorder()
             let request = bench.client.request(GetCached(cache: minute.with(reading: .cacheThenNetwork)))
             request.addAccessory(recorder)
             _ = await bench.finished(request)
-            await bench.client.ended(request)
+            try await bench.client.ended(request)
             #expect(
                 recorder.names == [
                     "willStart", "queued", "cacheHit", "cached 200", "queued", "willStop", "didStop",
@@ -164,7 +165,8 @@ import Testing
             }
             #expect(values.all == ["1", "1 cached"])
             #expect(bench.sent == 1)
-            if try await store.entered() { store.release() }
+            try await store.entered()
+            store.release()
         }
     }
 
@@ -189,7 +191,7 @@ import Testing
     @Test(arguments: [true, false]) func aStopDuringTheLookupEndsAtOnce(_ stored: Bool) async throws {
         try await held(stored) { bench, store, request async throws in
             async let end = bench.finished(request)
-            #expect(try await store.entered())
+            try await store.entered()
             let sent = bench.sent
             request.stop()
             #expect(await end.error == .cancelled)
@@ -203,7 +205,7 @@ import Testing
     @Test func aPauseDuringTheLookupHoldsTheHitBack() async throws {
         try await held(true) { bench, store, request async throws in
             async let end = bench.finished(request)
-            #expect(try await store.entered())
+            try await store.entered()
             try await Self.isInFlight(request)
             request.pause()
             store.release()
@@ -219,7 +221,7 @@ import Testing
     @Test func aPausedHitCanBeStopped() async throws {
         try await held(true) { bench, store, request async throws in
             async let end = bench.finished(request)
-            #expect(try await store.entered())
+            try await store.entered()
             try await Self.isInFlight(request)
             request.pause()
             store.release()
@@ -231,7 +233,7 @@ import Testing
 
     /// A pause that comes while the request is still being handed over is passed on after the hit may have ended it.
     private static func isInFlight(_ request: AnyRequest) async throws {
-        while request.core.withLock({ $0.machine.transferID }) == nil { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the request has a transfer") { request.core.withLock({ $0.machine.transferID }) != nil }
     }
 
     @Test func aPauseDuringTheLookupIsPassedOnToTheTransfer() async throws {
@@ -240,7 +242,7 @@ import Testing
             store.hold()
             let request = bench.client.request(GetCached(cache: minute))
             async let end = bench.finished(request)
-            #expect(try await store.entered())
+            try await store.entered()
             request.pause()
             store.release()
             await bench.client.cache.flush()
@@ -256,7 +258,7 @@ import Testing
     @Test(arguments: [true, false]) func aShutdownDuringTheLookupWaitsForNoStore(_ stored: Bool) async throws {
         try await held(stored) { bench, store, request async throws in
             async let end = bench.finished(request)
-            #expect(try await store.entered())
+            try await store.entered()
             await bench.client.shutdown(.cancel)
             #expect(await end.error == .shutDown)
             // One that comes later does not wait either.
@@ -276,7 +278,7 @@ import Testing
             await bench.client.cache.flush()
             store.hold()
             _ = try await bench.client.run(GetCached(cache: minute.with(reading: .networkOnly)))
-            #expect(try await store.entered())
+            try await store.entered()
             async let end: Void = bench.client.shutdown(.cancel)
             await time.sleepers(1)
             store.release()
@@ -293,7 +295,7 @@ import Testing
             await bench.client.cache.flush()
             store.hold()
             _ = try await bench.client.run(GetCached(cache: minute.with(reading: .networkOnly)))
-            #expect(try await store.entered())
+            try await store.entered()
             async let end: Void = bench.client.shutdown(.cancel)
             await time.sleepers(1)
             time.advance(by: .seconds(2))
@@ -309,7 +311,7 @@ import Testing
             let short = Timeouts(total: .milliseconds(20))
             async let request = bench.finished(GetCached(cache: minute, timeouts: short))
             await time.sleepers(1)
-            #expect(try await store.entered())
+            try await store.entered()
             time.advance(by: .milliseconds(20))
             #expect(await request.error == .timeoutTotal)
             store.release()
@@ -321,7 +323,7 @@ import Testing
     @Test func aRequestMayBeStartedAgainWhileTheStoreStillLooksForTheOldRun() async throws {
         try await held(true) { bench, store, request async throws in
             async let first = bench.finished(request)
-            #expect(try await store.entered())
+            try await store.entered()
             request.stop()
             #expect(await first.error == .cancelled)
             async let second = bench.finished(request)
@@ -342,7 +344,7 @@ import Testing
         }).run { bench async throws in
             for _ in 1...2 {
                 let request = await bench.finished(GetCached(cache: policy.with(reading: reading)))
-                await bench.client.ended(request)
+                try await bench.client.ended(request)
                 run = request.transferDescription?.cachePlan?.run
                 storage = request.response?.storage
                 #expect(run != nil && storage != nil)

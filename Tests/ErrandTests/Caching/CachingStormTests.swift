@@ -108,7 +108,7 @@ private final class MoodyStore: CacheStore {
                     }
                 }
             }
-            while !bench.client.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("no request of the client runs") { bench.client.requests.isEmpty }
         }
         #expect(ledger.ends.count == 2000)
         #expect(ledger.ends.values.allSatisfy { $0 == 1 })

@@ -272,7 +272,7 @@ import Testing
             #expect(bench.stub.submitted.last?.headers[.ifNoneMatch] == "\"t\"")
             let fresh = Response(statusCode: 200, headers: ["Cache-Control": "max-age=60"], body: Array("new".utf8))
             #expect(bench.stub.complete(bench.stub.open[0], with: .response(fresh)))
-            while bench.client.caching.count > 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("no lookup of the client runs") { bench.client.caching.count <= 0 }
             let new = await bench.finished(get())
             #expect(new.value == "new")
             #expect(new.isFromCache)
@@ -429,7 +429,7 @@ import Testing
             await bench.client.cache.flush()
             store.hold()
             _ = try await bench.client.run(GetCached(method: .delete))
-            #expect(try await store.entered())
+            try await store.entered()
             async let again = bench.client.run(get())
             store.release()
             #expect(try await again == "3")

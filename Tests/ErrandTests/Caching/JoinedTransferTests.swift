@@ -43,7 +43,7 @@ import Testing
             #expect(late == "new")
             let old = Response(statusCode: 200, headers: fields, body: Array("old".utf8))
             bench.stub.complete(try #require(bench.stub.open.first), with: .response(old))
-            while early.result == nil { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the request early has a result") { early.result != nil }
             #expect(early.value == "old")
             await bench.client.cache.flush()
             let stored = try await bench.client.run(command)
@@ -70,7 +70,7 @@ import Testing
                 let answer = Response(statusCode: 200, headers: fields, body: Array("a".utf8))
                 bench.stub.complete(try #require(ids.first), with: .response(answer))
                 for request in [early, late] {
-                    while request.result == nil { try await Task.sleep(for: .milliseconds(1)) }
+                    try await waitUntil("the request has a result") { request.result != nil }
                     #expect(request.value == "a")
                 }
                 try await bench.client.cache.removeAll()
@@ -92,7 +92,7 @@ import Testing
             let answer = Response(statusCode: 200, headers: fields, body: Array("a".utf8))
             bench.stub.complete(try #require(bench.stub.open.first), with: .response(answer))
             for request in [early, late] {
-                while request.result == nil { try await Task.sleep(for: .milliseconds(1)) }
+                try await waitUntil("the request has a result") { request.result != nil }
             }
             await bench.client.cache.flush()
             let hit = await bench.finished(GetCached(cache: .http))

@@ -18,7 +18,7 @@ import Testing
         #expect(try await bench.client.run(get) == "old")
         bench.clock.advance(61)
         async let late = bench.finished(get)
-        for _ in 0..<60_000 where bench.stub.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("a transfer is open") { !bench.stub.open.isEmpty }
         let transfer = try #require(bench.stub.open.first)
         #expect(try await bench.client.run(GetCached(cache: .http(reading: .networkOnly))) == "new")
         bench.stub.complete(

@@ -44,7 +44,7 @@ import Testing
         #expect(again == first)
         let post = client.start(GetCached(method: .post))
         post.stop()
-        while !post.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the POST has ended") { post.state.isFinished }
         let next = try await client.run(GetCached(cache: .http))
         #expect(next != first)
         await client.shutdown(.cancel)

@@ -75,16 +75,15 @@ import Testing
         var most = 0
         var served = 0
         while served < 50 {
-            let open = stubbed.stub.open
-            most = max(most, open.count)
             // All four, so that there could be a fifth.
-            guard open.count == min(4, 50 - served), let id = open.first else {
-                try await Task.sleep(for: .milliseconds(1))
-                continue
+            try await waitUntil("\(min(4, 50 - served)) transfers are open") {
+                most = max(most, stubbed.stub.open.count)
+                return stubbed.stub.open.count == min(4, 50 - served)
             }
+            let id = try #require(stubbed.stub.open.first)
             try await stubbed.serve(Int(id.rawValue), total: 10 + served)
             served += 1
-            while stubbed.stub.open.contains(id) { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the transfer is closed") { !stubbed.stub.open.contains(id) }
         }
         let result = try await batch.ended().get()
         #expect(most == 4 && result.values.count == 50)

@@ -48,14 +48,14 @@ import Testing
         for start in stride(from: 0, to: quarter + 16 << 10, by: 16 << 10) {
             stubbed.send(start..<start + 16 << 10, to: first)
         }
-        while !stubbed.stub.cancelled.contains(first), stubbed.stub.submitted.count == 4 {
-            try await Task.sleep(for: .milliseconds(1))
+        try await waitUntil("the first transfer is cancelled or a fifth was submitted") {
+            stubbed.stub.cancelled.contains(first) || stubbed.stub.submitted.count != 4
         }
         // Whoever was done took a half of the share that was left; it is never asked for twice.
         for number in 5..<50 {
             if request.isAtRest { break }
-            while stubbed.stub.submitted.count < number, !request.isAtRest {
-                try await Task.sleep(for: .milliseconds(1))
+            try await waitUntil("\(number) transfers were submitted or the request is at rest") {
+                stubbed.stub.submitted.count >= number || request.isAtRest
             }
             if stubbed.stub.submitted.count >= number { try await serve(stubbed, number) }
         }
@@ -86,6 +86,10 @@ import Testing
         try await serve(stubbed, 3)
         var number = 5
         while !request.isAtRest {
+            try await waitUntil("transfer \(number) was submitted, or the request is at rest, or the first waits") {
+                stubbed.stub.submitted.count >= number || request.isAtRest
+                    || (number == 6 && stubbed.stub.granted(to: TransferID(rawValue: 1)) == 0)
+            }
             if stubbed.stub.submitted.count >= number {
                 try await serve(stubbed, number)
                 number += 1
@@ -94,8 +98,10 @@ import Testing
                 for start in stride(from: 0, to: Self.quarter, by: 1 << 20) {
                     stubbed.send(start..<start + 1 << 20, to: TransferID(rawValue: 1))
                 }
+                try await waitUntil("the first transfer has credit") {
+                    stubbed.stub.granted(to: TransferID(rawValue: 1)) > 0 || request.isAtRest
+                }
             }
-            try await Task.sleep(for: .milliseconds(1))
         }
         #expect(try await request.ended().get().byteCount == Int64(Self.total))
         #expect(stubbed.isContent(Self.total))
@@ -181,8 +187,8 @@ import Testing
         _ = try await stubbed.transfer(4)
         request.pause()
         for number in 1...4 {
-            while !stubbed.stub.isPaused(TransferID(rawValue: UInt64(number))) {
-                try await Task.sleep(for: .milliseconds(1))
+            try await waitUntil("the transfer is paused") {
+                stubbed.stub.isPaused(TransferID(rawValue: UInt64(number)))
             }
         }
         try await serve(stubbed, 2)

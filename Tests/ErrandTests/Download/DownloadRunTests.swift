@@ -182,8 +182,8 @@ import Testing
         stubbed.send(0..<40, to: first)
         try await stubbed.granted(40, to: first)
         request.pause()
-        while !stubbed.stub.isPaused(first) { try await Task.sleep(for: .milliseconds(1)) }
-        while try stubbed.journal()?.safe != ByteRangeSet([0..<40]) { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the transfer is paused") { stubbed.stub.isPaused(first) }
+        try await waitUntil("the journal calls 40 bytes safe") { try stubbed.journal()?.safe == ByteRangeSet([0..<40]) }
         // It breaks meanwhile: nobody asks for the rest before it is resumed.
         stubbed.fail(first)
         try await stubbed.settled(request)
@@ -201,16 +201,16 @@ import Testing
         let request = stubbed.start()
         let (first, _) = try await stubbed.transfer(1)
         request.pause()
-        while !stubbed.stub.isPaused(first) { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the transfer is paused") { stubbed.stub.isPaused(first) }
         stubbed.stub.sendHead(404, to: first)
         stubbed.stub.sendChunk(Array("why".utf8), to: first)
         try await stubbed.granted(3, to: first)
         request.resume()
-        while stubbed.stub.isPaused(first) { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the transfer goes on") { !stubbed.stub.isPaused(first) }
         request.pause()
-        while !stubbed.stub.isPaused(first) { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the transfer is paused") { stubbed.stub.isPaused(first) }
         request.resume()
-        while stubbed.stub.isPaused(first) { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("the transfer goes on") { !stubbed.stub.isPaused(first) }
         stubbed.stub.end(first, 404)
         #expect(await request.failure() == .statusNotAccepted)
         await stubbed.client.shutdown(.cancel)
@@ -245,7 +245,7 @@ import Testing
         try await stubbed.granted(40, to: id)
         if state == "paused" {
             request.pause()
-            while !stubbed.stub.isPaused(id) { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the transfer is paused") { stubbed.stub.isPaused(id) }
         }
         if state != "receiving" { stubbed.fail(id) }
         if state == "waiting" { await stubbed.clock.sleepers(1) }

@@ -52,7 +52,7 @@ struct StubbedDownload {
 
     /// The transfer that was submitted as the n-th, from 1, once it was.
     func transfer(_ number: Int) async throws -> (id: TransferID, asked: RequestDescription) {
-        while stub.submitted.count < number { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("\(number) transfers were submitted") { stub.submitted.count >= number }
         return (TransferID(rawValue: UInt64(number)), stub.submitted[number - 1])
     }
 
@@ -86,11 +86,11 @@ struct StubbedDownload {
 
     /// Once so much was written.
     func written(_ count: Int, of name: String = "file.bin") async throws {
-        while folder.bytes(name + ".part")?.count ?? 0 < count { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("\(count) bytes are in \(name).part") { folder.bytes(name + ".part")?.count ?? 0 >= count }
     }
 
     func granted(_ count: Int, to id: TransferID) async throws {
-        while stub.granted(to: id) < count { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil("\(count) bytes of credit were granted") { stub.granted(to: id) >= count }
     }
 
     /// Once the download has done all that it was told so far.
@@ -120,11 +120,12 @@ struct StubbedDownload {
 extension Request {
     /// What it ends with, once it has, whether it was stopped or not.
     func ended() async -> Result<C.Response, ErrandError> {
-        while true {
-            if let result, isAtRest { return result }
-            // Of a test whose time is up.
-            guard (try? await Task.sleep(for: .milliseconds(1))) != nil else { return .failure(.cancelled) }
+        do {
+            try await waitUntil("the download has a result and is at rest") { result != nil && isAtRest }
+        } catch {
+            Issue.record(error)
         }
+        return result ?? .failure(.cancelled)
     }
 
     func failure() async -> ErrandError? {

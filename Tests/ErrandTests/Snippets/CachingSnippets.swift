@@ -74,7 +74,7 @@ import Testing
         #expect(stub.submitted.count == 2)
         let requests = [Self.start(client), Self.start(client), Self.twice(client)]
         for request in requests {
-            while !request.state.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("the request has ended") { request.state.isFinished }
             #expect(request.value?.cents == 7)
         }
         try await Self.sequence(client)

@@ -1,0 +1,61 @@
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// A condition that did not come true in time. The text names the condition and the line that waited for it.
+package struct WaitTimedOut: Error, CustomStringConvertible {
+    package let condition: String
+    package let place: String
+    /// Whether the task was cancelled, by a test's time limit for example, before the time was up.
+    package let isCancelled: Bool
+
+    package var description: String {
+        "\(place): \(isCancelled ? "cancelled while waiting" : "waited in vain") until \(condition)"
+    }
+}
+
+/// Returns when the condition is true; asks each millisecond. Tests of this package wait by this function alone, so that
+/// a test that would hang fails and says what it waited for.
+///
+/// - Parameters:
+///   - condition: What is waited for, as the rest of a sentence that begins with "waits until".
+///   - limit: The longest wait. The default is two minutes: long enough for a starved machine, so that the limit
+///     strikes for a fault only.
+/// - Throws: `WaitTimedOut` when the time is up or the task is cancelled; what `isTrue` throws.
+package func waitUntil(
+    _ condition: String, within limit: Duration = .seconds(120), isolation: isolated (any Actor)? = #isolation,
+    file: String = #fileID, line: Int = #line, _ isTrue: () throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now + limit
+    while try !isTrue() {
+        let isCancelled = (try? await Task.sleep(for: .milliseconds(1))) == nil
+        if isCancelled || ContinuousClock.now > deadline {
+            if try isTrue() { return }
+            throw WaitTimedOut(condition: condition, place: "\(file):\(line)", isCancelled: isCancelled)
+        }
+    }
+}
+
+/// Gives a fault time to show, in a test that expects that nothing happens. Correct code passes however long this takes:
+/// luck can hide a fault here, and cannot make a correct program fail.
+///
+/// - Parameters:
+///   - fault: What would happen if the code were wrong.
+///   - time: How long the fault is given; 20 ms by default.
+package func allowTime(for fault: String, _ time: Duration = .milliseconds(20)) async {
+    try? await Task.sleep(for: time)
+}
+
+/// As ``waitUntil(_:within:isolation:file:line:_:)``, for tests that are not asynchronous: blocks the thread.
+package func blockUntil(
+    _ condition: String, within limit: Duration = .seconds(120), file: String = #fileID, line: Int = #line,
+    _ isTrue: () throws -> Bool
+) throws {
+    let deadline = ContinuousClock.now + limit
+    while try !isTrue() {
+        if ContinuousClock.now > deadline {
+            throw WaitTimedOut(condition: condition, place: "\(file):\(line)", isCancelled: false)
+        }
+        usleep(1000)
+    }
+}
