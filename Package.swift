@@ -125,3 +125,16 @@ let package = Package(
     ],
     cLanguageStandard: .gnu11
 )
+
+// The parsers under libFuzzer: `scripts/fuzz`. Only then, as the program has no main function but libFuzzer's.
+if Context.environment["ERRAND_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "errand-fuzz",
+            dependencies: [
+                "Errand", "CErrand", "ErrandSQLite",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            path: "Tests/Fuzz/Swift", exclude: ["Tool/Tool.swift"], swiftSettings: settings))
+}
