@@ -1,3 +1,4 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
@@ -27,7 +28,10 @@ import Testing
         let requests = try #require(json["requests"] as? Int)
         #expect(requests >= 1 && json["errors"] as? Int == requests)
         #expect(json["requests_per_second"] as? Double == 0)
-        #expect((json["latency_microseconds"] as? [String: Any])?["p50"] is NSNull)
+        #expect(json["unanswered"] as? Int == requests)
+        // Each waited for the rest of the run, and half a second of it at least.
+        let latency = try #require(json["latency_microseconds"] as? [String: Double])
+        #expect(latency["max"] ?? 0 > 3_000_000)
         #expect(run.errors.contains("no answer when the run was over"))
     }
 
@@ -47,6 +51,116 @@ import Testing
         let run = try interrupted(["--warm-up", "10"])
         #expect(run.status == 130 && run.output.isEmpty, "\(run.text)")
         #expect(run.errors.contains("nothing was measured"))
+    }
+
+    /// A server that stops in the middle of the run: what was due after it counts as what it is, unanswered, in percentiles
+    /// and exit code.
+    @Test(arguments: modes) func aStallAtTheEndIsTold(_ mode: String) throws {
+        let server = try ScriptedServer()
+        for _ in 0..<100 { try server.on("/", [.send(BenchEndTests.answer)]) }
+        try server.on("/", [.stall])
+        let run = try ToolRun(
+            ["bench", server.url("/"), "-d", "2s", "--rate", "100", "-c", "1000", "--warm-up", "0", "--json"]
+                + ["--mode", mode])
+        #expect(run.status == 13, "\(run.errors)")
+        let json = try run.json()
+        let count = { (key: String) in try #require(json[key] as? Int) }
+        #expect(try count("due") == 200)
+        #expect(try count("requests") + count("never_sent") == 200)
+        let unanswered = try count("unanswered")
+        #expect(try unanswered >= 90 && unanswered == count("errors"))
+        // What was due in the second that the server did not answer waited for its rest, and for the drain of a second.
+        let latency = try #require(json["latency_microseconds"] as? [String: Double])
+        #expect(latency["p90"] ?? 0 > 1_000_000 && latency["p99"] ?? 0 > 1_000_000)
+        #expect(run.errors.contains("\(unanswered) of 200 requests had no answer"))
+    }
+
+    /// Requests that a full queue refuses were due, and wait for the end of the run.
+    @Test func whatAFullQueueRefusesWaited() throws {
+        var plan = BenchPlan(
+            requests: nil, warmUp: 0, connections: 5, loops: 1, mode: .core, method: .get, url: "", headers: [:],
+            timeout: .seconds(1), httpVersion: .automatic, insecure: false)
+        plan.duration = .seconds(1)
+        plan.rate = 4
+        let load = BenchLoad(plan)
+        let origin = load.origin
+        for number in 0..<4 as Range<UInt64> {
+            let due = origin + number * 250_000_000
+            MonotonicTime.sleep(until: due)
+            guard case .ticket(let ticket) = load.begin(intendedAt: due, origin: origin) else {
+                Issue.record("no ticket for \(number)")
+                return
+            }
+            if number < 2 {
+                load.end(ticket, .init(ErrandError.queueFull))
+            } else {
+                load.end(ticket, .init(status: 200))
+            }
+        }
+        MonotonicTime.sleep(until: origin + 1_000_000_000)
+        guard case .over = load.begin(intendedAt: origin + 1_000_000_000, origin: origin) else {
+            Issue.record("the run is not over")
+            return
+        }
+        let result = try #require(load.snapshot()).result
+        #expect(result.due == 4 && result.refused == 2 && result.errors == 2)
+        #expect(result.timed == 4 && result.latency(at: 100) >= 1_000_000_000)
+        #expect(result.latency(at: 75) >= 745_000_000)
+    }
+
+    /// A generator that comes too late sends no more than was due, and tells what it never sent.
+    @Test func whatWasNeverSentIsDueToo() throws {
+        var plan = BenchPlan(
+            requests: nil, warmUp: 0, connections: 5, loops: 1, mode: .core, method: .get, url: "", headers: [:],
+            timeout: .seconds(1), httpVersion: .automatic, insecure: false)
+        plan.duration = .milliseconds(100)
+        plan.rate = 1_000_000
+        let load = BenchLoad(plan)
+        let origin = load.origin
+        guard case .ticket(let ticket) = load.begin(intendedAt: origin, origin: origin) else {
+            Issue.record("no ticket")
+            return
+        }
+        load.end(ticket, .init(status: 200))
+        MonotonicTime.sleep(until: origin + 100_000_000)
+        guard case .over = load.begin(intendedAt: origin + 1000, origin: origin) else {
+            Issue.record("the run is not over")
+            return
+        }
+        let snapshot = try #require(load.snapshot())
+        #expect(snapshot.result.due == 100_000 && snapshot.result.neverSent == 99_999)
+        #expect(snapshot.result.timed == 100_000)
+        #expect(abs(snapshot.answeredPerSecond - 10) < 0.001)
+    }
+
+    /// The rate is that of the measured part: what is answered in the wait after it is counted, and not in the rate.
+    @Test func theRateIsWithoutTheDrain() throws {
+        let server = try ScriptedServer()
+        try server.on("/", [.send(BenchEndTests.answer)])
+        try server.on("/", [.sleep(milliseconds: 2800), .send(BenchEndTests.answer)])
+        let run = try ToolRun(
+            ["bench", server.url("/"), "-d", "2s", "-c", "1", "--warm-up", "1", "--mode", "core", "--json"])
+        let json = try run.json()
+        #expect(abs(try #require(json["seconds"] as? Double) - 2) < 0.001, "\(run.errors)")
+        #expect(json["requests_per_second"] as? Double == 0)
+        #expect(json["requests"] as? Int == 1 && json["errors"] as? Int ?? 0 <= 1)
+    }
+
+    /// Bodies are dropped as they come: an endless one takes no memory.
+    @Test(arguments: modes) func bodiesAreNotKept(_ mode: String) throws {
+        let server = try ScriptedServer()
+        let size = 64 << 20
+        try server.on(
+            nil,
+            [
+                .send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"),
+                .sendRepeated("0123456789abcdef", times: size / 16),
+            ])
+        let run = try ToolRun(
+            ["bench", server.url("/"), "-n", "6", "-c", "3", "--warm-up", "0", "--mode", mode, "--json"])
+        let json = try run.json()
+        #expect(run.status == 0 && json["bytes_received"] as? Int == 6 * size, "\(run.errors)")
+        #expect(try #require(json["peak_resident_bytes"] as? Int) < size)
     }
 
     @Test func timeEndsASlowRate() throws {
@@ -147,7 +261,7 @@ import Testing
     @Test func textThatLooksLikeATimeIsABodyByName() throws {
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .send(BenchEndTests.answer)])
-        for options in [["--data", "31d"], ["-d", "30"], ["-d", "a=1s"]] {
+        for options in [["--data", "31d"], ["--data", "30"], ["--data", "a=1s"]] {
             let run = try ToolRun(["bench", server.url("/"), "-n", "1", "--warm-up", "0"] + options)
             #expect(run.status == 0, "\(run.errors)")
         }

@@ -64,7 +64,10 @@ enum {
   /* Also deliver PROGRESS. */
   ERRAND_REQUEST_REPORT_PROGRESS = 16,
   /* Neither send nor keep the group's cookies. */
-  ERRAND_REQUEST_NO_COOKIES = 32
+  ERRAND_REQUEST_NO_COOKIES = 32,
+  /* Count the body's bytes and limits and drop them: the response has no body.
+     Ignored where it is streamed. For load generators. */
+  ERRAND_REQUEST_DISCARD_BODY = 64
 };
 
 /* body_length for "not known" and "to the end of the file". */

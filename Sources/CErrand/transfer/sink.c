@@ -286,6 +286,8 @@ size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
       errand__loop_review(loop, t);
     }
     errand__loop_flush_later(loop, t);
+  } else if (t->flags & ERRAND_REQUEST_DISCARD_BODY) {
+    return n;
   } else if (!t->payload) {
     errand__payload_begin(slot, room);
   }

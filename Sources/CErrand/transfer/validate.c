@@ -237,7 +237,7 @@ errand_status errand__request_check(const errand_request *r,
   if (status != ERRAND_OK)
     return status;
   if ((int) r->priority < ERRAND_PRIORITY_DEFAULT ||
-      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~63u))
+      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~127u))
     return ERRAND_INVALID_OPTION;
   status = check_authentication(r, headers);
   if (status != ERRAND_OK)

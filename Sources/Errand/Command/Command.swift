@@ -212,6 +212,10 @@ public struct CommandOptions: OptionSet, Sendable, Hashable {
     /// the others; the transfer ends when none is left. One that joins hears only the events that are still to come. Any
     /// method: two equal POSTs at the same time are sent as one.
     public static let coalesced = CommandOptions(rawValue: 8)
+
+    /// Count the bytes of the response's body and drop them. Not public: what reads a body, a cache for one, would take it
+    /// for an empty one. For load generators, which read none.
+    package static let discardsBody = CommandOptions(rawValue: 1 << 31)
 }
 
 /// A name and an optional value of a URL's query.

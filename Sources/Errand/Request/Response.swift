@@ -48,6 +48,9 @@ public struct Response: Sendable {
 
     /// How long each phase took, and what it cost.
     public var metrics: TransferMetrics { storage.metrics }
+
+    /// Bytes of the body on the wire, without the price of all metrics.
+    package var bytesReceived: UInt64 { storage.bytesReceived }
 }
 
 extension Response: CustomStringConvertible {

@@ -69,6 +69,8 @@ class ResponseStorage: @unchecked Sendable {
 
     var trailers: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
     var metrics: TransferMetrics { TransferMetrics() }
+    /// Of the body on the wire.
+    var bytesReceived: UInt64 { metrics.bytesReceived }
     /// `nil` where no cache had to do with it.
     var cacheInfo: CacheInfo? { nil }
 

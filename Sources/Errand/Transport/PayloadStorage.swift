@@ -29,6 +29,8 @@ final class PayloadStorage: ResponseStorage, @unchecked Sendable {
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
+    override var bytesReceived: UInt64 { record.bytes_received }
+
     override var metrics: TransferMetrics {
         var metrics = TransferMetrics(record)
         metrics.remoteAddress = Self.text(errand_payload_remote_address(payload))

@@ -12,6 +12,7 @@ extension RequestDescription {
         if options.contains(.freshConnection) { request.flags |= UInt32(ERRAND_REQUEST_FRESH_CONNECTION) }
         if options.contains(.allowReplay) { request.flags |= UInt32(ERRAND_REQUEST_ALLOW_REPLAY) }
         if options.contains(.withoutCookies) { request.flags |= UInt32(ERRAND_REQUEST_NO_COOKIES) }
+        if options.contains(.discardsBody) { request.flags |= UInt32(ERRAND_REQUEST_DISCARD_BODY) }
         if delivery == .streamed { request.flags |= UInt32(ERRAND_REQUEST_STREAM_RESPONSE) }
         if !reports.isEmpty { request.flags |= reports.cFlags }
         switch authentication {

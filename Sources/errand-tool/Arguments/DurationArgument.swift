@@ -20,19 +20,6 @@ struct DurationArgument: ExpressibleByArgument, Hashable, Sendable, CustomString
         hasUnit = unit != nil
     }
 
-    /// Whether text that is not a duration was meant as one, so that it must not be taken for something else: a number
-    /// with what people write as a unit.
-    static func isMeant(by text: String) -> Bool {
-        let unsigned = text.drop { "+-".contains($0) }
-        let unit = unsigned.drop { $0.isNumber || $0 == "." || $0 == "," }
-        return unsigned.first?.isNumber == true && words.contains(unit.trimmingPrefix(" ").lowercased())
-    }
-
-    private static let words: Set<String> = [
-        "ns", "us", "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hr",
-        "hrs", "hour", "hours", "d", "day", "days", "w", "week", "weeks",
-    ]
-
     /// As `--help` shows a default.
     var description: String { "\(Double(duration.nanoseconds) / 1e9)s" }
 

@@ -14,6 +14,7 @@ final class BatchEngine: BenchEngine {
         var path: String { ticket == nil ? "http://" : command.path }
         var body: RequestBody { command.body }
         var cache: CachePolicy? { command.cache }
+        var options: CommandOptions { command.options }
         var acceptedStatusCodes: StatusCodes { .any }
 
         func decode(_ response: Errand.Response) throws -> NoContent {

@@ -18,7 +18,7 @@ extension Bench {
         if cache != nil, mode == .core {
             throw ToolError(.usage, "the core has no cache: --cache is for the other modes")
         }
-        let (duration, data) = try durationAndData()
+        let duration = try measuredTime()
         let body = try data.map { text throws(ToolError) in try BodyArgument(text).load() }
         var fields = HTTPFields()
         for header in headers {
@@ -50,23 +50,15 @@ extension Bench {
         return (count, min(.seconds(1), duration.map { $0 / 10 } ?? .seconds(1)))
     }
 
-    /// Both are `-d` to the people who write load tests, so `-d 10s` is a time and `-d 'a=1'` a body.
-    private func durationAndData() throws(ToolError) -> (Duration?, String?) {
-        var duration = duration?.duration
-        var data = data
-        for text in durationOrData {
-            if let time = DurationArgument(argument: text), time.hasUnit {
-                guard duration == nil else { throw ToolError(.usage, "a duration is given twice") }
-                duration = time.duration
-            } else if DurationArgument.isMeant(by: text) {
-                throw ToolError(
-                    .usage, "-d '\(text)' looks like a time, which is \(DurationArgument.rule); --data gives a body")
-            } else {
-                guard data == nil else { throw ToolError(.usage, "a body is given twice") }
-                data = text
-            }
+    /// `-d` is a body to curl, a duration to wrk and hey: here it is a duration with its unit, and never a body.
+    private func measuredTime() throws(ToolError) -> Duration? {
+        guard let duration else { return nil }
+        guard let time = DurationArgument(argument: duration), time.hasUnit else {
+            throw ToolError(
+                .usage,
+                "-d '\(duration)' is no duration with its unit, such as 10s, 500ms or 1.5m; --data gives a body")
         }
-        return (duration, data)
+        return time.duration
     }
 
     private func check(_ value: Int?, _ range: ClosedRange<Int>, _ name: String) throws(ToolError) {

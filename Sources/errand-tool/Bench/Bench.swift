@@ -11,14 +11,20 @@ struct Bench: AsyncParsableCommand {
             open loop: requests are sent at their times whether or not earlier ones were answered, and latency counts \
             from the intended time, so that a server that stalls cannot hide it.
 
-            Latencies and requests a second are those of answered requests, whatever their status; requests without an \
-            answer are errors. At the end of -d, what is in flight gets twice the time of the slowest answer, 1 s at \
-            least and 30 s at most; what is unanswered then is cancelled, and an error. So it is 1 s after an interrupt.
+            Requests a second are those that were answered, whatever their status, until the measured time was over. \
+            Requests without an answer are errors. At the end of -d, what is in flight gets twice the time of the slowest \
+            answer, 1 s at least and 30 s at most. What is unanswered then is cancelled, an error, and the exit code 13. \
+            So it is 1 s after an interrupt.
 
-            --json prints one object: requests, errors, seconds, requests_per_second, bytes_received, \
-            cpu_user_seconds, cpu_system_seconds, cpu_microseconds_per_request, peak_resident_bytes, \
-            latency_microseconds {min, mean, p50, p90, p99, p999, max}, latency_spectrum [[percentile, microseconds], \
-            ...], status {code: count}, mode, connections, loops.
+            Latencies are those of answers, and the waits of requests that waited for an answer in vain: timeouts, what \
+            was unanswered at the end, and with --rate what was due and could not be sent. A refused or lost connection \
+            has no latency. Bodies are counted and dropped, not kept; with --cache they are kept.
+
+            --json prints one object: due, requests, errors, unanswered, refused, never_sent, seconds, \
+            requests_per_second, bytes_received, cpu_user_seconds, cpu_system_seconds, cpu_microseconds_per_request, \
+            peak_resident_bytes, latency_microseconds {min, mean, p50, p90, p99, p999, max}, latency_spectrum \
+            [[percentile, microseconds], ...], status {code: count}, mode, in_flight, connections (open at the end), \
+            loops. due is requests + never_sent; errors has unanswered and refused (by a full queue) in it.
 
             \(ExitStatus.help)
             """)
@@ -33,16 +39,14 @@ struct Bench: AsyncParsableCommand {
     var requests: Int?
 
     @Option(
-        name: .customShort("d"),
+        name: .shortAndLong,
+        help: ArgumentHelp("Measure for so long: a time with its unit, such as 10s.", valueName: "time"))
+    var duration: String?
+
+    @Option(
         help: ArgumentHelp(
-            "A time such as 10s, or a body: what looks like a time with its unit is one. See --duration and --data.",
-            valueName: "duration-or-data"))
-    var durationOrData: [String] = []
-
-    @Option(help: ArgumentHelp("Measure for so long: \(DurationArgument.rule)."))
-    var duration: DurationArgument?
-
-    @Option(help: ArgumentHelp("Body of each request, '@file' for a file's bytes; POST unless -X.", valueName: "data"))
+            "Body of each request, '@file' for a file's bytes; POST unless -X. Not -d, which is the duration.",
+            valueName: "data"))
     var data: String?
 
     @Option(
@@ -125,8 +129,9 @@ struct Bench: AsyncParsableCommand {
             await clock.value
             await line.end()
             interrupt.end()
+            let connections = OpenConnections.count()
             await engine.shutDown()
-            try finish(plan, load, loops: engine.loops)
+            try finish(plan, load, loops: engine.loops, connections: connections)
         }
     }
 
@@ -141,21 +146,33 @@ struct Bench: AsyncParsableCommand {
         }
     }
 
-    private func finish(_ plan: BenchPlan, _ load: BenchLoad, loops: Int) throws(ToolError) {
-        guard let (result, from, to) = load.snapshot() else {
+    private func finish(_ plan: BenchPlan, _ load: BenchLoad, loops: Int, connections: Int) throws(ToolError) {
+        guard let run = load.snapshot() else {
             // Without a signal, only a core that takes no more requests ends a run in the warm-up.
             if let error = load.firstError, !load.isInterrupted {
                 throw ToolError(error.exit, "stopped in the warm-up: \(error.text)")
             }
             throw ToolError(.interrupted, "interrupted in the warm-up, so nothing was measured")
         }
+        let result = run.result
         let report = BenchReport(
-            result: result, from: from, to: to, mode: plan.mode, connections: plan.connections, loops: loops)
+            run: run, mode: plan.mode, inFlight: plan.connections, connections: connections, loops: loops,
+            rate: plan.rate)
         try StandardOutput.write((json ? report.json.text(pretty: true) : report.table) + "\n")
         if json, let error = result.firstError { StandardError.print("errand: first error: \(error.text)") }
         if load.isInterrupted { throw ToolError(.interrupted, "interrupted") }
         if let error = result.firstError, result.errors == result.requests {
             throw ToolError(error.exit, "no request was answered: \(error.text)")
+        }
+        if result.neverSent > 0 {
+            StandardError.print(
+                "errand: \(result.neverSent.grouped) of \(result.due.grouped) requests that were due were never sent: "
+                    + "the load generator is the limit; lower --rate")
+        }
+        if result.unanswered > 0 {
+            throw ToolError(
+                .timeout,
+                "\(result.unanswered.grouped) of \(result.due.grouped) requests had no answer when the run was over")
         }
     }
 }

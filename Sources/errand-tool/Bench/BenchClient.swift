@@ -17,7 +17,7 @@ enum BenchClient {
         configuration.originInFlightLimit = plan.connections
         configuration.connection = plan.connection
         configuration.timeouts = Timeouts(connect: plan.timeout, idle: plan.timeout)
-        configuration.limits = Limits(bodyBytes: BenchPlan.bodyLimit, decodedBytes: BenchPlan.bodyLimit)
+        configuration.limits = Limits(bodyBytes: plan.bodyLimit, decodedBytes: plan.bodyLimit)
         configuration.redirects = .doNotFollow
         if plan.cache == .sqlite { configuration.cache = ResponseCache(BenchStore.make()) }
         return Client(configuration: configuration)
@@ -31,19 +31,21 @@ enum BenchClient {
 
 extension BenchLoad.Outcome {
     init(_ response: Response) {
-        self.init(status: response.statusCode, bytes: UInt64(response.body.count))
+        // Not the body's: that was dropped.
+        self.init(status: response.statusCode, bytes: response.bytesReceived)
     }
 
     init(_ error: any Error) {
         let failure = (error as? ErrandError).map { ToolError($0) } ?? ToolError(.internalFailure, "\(error)")
-        self.init(error: BenchLoad.ErrorNote(failure))
+        let isRefused = error as? ErrandError == .queueFull
+        self.init(error: BenchLoad.ErrorNote(failure, wait: isRefused ? .toTheRunsEnd : .none))
     }
 
     init<C: Command>(_ request: Request<C>) where C.Response == Response {
         if let response = request.response, request.error == nil {
             self.init(response)
         } else {
-            self.init(error: BenchLoad.ErrorNote(ToolError(request.error ?? .cancelled)))
+            self.init(request.error ?? .cancelled)
         }
     }
 }

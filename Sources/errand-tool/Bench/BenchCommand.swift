@@ -8,6 +8,9 @@ struct BenchCommand: Command {
     let body: RequestBody
     let cache: CachePolicy?
 
+    /// A body is counted and dropped: an endless one takes no memory. A cache needs it.
+    var options: CommandOptions { cache == nil ? .discardsBody : [] }
+
     /// Every status is counted, none is an error.
     var acceptedStatusCodes: StatusCodes { .any }
 }

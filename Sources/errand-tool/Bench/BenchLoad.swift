@@ -4,7 +4,8 @@ import Synchronization
 /// Hands out requests and counts how they end. Every engine asks it, from whatever thread it is on.
 ///
 /// A request's latency is counted from the moment its ticket says: the submission in a closed loop, the intended send
-/// time at a fixed rate, so that a server that stalls cannot hide the requests that could not be sent meanwhile.
+/// time at a fixed rate, so that a server that stalls cannot hide the requests that could not be sent meanwhile. Requests
+/// that were due and have no answer when the run is over count with the time that they waited.
 final class BenchLoad: Sendable {
     struct Ticket: Sendable {
         let time: UInt64
@@ -29,6 +30,29 @@ final class BenchLoad: Sendable {
         var isInterrupted = false
         /// What is in flight is being cancelled.
         var isCut = false
+        /// When the schedule of an open loop began: the start of the warm-up, then of the measured part.
+        var origin: UInt64
+        /// Of `started`, those of the warm-up; known when the measured part begins.
+        var startedBefore: UInt64 = 0
+        /// The end of the measured part, before the wait for what was in flight then.
+        var measured: Measured?
+    }
+
+    /// The measured part of a run, without the drain.
+    struct Measured: Sendable {
+        let end: UInt64
+        let answered: UInt64
+        let bytes: UInt64
+    }
+
+    /// An answer to an open loop that asks for a ticket.
+    enum Departure: Sendable {
+        case ticket(Ticket)
+        /// The warm-up has all its requests, and the measured part has not begun.
+        case wait
+        /// The measured part has begun: the schedule begins again at that time.
+        case restart(UInt64)
+        case over
     }
 
     private let began = MonotonicTime.now
@@ -36,6 +60,8 @@ final class BenchLoad: Sendable {
     private let warmUpEnd: UInt64?
     private let wanted: UInt64?
     private let duration: UInt64?
+    /// Requests a second of an open loop; `nil`: a closed one.
+    private let rate: Double?
     private let state: Mutex<State>
 
     private static let second: UInt64 = 1_000_000_000
@@ -45,7 +71,14 @@ final class BenchLoad: Sendable {
         warmUpEnd = plan.warmUpTime.map { [began] in began + $0.nanoseconds }
         wanted = plan.requests
         duration = plan.duration?.nanoseconds
-        state = Mutex(State(phase: plan.warmUp == 0 ? .measuring(from: .read()) : .warmingUp))
+        rate = plan.rate
+        var state = State(origin: began)
+        if plan.warmUp == 0 {
+            let from = ProcessUsage.read()
+            state.phase = .measuring(from: from)
+            state.origin = from.time
+        }
+        self.state = Mutex(state)
     }
 
     /// The next request of a closed loop, or `nil` when there are enough.
@@ -53,10 +86,26 @@ final class BenchLoad: Sendable {
         begin(time: nil)
     }
 
-    /// A request that should be sent at that time.
-    func begin(intendedAt time: UInt64) -> Ticket? {
-        begin(time: time)
+    /// A request of an open loop that should be sent at that time of a schedule that began at `origin`.
+    func begin(intendedAt time: UInt64, origin: UInt64) -> Departure {
+        let now = MonotonicTime.now
+        let (departure, waiter) = state.withLock { state -> (Departure, CheckedContinuation<Void, Never>?) in
+            if case .measuring(let from) = state.phase {
+                if origin != state.origin { return (.restart(state.origin), nil) }
+                // What is due after the end is not of the run, however early it is asked for.
+                if let duration, time >= from.time + duration { drain(&state, now) }
+            } else if case .warmingUp = state.phase, state.started >= warmUp {
+                return (.wait, nil)
+            }
+            let ticket = begin(&state, time: time, now: now)
+            return (ticket.map { .ticket($0) } ?? .over, finishIfDrained(&state))
+        }
+        waiter?.resume()
+        return departure
     }
+
+    /// When the schedule of an open loop begins.
+    var origin: UInt64 { state.withLock { $0.origin } }
 
     private func begin(time: UInt64?) -> Ticket? {
         let now = MonotonicTime.now
@@ -107,11 +156,20 @@ final class BenchLoad: Sendable {
         _ state: inout State, _ ticket: Ticket, _ outcome: Outcome, _ now: UInt64
     ) -> CheckedContinuation<Void, Never>? {
         var outcome = outcome
-        if state.isCut, outcome.status == nil, outcome.error?.exit == .interrupted { outcome.error = .unanswered }
+        if state.isCut, outcome.status == nil, outcome.error?.exit == .interrupted {
+            outcome.error = .unanswered
+        }
         state.ended += 1
-        // A warm-up that ended by its time may have started more than is wanted; then the first ones count.
-        if state.result.requests < wanted ?? .max {
-            state.result.count(outcome, nanoseconds: now > ticket.time ? now - ticket.time : 0)
+        // A warm-up that ended by its time may have started more than is wanted; then the first ones count. In an open loop
+        // what was due in the warm-up is of the warm-up.
+        let isOfTheWarmUp = rate != nil && ticket.time < state.origin
+        if state.result.requests < wanted ?? .max, !isOfTheWarmUp {
+            if outcome.status == nil, let error = outcome.error {
+                if error.wait == .toItsEnd, state.isCut { state.result.unanswered += 1 }
+                state.result.count(error, intendedAt: ticket.time, now: now)
+            } else {
+                state.result.count(outcome, nanoseconds: now > ticket.time ? now - ticket.time : 0)
+            }
         }
         switch state.phase {
         case .warmingUp where state.ended == warmUp: measure(&state)
@@ -122,9 +180,20 @@ final class BenchLoad: Sendable {
     }
 
     private func measure(_ state: inout State) {
+        let from = ProcessUsage.read()
         state.result = Result()
-        state.warmed = state.ended
-        state.phase = .measuring(from: .read())
+        // In an open loop what is in flight is of the warm-up too: its time was before.
+        state.warmed = rate == nil ? state.ended : state.started
+        state.startedBefore = state.started
+        state.origin = from.time
+        state.phase = .measuring(from: from)
+    }
+
+    /// Requests that were due in the measured part of an open loop.
+    private func due(_ state: State, from: ProcessUsage, by now: UInt64) -> UInt64 {
+        guard let rate else { return 0 }
+        let time = min(now - min(now, from.time), duration ?? .max)
+        return min(UInt64(min(Double(time) * rate / 1e9, 1e18).rounded(.up)), wanted ?? .max)
     }
 
     /// What is in flight gets as long as the slowest answer took, twice, but 1 s at least and 30 s at most.
@@ -133,14 +202,24 @@ final class BenchLoad: Sendable {
         let grace = min(max(slowest * 2, BenchLoad.second), 30 * BenchLoad.second)
         switch state.phase {
         case .warmingUp: state.phase = .draining(from: nil, until: now + grace)
-        case .measuring(let from): state.phase = .draining(from: from, until: now + grace)
+        case .measuring(let from):
+            let end = duration.map { min(now, from.time + $0) } ?? now
+            state.measured = Measured(end: end, answered: state.result.answered, bytes: state.result.bytes)
+            if let rate {
+                state.result.countNeverSent(
+                    state.started - state.startedBefore, upTo: due(state, from: from, by: now), from: from.time,
+                    rate: rate)
+            }
+            state.phase = .draining(from: from, until: now + grace)
         case .draining, .done: break
         }
     }
 
     private func finishIfDrained(_ state: inout State) -> CheckedContinuation<Void, Never>? {
         guard case .draining(let from, _) = state.phase, state.ended == state.started else { return nil }
-        state.phase = .done(from: from, to: .read())
+        let to = ProcessUsage.read()
+        state.result.endWaiting(at: to.time)
+        state.phase = .done(from: from, to: to)
         let waiter = state.waiter
         state.waiter = nil
         return waiter
@@ -227,13 +306,36 @@ final class BenchLoad: Sendable {
     var firstError: ErrorNote? { state.withLock { $0.result.firstError } }
 
     /// What has been counted so far, and since when; `nil` in the warm-up.
-    func snapshot() -> (result: Result, from: ProcessUsage, to: ProcessUsage)? {
+    func snapshot() -> Snapshot? {
         state.withLock { state in
             switch state.phase {
             case .warmingUp, .draining(nil, _), .done(nil, _): nil
-            case .measuring(let from), .draining(let from?, _): (state.result, from, .read())
-            case .done(let from?, let to): (state.result, from, to)
+            case .measuring(let from), .draining(let from?, _): Snapshot(state.result, from, .read(), state.measured)
+            case .done(let from?, let to): Snapshot(state.result, from, to, state.measured)
             }
         }
+    }
+
+    /// What has been counted, and in which time.
+    struct Snapshot: Sendable {
+        let result: Result
+        let from: ProcessUsage
+        let to: ProcessUsage
+        /// `nil`: the measured part goes on.
+        let measured: Measured?
+
+        init(_ result: Result, _ from: ProcessUsage, _ to: ProcessUsage, _ measured: Measured?) {
+            self.result = result
+            self.from = from
+            self.to = to
+            self.measured = measured
+        }
+
+        /// Of the measured part, without the drain.
+        var seconds: Double { Double((measured?.end ?? to.time) - from.time) / 1e9 }
+        var answeredPerSecond: Double { rate(of: measured?.answered ?? result.answered) }
+        var bytesPerSecond: Double { rate(of: measured?.bytes ?? result.bytes) }
+
+        private func rate(of count: UInt64) -> Double { seconds > 0 ? Double(count) / seconds : 0 }
     }
 }

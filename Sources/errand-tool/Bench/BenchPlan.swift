@@ -50,8 +50,8 @@ struct BenchPlan: Sendable {
     var caFile: String?
     var insecure: Bool
 
-    /// At most this many bytes of one response are kept.
-    static let bodyLimit = 1 << 30
+    /// At most this many bytes of one response are taken: no limit where they are dropped.
+    var bodyLimit: Int { cache == nil ? 1 << 50 : 1 << 30 }
 
     /// The request as the Swift modes send it: a path below the client's base URL, as a service would say it; fields
     /// and limits are the client's too.

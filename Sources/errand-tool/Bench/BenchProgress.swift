@@ -27,11 +27,10 @@ final class BenchProgress: Sendable {
     }
 
     private static func line(_ load: BenchLoad) -> String {
-        guard let (result, from, to) = load.snapshot() else { return "warming up" }
-        let seconds = Double(to.time - from.time) / 1e9
-        let rate = seconds > 0 ? Double(result.answered) / seconds : 0
-        let p99 = result.answered > 0 ? Double(result.latency.valueAtPercentile(99)) / 1e3 : 0
-        return "\(seconds.text(1)) s  \(result.requests.grouped) requests  \(rate.text(0))/s  "
-            + "p99 \(p99.text(0)) us  \(result.errors.grouped) errors"
+        guard let snapshot = load.snapshot() else { return "warming up" }
+        let result = snapshot.result
+        let p99 = result.latency.totalCount > 0 ? Double(result.latency.valueAtPercentile(99)) / 1e9 : 0
+        return "\(snapshot.seconds.text(1)) s  \(result.requests.grouped) requests  "
+            + "\(snapshot.answeredPerSecond.text(0))/s  p99 \(p99.timeText)  \(result.errors.grouped) errors"
     }
 }

@@ -2,21 +2,24 @@ import Histogram
 
 /// What a finished run says, as JSON with documented keys and as a table.
 struct BenchReport {
-    let result: BenchLoad.Result
-    let from: ProcessUsage
-    let to: ProcessUsage
+    let run: BenchLoad.Snapshot
     let mode: BenchPlan.Mode
+    /// Requests in flight at most.
+    let inFlight: Int
+    /// Connections that were open at the end.
     let connections: Int
     let loops: Int
+    /// Requests a second of an open loop; `nil`: a closed one.
+    let rate: Double?
+
+    private var result: BenchLoad.Result { run.result }
 
     private static let percentiles: [(key: String, value: Double)] = [
         ("p50", 50), ("p90", 90), ("p99", 99), ("p999", 99.9),
     ]
 
-    var seconds: Double { Double(to.time - from.time) / 1e9 }
-    var requestsPerSecond: Double { seconds > 0 ? Double(result.answered) / seconds : 0 }
-    var cpuUser: Double { to.user - from.user }
-    var cpuSystem: Double { to.system - from.system }
+    var cpuUser: Double { run.to.user - run.from.user }
+    var cpuSystem: Double { run.to.system - run.from.system }
     var cpuMicrosecondsPerRequest: Double { (cpuUser + cpuSystem) * 1e6 / Double(max(1, result.requests)) }
 
     private var statuses: [(code: Int, count: UInt64)] {
@@ -56,10 +59,14 @@ struct BenchReport {
 
     var json: JSONValue {
         .object([
+            ("due", .integer(result.due)),
             ("requests", .integer(result.requests)),
             ("errors", .integer(result.errors)),
-            ("seconds", .number(seconds)),
-            ("requests_per_second", .number(requestsPerSecond)),
+            ("unanswered", .integer(result.unanswered)),
+            ("refused", .integer(result.refused)),
+            ("never_sent", .integer(result.neverSent)),
+            ("seconds", .number(run.seconds)),
+            ("requests_per_second", .number(run.answeredPerSecond)),
             ("bytes_received", .integer(result.bytes)),
             ("cpu_user_seconds", .number(cpuUser)),
             ("cpu_system_seconds", .number(cpuSystem)),
@@ -75,6 +82,7 @@ struct BenchReport {
                 .object(statuses.map { (String($0.code), .integer($0.count)) })
             ),
             ("mode", .string(mode.rawValue)),
+            ("in_flight", .integer(inFlight)),
             ("connections", .integer(connections)),
             ("loops", .integer(loops)),
         ])
@@ -82,9 +90,10 @@ struct BenchReport {
 
     var table: String {
         var rows: [(String, String)] = [
-            ("mode", "\(mode.rawValue), \(connections) connections, \(loops) \(loops == 1 ? "loop" : "loops")"),
-            ("requests", "\(result.requests.grouped) in \(seconds.text(3)) s, \(result.errors.grouped) errors"),
-            ("rate", "\(requestsPerSecond.text(0)) requests/s, \(megabytesPerSecond) MB/s"),
+            ("mode", "\(mode.rawValue), \(inFlight.grouped) in flight, \(loops) \(loops == 1 ? "loop" : "loops")"),
+            ("connections", "\(connections.grouped) open at the end"),
+            ("requests", "\(result.requests.grouped) in \(run.seconds.timeText), \(result.errors.grouped) errors"),
+            ("rate", "\(run.answeredPerSecond.text(0)) requests/s, \((run.bytesPerSecond / 1e6).text(1)) MB/s"),
             (
                 "CPU",
                 "\(cpuMicrosecondsPerRequest.text(2)) us/request "
@@ -92,9 +101,18 @@ struct BenchReport {
             ),
             ("peak memory", "\((Double(ProcessUsage.peakResident) / 1e6).text(1)) MB resident"),
         ]
+        if let rate {
+            rows.insert(
+                (
+                    "due",
+                    "\(result.due.grouped) at \(rate.text(rate < 10 ? 3 : 0))/s: \(result.answered.grouped) answered, "
+                        + "\(result.unanswered.grouped) unanswered, \(result.refused.grouped) refused, "
+                        + "\(result.neverSent.grouped) never sent"
+                ), at: 2)
+        }
         rows += statuses.map { ("status \($0.code)", $0.count.grouped) }
         rows.append(("latency", ""))
-        rows += latencies.map { ("  " + $0.key, $0.microseconds.map { "\($0.text(1)) us" } ?? "-") }
+        rows += latencies.map { ("  " + $0.key, $0.microseconds.map { ($0 / 1e6).timeText } ?? "-") }
         let width = rows.map(\.0.count).max() ?? 0
         var text = rows.map { name, value in
             let padding = String(repeating: " ", count: width - name.count)
@@ -102,9 +120,5 @@ struct BenchReport {
         }.joined(separator: "\n")
         if let error = result.firstError { text += "\nfirst error: \(error.text)" }
         return text
-    }
-
-    private var megabytesPerSecond: String {
-        (seconds > 0 ? Double(result.bytes) / 1e6 / seconds : 0).text(1)
     }
 }

@@ -95,7 +95,8 @@ final class CoreEngine: BenchEngine, @unchecked Sendable {
             }
             guard errand_submit(group, items.baseAddress.unsafelyUnwrapped, tags.count) != tags.count else { return }
             for item in items where item.status != .ok {
-                let note = BenchLoad.ErrorNote(ToolError(item.status))
+                let note = BenchLoad.ErrorNote(
+                    ToolError(item.status), wait: item.status == .queueFull ? .toTheRunsEnd : .none)
                 load.end(BenchLoad.Ticket(time: item.tag & ~CoreEngine.repeats), BenchLoad.Outcome(error: note))
                 // Nothing will end and bring the next one, so the loop would never be over.
                 if item.tag & CoreEngine.repeats != 0 { load.stop() }

@@ -31,8 +31,9 @@ final class CoreRequest: @unchecked Sendable {
         }
         request.timeout_connect = milliseconds
         request.timeout_idle = milliseconds
-        request.limit_body_bytes = Int64(BenchPlan.bodyLimit)
-        request.limit_decoded_bytes = Int64(BenchPlan.bodyLimit)
+        request.limit_body_bytes = Int64(plan.bodyLimit)
+        request.limit_decoded_bytes = Int64(plan.bodyLimit)
+        request.flags = UInt32(ERRAND_REQUEST_DISCARD_BODY)
         template = request
         self.blocks = blocks
         let status = errand_request_validate(&request)

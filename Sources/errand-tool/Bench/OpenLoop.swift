@@ -6,8 +6,8 @@ enum OpenLoop {
     /// Requests a second; below one in 17 minutes there is no load.
     static let rates = 0.001...10_000_000
 
-    /// How long after the end of a run its thread may sleep.
-    private static let period: UInt64 = 50_000_000
+    /// How long after the end of a run, or of the warm-up, its thread may sleep.
+    private static let period: UInt64 = 10_000_000
 
     /// Returns when the load has no more tickets and the thread touches nothing any more.
     static func run(rate: Double, tick: UInt64, engine: any BenchEngine, load: BenchLoad) async {
@@ -22,7 +22,7 @@ enum OpenLoop {
     }
 
     private static func send(rate: Double, tick: UInt64, engine: any BenchEngine, load: BenchLoad) {
-        let first = MonotonicTime.now
+        var first = load.origin
         var number = 0.0
         while true {
             let due = first + UInt64(min(number * 1e9 / rate, 1e18))
@@ -30,11 +30,19 @@ enum OpenLoop {
             let departure = past == 0 ? due : due + tick - past
             while MonotonicTime.now < departure {
                 guard !load.isOver else { return }
+                if load.origin != first { break }
                 MonotonicTime.sleep(until: min(departure, MonotonicTime.now + period))
             }
-            guard let ticket = load.begin(intendedAt: due) else { return }
-            engine.send(ticket, load)
-            number += 1
+            switch load.begin(intendedAt: due, origin: first) {
+            case .ticket(let ticket):
+                engine.send(ticket, load)
+                number += 1
+            case .wait: MonotonicTime.sleep(until: MonotonicTime.now + 1_000_000)
+            case .restart(let origin):
+                first = origin
+                number = 0
+            case .over: return
+            }
         }
     }
 }
