@@ -72,6 +72,26 @@ static void malformed_urls(void **state) {
       "http://a<b>/",
       "http://ho\rst/",
       "http://ho%00st/",
+      text("http://good.test\\@127.0.0.1:%u/", port),
+      text("http://good.test@other.test@127.0.0.1:%u/", port),
+      "http://[::%31]/",
+      "http://[::1%25lo]/",
+      "http://[fe80::1%25]/",
+      "http://127.0.0.1.1/",
+      "http://127.0.0.256/",
+      "http://127.0.0.09/",
+      "http://test.127/",
+      "http://a%2541/",
+      "http://a%4/",
+      "http://a%zz/",
+      /* What these are mapped to. */
+      "http://GOO%C2%A0%E3%80%80goo.test/",
+      "http://GOO\xc2\xa0\xe3\x80\x80goo.test/",
+      "http://%EF%BC%85%EF%BC%90%EF%BC%90.test/",
+      "http://evil.test%EF%BC%8F.good.test/",
+      "http://a%E2%80%8Db.test/",
+      "http://%C2%AD/",
+      "http://b%FCcher.test/",
   };
   for (size_t i = 0; i < COUNT_OF(urls); i++) {
     errand_request request = rig_request("GET", urls[i]);

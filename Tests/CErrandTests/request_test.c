@@ -80,6 +80,13 @@ static void a_handle_takes_every_kind_of_url(void **state) {
       {"http://loc%61lhost", "/h", "/h", "localhost", false},
       {"http://127.1", "/i", "/i", "127.0.0.1", false},
       {"http://127.0.0.1", "?", "/?", "127.0.0.1", false},
+      /* What is looked up is what is said, whatever the spelling. */
+      {"http://0x7f000001", "/j#k", "/j", "127.0.0.1", false},
+      {"http://127.0.0.1.", "/l", "/l", "127.0.0.1", false},
+      {"http://me:secret@127.0.0.%31", "/m?n#o", "/m?n", "127.0.0.1", true},
+      {"http://%EF%BC%91%EF%BC%92%EF%BC%97%E3%80%82\xef\xbc\x91", "?p", "/?p",
+       "127.0.0.1", false},
+      {"http://\xef\xbd\x8cocalhost", "", "/", "localhost", false},
   };
   RIG_ON(rig, NULL, ERRAND_FAULT_STEP(ECHO));
   for (size_t i = 0; i < 3 * COUNT_OF(urls); i++) {

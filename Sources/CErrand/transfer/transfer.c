@@ -155,9 +155,10 @@ static void copy_numbers(errand__transfer *t, const errand_request *r) {
 errand_status errand__transfer_create(const errand_request *r,
                                       errand_options *options,
                                       errand__transfer **out) {
+  char host[ERRAND__HOST_ROOM];
   errand__url url;
   errand__header_facts facts;
-  errand_status status = errand__request_check(r, options, &url, &facts);
+  errand_status status = errand__request_check(r, options, host, &url, &facts);
   if (status != ERRAND_OK)
     return status;
   errand__source *source;
@@ -194,9 +195,9 @@ errand_status errand__transfer_create(const errand_request *r,
   }
   struct curl_slist *nodes = tail;
   char *cursor = (char *) (nodes + node_count);
-  const char *given = (const char *) r->url.data;
-  t->url = place(&cursor, given, url.length);
-  url.host = t->url + (url.host - given);
+  errand__url_write(&url, (const char *) r->url.data, cursor);
+  t->url = cursor;
+  cursor += url.length + 1;
   t->url_parts = url;
   t->origin_hash = errand__url_origin_hash(&url, options->seed);
   t->method = r->method.length

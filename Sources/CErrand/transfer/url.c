@@ -1,6 +1,7 @@
 #include "transfer/url.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,62 +27,45 @@ static size_t scheme_length(const char *text, size_t length) {
   return memcmp(text + i, "://", 3) == 0 ? i + 3 : 0;
 }
 
-/* Bytes a host name may hold: letters, digits, the unreserved marks, percent
-   escapes, and UTF-8, which libcurl turns into an A-label (IDN). A plain one is
-   a lower-case name or an IPv4 address. */
-enum { IN_HOST = 1, IN_PLAIN_HOST = 2, IN_BOTH = 3 };
-static const unsigned char kinds[256] = {
-    ['a' ... 'z'] = IN_BOTH, ['0' ... '9'] = IN_BOTH,   ['-'] = IN_BOTH,
-    ['.'] = IN_BOTH,         ['_'] = IN_BOTH,           ['~'] = IN_HOST,
-    ['A' ... 'Z'] = IN_HOST, [0x80 ... 0xff] = IN_HOST,
-};
-
 /* What all bytes have in common. */
 static int kind_of(const char *text, size_t length) {
-  int kind = IN_BOTH;
+  int kind = ERRAND__IN_HOST | ERRAND__IN_PLAIN_HOST;
   for (size_t i = 0; i < length; i++)
-    kind &= kinds[(unsigned char) text[i]];
+    kind &= errand__host_kinds[(unsigned char) text[i]];
   return kind;
 }
 
-static int hex_value(char c) {
-  if (is_digit(c))
-    return c - '0';
-  c |= 0x20;
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+static bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* libcurl undoes percent escapes in a host: what they stand for has to be a
-   host's byte too. */
-static bool is_escaped_host(const char *text, size_t length) {
-  for (size_t i = 0; i < length; i++) {
-    if (text[i] != '%') {
-      if (!kinds[(unsigned char) text[i]])
-        return false;
-      continue;
-    }
-    if (length - i < 3 || hex_value(text[i + 1]) < 0 ||
-        hex_value(text[i + 2]) < 0)
-      return false;
-    if (!kinds[hex_value(text[i + 1]) * 16 + hex_value(text[i + 2])])
-      return false;
-    i += 2;
+/* RFC 6874: behind "%25", or behind a "%" that begins no escape; libcurl takes
+   an escape's digits for the zone. Only link-local addresses have zones. */
+static bool is_zone(const struct in6_addr *address, const char *text,
+                    size_t length) {
+  if (!IN6_IS_ADDR_LINKLOCAL(address))
+    return false;
+  if (length >= 3 && text[1] == '2' && text[2] == '5') {
+    text += 2;
+    length -= 2;
+  } else if (length >= 3 && is_hex(text[1]) && is_hex(text[2])) {
+    return false;
   }
-  return true;
+  return length > 1 && kind_of(text + 1, length - 1) != 0;
 }
 
-/* An address, perhaps with a zone id after "%25" (RFC 6874) or "%". */
+/* An address, perhaps with a zone. */
 static bool is_ipv6(const char *text, size_t length) {
   char copy[INET6_ADDRSTRLEN];
   struct in6_addr parsed;
   const char *zone = memchr(text, '%', length);
-  if (zone)
-    length = (size_t) (zone - text);
-  if (length == 0 || length >= sizeof copy)
+  size_t address = zone ? (size_t) (zone - text) : length;
+  if (address == 0 || address >= sizeof copy)
     return false;
-  memcpy(copy, text, length);
-  copy[length] = '\0';
-  return inet_pton(AF_INET6, copy, &parsed) == 1;
+  memcpy(copy, text, address);
+  copy[address] = '\0';
+  return inet_pton(AF_INET6, copy, &parsed) == 1 &&
+         (!zone || is_zone(&parsed, zone, length - address));
 }
 
 static bool parse_port(const char *text, size_t length, uint16_t *port) {
@@ -99,21 +83,38 @@ static bool parse_port(const char *text, size_t length, uint16_t *port) {
   return value != 0;
 }
 
-static bool looks_like_ipv4(const char *host, size_t length) {
-  size_t dots = 0;
-  for (size_t i = 0; i < length; i++) {
-    if (host[i] == '.')
-      dots++;
-    else if (!is_digit(host[i]))
-      return false;
+/* The host as it stands in the URL, or as it is looked up. */
+static errand_status parse_name(const char *text, size_t length, char *room,
+                                errand__url *out) {
+  out->host = text;
+  out->host_length = length;
+  if (length == 0)
+    return ERRAND_INVALID_URL;
+  int kind = kind_of(text, length);
+  out->literal = errand__host_is_ipv4(text, length);
+  if (kind == 0 || (!out->literal && errand__host_is_number(text, length))) {
+    errand_status status = errand__host_of_url(text, length, room);
+    if (status != ERRAND_OK)
+      return status;
+    out->host = room;
+    out->host_length = strlen(room);
+    out->respelled = true;
+    out->literal = errand__host_is_ipv4(room, out->host_length);
+    kind = kind_of(room, out->host_length);
   }
-  return dots == 3;
+  out->plain = (kind & ERRAND__IN_PLAIN_HOST) != 0;
+  return ERRAND_OK;
 }
 
 static errand_status parse_authority(const char *text, size_t length,
-                                     errand__url *out) {
+                                     char *room, errand__url *out) {
+  const char *start = text;
   const char *end = text + length;
   const char *at = memrchr(text, '@', length);
+  /* The last "@" ends the user in WHATWG's reading, the first one in libcurl's
+     (parse_hostname_login); RFC 3986 knows one alone. */
+  if (at && memchr(text, '@', (size_t) (at - text)))
+    return ERRAND_INVALID_URL;
   if (at)
     text = at + 1;
   const char *after_host;
@@ -127,20 +128,19 @@ static errand_status parse_authority(const char *text, size_t length,
     out->host_length = (size_t) (close - text - 1);
     out->literal = true;
     after_host = close + 1;
+    text = out->host;
   } else {
     after_host = memchr(text, ':', (size_t) (end - text));
     if (!after_host)
       after_host = end;
-    out->host = text;
-    out->host_length = (size_t) (after_host - text);
-    if (out->host_length == 0)
-      return ERRAND_INVALID_URL;
-    int kind = kind_of(text, out->host_length);
-    if (kind == 0 && !is_escaped_host(text, out->host_length))
-      return ERRAND_INVALID_URL;
-    out->plain = !at && (kind & IN_PLAIN_HOST);
-    out->literal = looks_like_ipv4(out->host, out->host_length);
+    out->given_host_length = (size_t) (after_host - text);
+    errand_status status =
+        parse_name(text, (size_t) (after_host - text), room, out);
+    if (status != ERRAND_OK)
+      return status;
+    out->plain &= !at;
   }
+  out->host_at += (size_t) (text - start);
   if (after_host == end)
     return ERRAND_OK;
   if (*after_host != ':' ||
@@ -149,7 +149,8 @@ static errand_status parse_authority(const char *text, size_t length,
   return ERRAND_OK;
 }
 
-errand_status errand__url_parse(errand_bytes bytes, errand__url *out) {
+errand_status errand__url_parse(errand_bytes bytes, char *host,
+                                errand__url *out) {
   const char *text = (const char *) bytes.data;
   size_t length = bytes.length;
   if (!text || length == 0 || length > URL_LENGTH_MAX)
@@ -159,8 +160,10 @@ errand_status errand__url_parse(errand_bytes bytes, errand__url *out) {
     return ERRAND_INVALID_URL;
   bool http = scheme == 7 && strncasecmp(text, "http", 4) == 0;
   bool https = scheme == 8 && strncasecmp(text, "https", 5) == 0;
-  *out = (errand__url){
-      .secure = https, .port = https ? 443 : 80, .length = length};
+  *out = (errand__url){.secure = https,
+                       .port = https ? 443 : 80,
+                       .length = length,
+                       .host_at = scheme};
 
   size_t authority = scheme;
   while (authority < length && text[authority] != '/' &&
@@ -180,11 +183,28 @@ errand_status errand__url_parse(errand_bytes bytes, errand__url *out) {
   if (!http && !https)
     return ERRAND_UNSUPPORTED_SCHEME;
   errand_status status =
-      parse_authority(text + scheme, authority - scheme, out);
+      parse_authority(text + scheme, authority - scheme, host, out);
   out->target = authority;
   /* A query without a path gets a "/" from libcurl. */
   out->plain &= authority >= out->length || text[authority] == '/';
+  if (out->respelled) {
+    out->length += out->host_length - out->given_host_length;
+    out->target += out->host_length - out->given_host_length;
+  }
   return status;
+}
+
+void errand__url_write(errand__url *url, const char *given, char *out) {
+  if (!url->respelled) {
+    memcpy(out, given, url->length);
+  } else {
+    char *end = mempcpy(out, given, url->host_at);
+    end = mempcpy(end, url->host, url->host_length);
+    memcpy(end, given + url->host_at + url->given_host_length,
+           url->length - url->host_at - url->host_length);
+  }
+  out[url->length] = '\0';
+  url->host = out + url->host_at;
 }
 
 uint64_t errand__url_origin_hash(const errand__url *url, uint64_t seed) {

@@ -215,10 +215,10 @@ static errand_status check_authentication(const errand_request *r,
 }
 
 errand_status errand__request_check(const errand_request *r,
-                                    const errand_options *options,
+                                    const errand_options *options, char *host,
                                     errand__url *url,
                                     errand__header_facts *headers) {
-  errand_status status = errand__url_parse(r->url, url);
+  errand_status status = errand__url_parse(r->url, host, url);
   if (status != ERRAND_OK)
     return status;
   if (r->method.length > 0 &&
@@ -265,7 +265,8 @@ errand_status errand__request_check(const errand_request *r,
 }
 
 errand_status errand_request_validate(const errand_request *request) {
+  char host[ERRAND__HOST_ROOM];
   errand__url url;
   errand__header_facts headers;
-  return errand__request_check(request, request->options, &url, &headers);
+  return errand__request_check(request, request->options, host, &url, &headers);
 }
