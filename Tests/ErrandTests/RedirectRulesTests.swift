@@ -85,6 +85,7 @@ import Testing
             ("z", "http://a/x/z"), ("//b/z", "http://b/z"), ("?q", "http://a/x/y?q"), ("https://b/#f", "https://b/"),
             ("../z", "http://a/z"), ("/a b", "http://a/a%20b"), ("http://u:p@b/z", "http://b/z"),
             ("//u@a/z@y", "http://a/z@y"), ("", nil), ("http://", nil),
+            (" http://b/z", "http://b/z"),
         ] as [(String, String?)])
     func locations(location: String, expected: String?) throws {
         let decision = decide(302, location, from: try description(.get))
@@ -175,6 +176,51 @@ import Testing
 
     @Test func aLocationOfNobodyButAUserIsTheResponse() throws {
         guard case .take = decide(302, "//u@/z", from: try description(.get)) else { return #expect(Bool(false)) }
+    }
+
+    /// WHATWG's URL standard 4.4: `\\` is a slash, spaces in front are none. Where that leads to another host than RFC 3986
+    /// does, nobody is followed.
+    @Test(arguments: [
+        #"http://good\@evil/"#, #"//good\@evil/"#, #"http://\evil/"#, #"\\evil/"#, #"/\evil/"#, #"\/evil/"#, #"\x"#,
+    ])
+    func aHostThatBrowsersReadDifferentlyIsRefused(location: String) throws {
+        guard case .fail(let error) = decide(302, location, from: try description(.get)) else {
+            Issue.record("\(location) was not refused")
+            return
+        }
+        #expect(error == .redirectRefused)
+    }
+
+    /// What is no host once escapes are undone and names are mapped.
+    @Test(arguments: [
+        "http://GOO\u{A0}\u{3000}goo/", "http://%EF%BC%85%EF%BC%90%EF%BC%90/", "http://evil\u{FF0F}.good/",
+        "http://a%2Fb/",
+        "http://b%FCcher/", "http://1.2.3.4.5/",
+    ])
+    func aLocationOfNoHostIsRefused(location: String) throws {
+        guard case .fail(let error) = decide(302, location, from: try description(.get)) else {
+            Issue.record("\(location) was not refused")
+            return
+        }
+        #expect(error == .redirectRefused)
+    }
+
+    /// Bytes that are not UTF-8 are sent as they are, encoded one by one, and so are those beside them.
+    @Test(arguments: [
+        ("/caf\u{E9}", "http://a/caf%C3%A9", "http://a/caf%E9"),
+        ("/\u{C3}\u{A9}\u{E9}?\u{FF}", "http://a/%C3%83%C2%A9%C3%A9?%C3%BF", "http://a/%C3%A9%E9?%FF"),
+        ("/a b", "http://a/a%20b", "http://a/a%20b"),
+    ])
+    func bytesOfALocationStay(characters: String, utf8: String, latin1: String) throws {
+        for (bytes, expected) in [
+            (Array(characters.utf8), utf8), (characters.unicodeScalars.map { UInt8($0.value) }, latin1),
+        ] {
+            let location = HTTPField(name: .location, lenientValue: bytes)
+            let response = Response(statusCode: 302, headers: HTTPFields([location]))
+            let decision = RedirectRules.decide(
+                response, to: try description(.get), hops: 0, policy: .follow, connection: ConnectionOptions())
+            #expect(try followed(decision).url == expected)
+        }
     }
 
     @Test func downgradeIsRefusedUnlessAllowed() throws {

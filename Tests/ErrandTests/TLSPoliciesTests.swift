@@ -51,7 +51,9 @@ private struct Ask: Command {
     @Test func addressesAreHosts() throws {
         let builder = builder(hosts: ["[::1]": Self.exact, "10.0.0.1": Self.wild])
         #expect(try tls("https://[::1]:8443/", builder) == Self.exact)
-        #expect(try tls("https://10.0.0.1:1/", builder) == Self.wild)
+        for spelling in ["10.0.0.1", "10.0.0.1.", "10.1", "0xa000001", "012.0.0.%31", "１０.1"] {
+            #expect(try tls("https://\(spelling):1/", builder) == Self.wild, "\(spelling)")
+        }
     }
 
     @Test(arguments: ["", "*", "*.", "a.*.b", "a b", "http://a", "a:443", "a/b", "ü ö.de", "*.*.a", "a\r\nb"])

@@ -143,6 +143,29 @@ private struct Refusing: URLFilter {
         #expect(try url(Ask(path: path)) == expected)
     }
 
+    /// What browsers would read as a URL of another host: refused, whether it stands alone or before a base.
+    @Test(arguments: [
+        #"http://good\@evil/"#, #"http://\evil/"#, #"//good\@evil/"#, #"\\evil/x"#, #"/\evil/x"#, #"\/evil/x"#,
+        " http://evil/", "  //evil/",
+    ])
+    func noThirdReading(path: String) {
+        #expect(throws: ErrandError.invalidURL) { try url(Ask(path: path)) }
+        #expect(throws: ErrandError.invalidURL) { try url(Ask(path: "x", baseURL: path)) }
+        #expect(throws: ErrandError.invalidURL) {
+            try RequestBuilder(Client.Configuration()).description(of: RawCommand(url: path))
+        }
+    }
+
+    /// Once, as the base is made: no request asks again.
+    @Test(arguments: [
+        "http://GOO\u{A0}\u{3000}goo", "http://%EF%BC%85%EF%BC%90%EF%BC%90", "http://evil\u{FF0F}.good",
+        "http://256.1.1.1",
+        "http://a%2Fb", "http://b%FCcher", "http://\u{AD}",
+    ])
+    func aBaseHasAHost(base: String) {
+        #expect(throws: ErrandError.invalidURL) { try url(Ask(path: "x", baseURL: base)) }
+    }
+
     @Test(arguments: ["http://", "http:", "://h", "mailto:a@b", "http:///x", "ws://h/", "javascript:alert(1)"])
     func whatCannotBeAURL(path: String) {
         #expect(throws: ErrandError.self) { try RequestBuilder(Client.Configuration()).url(of: Ask(path: path)) }

@@ -20,13 +20,14 @@ struct BaseURL: Sendable {
     /// The same with a slash at the end.
     private let folder: String
 
-    /// Throws ``ErrandError/invalidURL`` unless `text` is an absolute URL with a host.
+    /// Throws ``ErrandError/invalidURL`` unless `text` is an absolute URL with a host that can be looked up.
     init(_ text: String) throws(ErrandError) {
         var parts = URLReference(try PercentEncoding.url(text))
         guard let scheme = parts.scheme, let authority = parts.authority, !authority.isEmpty else {
             throw ErrandError.invalidURL.with(
                 message: "the base URL \(Redaction.quoted(text)) is not of the form scheme://host")
         }
+        _ = try HostName.lookedUp(by: parts)
         origin = "\(scheme)://\(authority)"
         normalOrigin = parts.origin
         parts.query = nil

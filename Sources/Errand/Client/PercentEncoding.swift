@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Percent-encoding by RFC 3986, on bytes.
 enum PercentEncoding {
     private static let hex = Array("0123456789ABCDEF".utf8)
@@ -18,16 +20,28 @@ enum PercentEncoding {
     }
 
     /// Encodes what no part of a URL may have (spaces, quotes, non-ASCII, a `%` without two hexadecimal digits); what is
-    /// encoded already stays. Throws ``ErrandError/invalidURL`` for control characters: they are an attack or a mistake,
-    /// never a name.
+    /// encoded already stays. Throws ``ErrandError/invalidURL`` for control characters, which are an attack or a mistake,
+    /// never a name, and for what browsers would read as a URL of another host (``URLReference/hidesAuthority(_:)``).
     static func url(_ text: String) throws(ErrandError) -> String {
         if isURL(text) { return text }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw ErrandError.invalidURL.with(
                 message: "the URL \(Redaction.quoted(text)) has a control character in it")
         }
+        guard !URLReference.hidesAuthority(text) else {
+            throw ErrandError.invalidURL.with(
+                message: "the URL \(Redaction.quoted(text)) has a backslash or a space where its host begins or ends")
+        }
         let encoded = encode(text, keeping: isURLByte)
         return isURL(encoded) ? encoded : encodingStrayPercents(encoded)
+    }
+
+    /// The text of a field that has a URL: its bytes where they are UTF-8; else those above ASCII are encoded one by one as
+    /// they are, since nobody knows of which characters they are a part. Browsers and curl do so.
+    static func text(_ field: HTTPField) -> String {
+        field.withUnsafeBytesOfValue { bytes in
+            String(validating: bytes, as: UTF8.self) ?? encode(bytes) { $0 < 0x80 }
+        }
     }
 
     /// Whether nothing is to be encoded. On the way of every request, and so by the bytes as they lie there.
@@ -99,9 +113,13 @@ enum PercentEncoding {
     }
 
     static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+        encode(text.utf8, keeping: isKept)
+    }
+
+    private static func encode(_ given: some Collection<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count + 16)
-        for byte in text.utf8 {
+        bytes.reserveCapacity(given.count + 16)
+        for byte in given {
             if isKept(byte) {
                 bytes.append(byte)
             } else {

@@ -55,6 +55,19 @@ struct URLReference: Equatable {
         } ?? false
     }
 
+    /// Whether browsers would find an authority where RFC 3986 finds none, or another one: to WHATWG's URL standard `\\` is
+    /// a slash (4.4, the special authority and relative states), and spaces in front are not there. Both are encoded
+    /// here, and so a third reading would come of `http://good\\@evil/` and `/\\evil`. Of text that is not encoded yet.
+    static func hidesAuthority(_ text: String) -> Bool {
+        let trimmed = text.utf8.drop { $0 == UInt8(ascii: " ") }
+        let reference = URLReference(String(Substring(trimmed)))
+        if let authority = reference.authority, authority.utf8.contains(UInt8(ascii: "\\")) { return true }
+        if trimmed.startIndex > text.startIndex, reference.scheme != nil || reference.authority != nil { return true }
+        guard reference.scheme == nil, reference.authority == nil else { return false }
+        return reference.path.utf8.starts(with: [UInt8(ascii: "\\")])
+            || reference.path.utf8.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "\\")])
+    }
+
     /// RFC 3986 3.1.
     private static func isScheme(_ text: Substring) -> Bool {
         guard let first = text.utf8.first, (first | 0x20) >= 0x61, (first | 0x20) <= 0x7A else { return false }

@@ -30,7 +30,13 @@ package enum RedirectRules {
         _ response: Response, to sent: RequestDescription, hops: Int, policy: RedirectPolicy,
         connection: ConnectionOptions
     ) -> Decision {
-        guard policy.limit > 0, let location = response.header(.location), !location.isEmpty else { return .take }
+        guard policy.limit > 0, let field = response.headers[fields: .location].first else { return .take }
+        let location = PercentEncoding.text(field)
+        if location.isEmpty { return .take }
+        // What browsers would follow to another host. Some server meant that, or somebody who wrote into its response.
+        if URLReference.hidesAuthority(location) {
+            return .fail(refused(response, "the redirect has a backslash or a space where its host begins or ends"))
+        }
         guard let encoded = try? PercentEncoding.url(location) else { return .take }
         let source = URLReference(sent.url)
         var reference = URLReference(encoded)
@@ -47,6 +53,9 @@ package enum RedirectRules {
             return .fail(refused(response, "the redirect leads to '\(scheme)', which is neither http nor https"))
         }
         guard let authority = target.authority, !authority.isEmpty else { return .take }
+        guard (try? HostName.lookedUp(by: target)) != nil else {
+            return .fail(refused(response, "the redirect leads to '\(authority)', which is no host"))
+        }
         if source.scheme?.lowercased() == "https", scheme.lowercased() == "http", !policy.allowsDowngrade {
             return .fail(refused(response, "the redirect leads from https to http"))
         }

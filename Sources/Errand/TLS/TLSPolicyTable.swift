@@ -49,7 +49,7 @@ struct TLSPolicyTable: Sendable {
     /// The same without the fallback.
     func entry(ofURL url: String) throws(ErrandError) -> Entry? {
         if exact.isEmpty, suffixes.isEmpty { return nil }
-        let host = try Self.host(of: url)
+        let host = try HostName.lookedUp(by: URLReference(url))
         if let entry = exact[host] { return entry }
         var rest = host
         while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
@@ -57,47 +57,6 @@ struct TLSPolicyTable: Sendable {
             if let entry = suffixes[rest] { return entry }
         }
         return nil
-    }
-
-    /// The host as libcurl will see it: behind the last "@", without port, escapes undone, as an A-label, in lower case,
-    /// without the root's dot.
-    static func host(of url: String) throws(ErrandError) -> Substring {
-        let authority = URLReference(url).authority ?? ""
-        var host = authority
-        if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) { host = host[host.utf8.index(after: at)...] }
-        if host.utf8.first == UInt8(ascii: "[") {
-            if let end = host.utf8.firstIndex(of: UInt8(ascii: "]")) { host = host[...end] }
-        } else if let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) {
-            host = host[..<colon]
-        }
-        if !host.utf8.allSatisfy(isPlain) { host = try decoded(host)[...] }
-        if host.utf8.last == UInt8(ascii: ".") { host = host.dropLast() }
-        return host
-    }
-
-    private static func decoded(_ host: Substring) throws(ErrandError) -> String {
-        var bytes: [UInt8] = []
-        var rest = host.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), host.utf8.first != UInt8(ascii: "["),
-                let escaped = UInt8(String(rest.prefix(2)) ?? "", radix: 16)
-            {
-                rest = rest.dropFirst(2)
-                bytes.append(escaped)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        // Whatever this is not, libcurl could take for a name all the same.
-        guard let name = String(validating: bytes, as: UTF8.self) else {
-            throw ErrandError.invalidURL.with(message: "the host \(host) is not UTF-8")
-        }
-        return try HostName.ascii(name).lowercased()
-    }
-
-    /// Needs neither decoding nor lower case.
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        byte < 0x80 && byte != UInt8(ascii: "%") && !(0x41...0x5A).contains(byte)
     }
 
     private static func isHost(_ host: Substring) -> Bool {

@@ -17,7 +17,7 @@ enum HTTPCacheInvalidation {
         target.fragment = nil
         var urls = [target.text]
         for name in [HTTPField.Name.location, .contentLocation] {
-            guard let value = headers[values: name].first, !value.isEmpty,
+            guard let value = headers[fields: name].first.map(PercentEncoding.text), !value.isEmpty,
                 let encoded = try? PercentEncoding.url(value)
             else { continue }
             var other = target.resolving(URLReference(encoded))
