@@ -16,6 +16,8 @@ import Synchronization
 ///   later, with ``ErrandError/authenticationFailed``, the reason beneath it. The next request tries anew.
 /// - A request that is refused with a fresh credential is not sent again: that response stands. So does one from another
 ///   origin, where a redirect led and the credential was not sent.
+/// - The credential goes to the client's origins, as ``Client/Settings/authorization`` does, and to those that are named
+///   to this (``CredentialOrigins``); a command that leads elsewhere by an absolute URL goes without.
 /// - A request that is stopped while it waits leaves at once; the refresh goes on, in a task of its own, for the others.
 ///
 /// One interceptor stands for one credential: share it between the clients and commands that use that. Any thread.
@@ -26,6 +28,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     typealias Machine = CredentialStateMachine<A.Credential, Waiter>
 
     private let authenticator: A
+    private let origins: CredentialOrigins.Matcher
     private let refreshTimeout: Duration
     private let clock: any Clock<Duration>
     private let guarded: Mutex<Guarded>
@@ -40,11 +43,13 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     /// `credential`: the first one; `nil`, the default, has the first request get one. `refreshTimeout`: after that long
     /// a refresh counts as failed, with ``ErrandError/timeoutTotal`` beneath, and its task is cancelled; the default of
     /// 60 seconds is more than a token service needs, and less than for ever, which a hung one would hold up everybody.
+    /// `origins`: where the credential may go; the default is the client's.
     public init(
-        _ authenticator: A, credential: A.Credential? = nil, refreshTimeout: Duration = .seconds(60),
-        clock: any Clock<Duration> = ContinuousClock()
+        _ authenticator: A, credential: A.Credential? = nil, origins: CredentialOrigins = .client,
+        refreshTimeout: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.authenticator = authenticator
+        self.origins = origins.matcher()
         self.refreshTimeout = refreshTimeout
         self.clock = clock
         guarded = Mutex(Guarded(machine: Machine(credential), refresh: nil))
@@ -90,7 +95,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
             context.storage.setCredentialUse(of: self, .bypassed)
             return request
         }
-        guard authenticator.applies(to: request) else {
+        guard try origins.contains(request.url, in: context), authenticator.applies(to: request) else {
             context.storage.setCredentialUse(of: self, nil)
             return request
         }

@@ -20,8 +20,9 @@ public protocol Authenticator: Sendable {
     /// A token, a key, a pair of both.
     associatedtype Credential: Sendable
 
-    /// Whether a request is to carry the credential, by its URL as a rule: a client may send to other origins as well,
-    /// which must not see it. What is left out is neither waited for nor replayed. Default: every request.
+    /// Whether a request is to carry the credential, by its URL as a rule. Asked of requests to the origins that the
+    /// interceptor was given (``CredentialOrigins``; others are never shown it). What is left out is neither waited for
+    /// nor replayed. Default: every request.
     func applies(to request: RequestDescription) -> Bool
 
     /// Puts the credential into a request that is about to be sent. What is thrown ends that request, as from

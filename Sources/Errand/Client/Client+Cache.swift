@@ -128,7 +128,7 @@ private struct CacheSteps<C: Command> {
             interceptors: client.interceptors + command.interceptors + (overrides?.interceptors ?? []),
             context: InterceptionContext(
                 requestID: 0, command: command, replays: 0, storage: .init(), lastURL: nil,
-                connection: client.connection))
+                connection: client.connection, builder: client.builder, overrides: overrides))
     }
 
     /// As it would be sent.

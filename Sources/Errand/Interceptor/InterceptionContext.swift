@@ -18,6 +18,18 @@ public struct InterceptionContext: Sendable {
     public internal(set) var lastURL: String?
     /// How requests without options of their own reach the server: the client's default.
     public internal(set) var connection = ConnectionOptions()
+    /// What knows the client's origins. `nil`: there is no client.
+    var builder: RequestBuilder?
+    var overrides: RequestOverrides?
+
+    /// Whether `url`, absolute, has the origin (scheme, host and port) of the client's ``Client/Settings/baseURL`` or
+    /// ``Client/Settings/cdnURL`` or of the command's own: where ``Client/Settings/authorization`` goes. A command leads
+    /// elsewhere by an absolute URL or a path such as `//host/x`, an URL filter too. Of a client that has neither base nor
+    /// CDN every URL is.
+    public func isOwnOrigin(_ url: String) -> Bool {
+        guard let builder, builder.baseURL != nil || builder.cdnURL != nil else { return true }
+        return builder.isOwn(url, of: command, overrides)
+    }
 
     /// Values by type. Any thread.
     public final class Storage: Sendable {

@@ -101,15 +101,15 @@ extension AnyRequest {
     final func interception() -> InterceptorChain? {
         // Most have none, and are not to copy anything for that.
         guard core.withLock({ $0.hooks?.run.interceptors.isEmpty == false }) else { return nil }
-        let (present, lastURL) = core.withLock { core -> (RunHooks?, String?) in
-            guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return (nil, nil) }
-            return (run, core.description?.url)
+        let (present, lastURL, builder) = core.withLock { core -> (RunHooks?, String?, RequestBuilder?) in
+            guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return (nil, nil, nil) }
+            return (run, core.description?.url, core.builder)
         }
         guard let run = present, let storage = run.storage else { return nil }
         return InterceptorChain(
             interceptors: run.interceptors,
             context: InterceptionContext(
                 requestID: id, command: erasedCommand, replays: run.replays, storage: storage, lastURL: lastURL,
-                connection: client.connection))
+                connection: client.connection, builder: builder ?? client.builder, overrides: overrides))
     }
 }
