@@ -6,9 +6,16 @@
 /// is the response itself.
 ///
 /// When scheme, host or port change, the header fields of ``Redaction/secretHeaders`` (`Authorization`, `Cookie`,
-/// `Proxy-Authorization`, `X-Api-Key` and the like), `Host`, the credentials of Digest and the TLS client certificate
-/// are dropped. A secret in a field that is not listed there goes along: remove it in ``decide``. User information of a
-/// `Location` is never used; a relative `Location` keeps that of the URL it came from (RFC 3986 5.2.2).
+/// `Proxy-Authorization`, `X-Api-Key` and the like), all that authenticators and other interceptors added or altered
+/// (``RequestDescription/originBoundFields``), `Host`, the credentials of Digest and the TLS client certificate are
+/// dropped. Interceptors are not asked again for the new origin. A secret that the command or ``Client/Settings/headers``
+/// have in a field that is not listed there goes along: remove it in ``decide``, where a field of an interceptor that is
+/// no secret, such as a trace id, may be let through as well.
+///
+/// User information of a `Location` is never used; a relative `Location` keeps that of the URL it came from (RFC 3986
+/// 5.2.2). Its bytes that are not UTF-8 are percent-encoded one by one. A `Location` with a backslash where its host
+/// begins or ends, which browsers read as a slash, or with a host that cannot be looked up, is
+/// ``ErrandError/redirectRefused``.
 public struct RedirectPolicy: Sendable {
     /// What a decision closure says about one hop.
     public enum Decision: Sendable {
@@ -36,7 +43,8 @@ public struct RedirectPolicy: Sendable {
     public var allowsDowngrade: Bool
     /// Asked before every hop that the rules allow, on the callback queue or in the caller's task. Where it leads to
     /// another origin than the one that was asked, credentials with the value that was sent are dropped after it, too; a
-    /// field that it gives another value stays.
+    /// field that it gives another value stays, and so does one of an interceptor whose name it takes out of
+    /// ``RequestDescription/originBoundFields``.
     public var decide: (@Sendable (Hop) -> Decision)?
 
     /// Makes a policy.

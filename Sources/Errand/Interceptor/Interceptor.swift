@@ -10,7 +10,8 @@
 /// ``ErrandError/interceptionFailed``. (YTKNetwork has URL filters alone for that, which see nothing but the path.)
 public protocol Interceptor: Sendable {
     /// Before a transfer is handed to the transport: the first of a run, and every replay; not before redirects, which
-    /// repeat what was prepared, without credentials where they lead to another origin. Default: nothing is changed.
+    /// repeat what was prepared. Where a redirect leads to another origin, the fields that this added or altered are
+    /// dropped (``RequestDescription/originBoundFields``), and nobody is asked for others. Default: nothing is changed.
     func prepare(
         _ request: RequestDescription, in context: InterceptionContext
     ) async throws -> RequestDescription

@@ -24,7 +24,9 @@ struct InterceptorChain: Sendable {
         do {
             for interceptor in interceptors {
                 guard isWanted() else { return .failure(.cancelled) }
+                let former = description.headers
                 description = try await interceptor.prepare(description, in: context)
+                description.bindFields(addedTo: former)
             }
             return .success(description)
         } catch {

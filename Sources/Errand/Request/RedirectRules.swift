@@ -10,8 +10,15 @@ package enum RedirectRules {
     }
 
     /// Fields that another origin must not see (RFC 9110 15.4), in lower case: what tells who asks, by the list of what
-    /// must not be seen in logs, and `Host`.
+    /// must not be seen in logs, and `Host`. What interceptors added is not in a list, but in
+    /// ``RequestDescription/originBoundFields``.
     private static let originBound: [String] = Redaction.secretHeaders.map { $0.lowercased() } + ["host"]
+
+    private static func originBound(_ request: RequestDescription) -> [String] {
+        let own = request.originBoundFields
+        return own.isEmpty ? originBound : originBound + own.map(\.canonicalName)
+    }
+
     /// Fields about a body that is not sent any more.
     private static let aboutBody = [
         "content-type", "content-length", "content-encoding", "content-language", "content-location",
@@ -81,7 +88,7 @@ package enum RedirectRules {
             if let sentAuthentication = sent.authentication, next.authentication == sentAuthentication {
                 next.authentication = nil
             }
-            next.headers = withoutOriginBound(next.headers, of: sent.headers)
+            next.headers = withoutOriginBound(next, of: sent.headers)
         }
         return .follow(next)
     }
@@ -103,15 +110,17 @@ package enum RedirectRules {
             next.body = .none
             next.headers = next.headers.removing(aboutBody)
         }
-        if source.origin != target.origin { next.headers = next.headers.removing(originBound) }
+        if source.origin != target.origin { next.headers = next.headers.removing(originBound(sent)) }
         return next
     }
 
-    /// `headers` without what is bound to the origin and is as it was sent; another value is the closure's decision.
-    private static func withoutOriginBound(_ headers: HeaderBlock, of sent: HeaderBlock) -> HeaderBlock {
-        let bound = sent.fields.filter { originBound.contains($0.name.canonicalName) }
-        guard !bound.isEmpty else { return headers }
-        let kept = headers.fields.filter { field in
+    /// The headers of `next` without what is bound to the origin and is as it was sent; another value is the closure's
+    /// decision.
+    private static func withoutOriginBound(_ next: RequestDescription, of sent: HeaderBlock) -> HeaderBlock {
+        let names = originBound(next)
+        let bound = sent.fields.filter { names.contains($0.name.canonicalName) }
+        guard !bound.isEmpty else { return next.headers }
+        let kept = next.headers.fields.filter { field in
             !bound.contains(where: { $0.name == field.name && $0.value == field.value })
         }
         return HeaderBlock(HTTPFields(kept))

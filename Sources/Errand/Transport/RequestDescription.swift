@@ -60,24 +60,37 @@ public struct RequestDescription: Sendable {
     /// Credentials for the server, by a scheme that needs a challenge. Default: none.
     public var authentication: ServerAuthentication? {
         get { rare?.authentication }
-        set { rare = Rare(newValue, rare?.cachePlan) }
+        set { rare = Rare(newValue, rare?.cachePlan, originBoundFields) }
     }
     /// What it has to do with the client's cache. `nil`: nothing.
     var cachePlan: CachePlan? {
         get { rare?.cachePlan }
-        set { rare = Rare(rare?.authentication, newValue) }
+        set { rare = Rare(rare?.authentication, newValue, originBoundFields) }
+    }
+    /// Fields that no other origin is to see, whatever their names: a redirect that leads to one drops them as it drops
+    /// ``Redaction/secretHeaders``. What an interceptor's `prepare` adds or alters is here once it has returned, so that
+    /// of an authenticator too. Take a name out, in ``RedirectPolicy/decide``, to have its field go along; put one in to
+    /// bind it. Default: none.
+    public var originBoundFields: Set<HTTPField.Name> {
+        get { rare?.originBoundFields ?? [] }
+        set { rare = Rare(rare?.authentication, rare?.cachePlan, newValue) }
     }
 
     /// What few requests have, out of the way of the others.
     private final class Rare: Sendable {
         let authentication: ServerAuthentication?
         let cachePlan: CachePlan?
+        let originBoundFields: Set<HTTPField.Name>
 
         /// `nil` where there is nothing to keep.
-        init?(_ authentication: ServerAuthentication?, _ cachePlan: CachePlan?) {
-            guard authentication != nil || cachePlan != nil else { return nil }
+        init?(
+            _ authentication: ServerAuthentication?, _ cachePlan: CachePlan?,
+            _ originBoundFields: Set<HTTPField.Name>
+        ) {
+            guard authentication != nil || cachePlan != nil || !originBoundFields.isEmpty else { return nil }
             self.authentication = authentication
             self.cachePlan = cachePlan
+            self.originBoundFields = originBoundFields
         }
     }
 
@@ -215,6 +228,18 @@ extension TransferSettings {
         return TransferSettings(
             self, connection: connection, requiresTLS: requiresTLS,
             ownTLS: ownTLS.map { $0.namesClient ? $0.withoutClient : $0 })
+    }
+}
+
+extension RequestDescription {
+    /// Notes what an interceptor has added to `fields`, or altered, as bound to the origin it was added for.
+    mutating func bindFields(addedTo fields: HeaderBlock) {
+        guard headers != fields else { return }
+        let former = fields.fields
+        let added = headers.fields.filter { field in
+            !former[fields: field.name].contains { $0.value == field.value }
+        }
+        if !added.isEmpty { originBoundFields.formUnion(added.map(\.name)) }
     }
 }
 
