@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <locale.h>
+#include <pthread.h>
 #include <string.h>
 #include <strings.h>
 
@@ -199,18 +200,24 @@ static errand_status map_faithfully(const char *name, char *out) {
   return ERRAND_OK;
 }
 
-/* libidn2 reads the name in the thread's locale. */
+/* libidn2 reads the name in the thread's locale. To make one takes longer than
+   to map a name, so there is one for the process, for good. */
+static pthread_once_t locale_once = PTHREAD_ONCE_INIT;
+static locale_t utf8;
+
+static void make_locale(void) {
+  utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t) 0);
+}
+
 static errand_status map(const char *name, char *out) {
   errand_status status = errand__process_start();
   if (status != ERRAND_OK)
     return status;
-  locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t) 0);
+  pthread_once(&locale_once, make_locale);
   locale_t before = utf8 ? uselocale(utf8) : (locale_t) 0;
   status = map_faithfully(name, out);
-  if (utf8) {
+  if (utf8)
     uselocale(before);
-    freelocale(utf8);
-  }
   return status;
 }
 

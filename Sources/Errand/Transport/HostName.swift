@@ -6,7 +6,7 @@ enum HostName {
     /// mapping, and four decimal numbers for an IPv4 address of any spelling. Throws ``ErrandError/invalidURL`` where what
     /// results is no host, and ``ErrandError/unsupportedFeature`` where this libcurl has no IDN.
     static func ascii(_ name: String) throws(ErrandError) -> String {
-        if name.utf8.allSatisfy(PercentEncoding.isUnreserved), !endsInDigits(name[...]) { return name }
+        if name.utf8.allSatisfy(PercentEncoding.isUnreserved), !isOtherNumber(name[...]) { return name }
         var name = name
         // RFC 1035 2.3.4, and a NUL.
         var buffer = [CChar](repeating: 0, count: 256)
@@ -32,7 +32,7 @@ enum HostName {
         } else if let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) {
             host = host[..<colon]
         }
-        if !host.utf8.allSatisfy(isPlain) || endsInDigits(host) { host = try decoded(host)[...] }
+        if !host.utf8.allSatisfy(isPlain) || isOtherNumber(host) { host = try decoded(host)[...] }
         if host.utf8.last == UInt8(ascii: ".") { host = host.dropLast() }
         return host
     }
@@ -61,11 +61,29 @@ enum HostName {
         byte < 0x80 && byte != UInt8(ascii: "%") && !(0x41...0x5A).contains(byte)
     }
 
-    /// Whether the last label begins with a digit: the host may be an IPv4 address in some spelling then.
-    private static func endsInDigits(_ host: Substring) -> Bool {
+    /// Whether the last label begins with a digit, so that the host may be an IPv4 address in some spelling, and it is not
+    /// the one of four decimal numbers.
+    private static func isOtherNumber(_ host: Substring) -> Bool {
         var label = host.utf8[...]
         if label.last == UInt8(ascii: ".") { label = label.dropLast() }
         if let dot = label.lastIndex(of: UInt8(ascii: ".")) { label = label[label.index(after: dot)...] }
-        return label.first.map { (0x30...0x39).contains($0) } ?? false
+        guard let first = label.first, (0x30...0x39).contains(first) else { return false }
+        return !isDotted(host)
+    }
+
+    /// `127.0.0.1`: nothing else is to be made of it.
+    private static func isDotted(_ host: Substring) -> Bool {
+        var (dots, digits, value) = (0, 0, 0)
+        for byte in host.utf8 {
+            if byte == UInt8(ascii: "."), digits > 0 {
+                (dots, digits, value) = (dots + 1, 0, 0)
+            } else {
+                guard (0x30...0x39).contains(byte), digits == 0 || value > 0 else { return false }
+                value = value * 10 + Int(byte & 0xF)
+                digits += 1
+                guard value < 256 else { return false }
+            }
+        }
+        return dots == 3 && digits > 0
     }
 }
