@@ -86,16 +86,17 @@ extension Client {
     /// after the latter; throws what the request fails with, also where a stored value came before.
     ///
     /// The request starts here; it is stopped where the sequence is let go of before its end, or the task that reads it is
-    /// cancelled. With a policy that is ``CachePolicy/off`` there is one value, the network's.
+    /// cancelled. Either throws `CancellationError`, as ``AnyRequest/stop()`` does. With a policy that is
+    /// ``CachePolicy/off`` there is one value, the network's.
     public func values<C: Command>(
         of command: C, overrides: RequestOverrides? = nil
-    ) -> AsyncThrowingStream<C.Response, any Error> {
+    ) -> CachedValues<C.Response> {
         var overrides = overrides ?? RequestOverrides()
         if let policy = cachePolicy(overrides.cache ?? command.cache) {
             overrides.cache = policy.with(reading: .cacheThenNetwork)
         }
         let request = request(command, overrides: overrides)
-        return AsyncThrowingStream(bufferingPolicy: .unbounded) { values in
+        let stream = AsyncThrowingStream<C.Response, any Error>(bufferingPolicy: .unbounded) { values in
             request.onCached { value, _ in values.yield(value) }
             values.onTermination = { _ in request.stop() }
             let action = request.begin(evenStopped: true) { request in
@@ -103,13 +104,13 @@ extension Client {
                 case .success(let value)?:
                     values.yield(value)
                     values.finish()
-                case .failure(.cancelled)?: values.finish(throwing: CancellationError())
-                case .failure(let error)?: values.finish(throwing: error)
+                case .failure(let error)?: values.finish(throwing: error.thrown)
                 case nil: values.finish(throwing: ErrandError.internalFailure)
                 }
             }
             if case .submit(let transfer) = action { request.proceed(transfer) }
         }
+        return CachedValues(stream: stream)
     }
 }
 

@@ -6,7 +6,8 @@
 /// ```
 ///
 /// Iterating starts the request, and ends with it: where the batch fails, its error is thrown after the results of the
-/// children that ended. Leaving the loop, and cancelling the task, which throws `CancellationError`, stop the batch.
+/// children that ended. Leaving the loop and cancelling the task stop the batch; a batch that is stopped, so or by
+/// ``AnyRequest/stop()``, throws `CancellationError`.
 /// Results that nobody has asked for yet are kept, at most one for each child; children that never started give none.
 /// To be iterated once for each run; while the request runs already it throws ``ErrandError/invalidArgument``.
 public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
@@ -40,7 +41,7 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
         }
         let action = begin { error in
             carrier.endReading()
-            continuation.finish(throwing: error)
+            continuation.finish(throwing: error?.thrown)
         }
         switch action {
         case .submit(let transfer): request.proceed(transfer)
@@ -56,12 +57,10 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<Element, any Error>.Iterator
 
-        /// The next result; `nil` when all children and the batch have ended. Throws the batch's error, or
-        /// `CancellationError`.
+        /// The next result; `nil` when all children and the batch have ended. Throws the batch's error;
+        /// `CancellationError` where the task was cancelled or the batch stopped.
         public mutating func next() async throws -> Element? {
-            let next = try await base.next()
-            if next == nil { try Task.checkCancellation() }
-            return next
+            try await base.nextOfRequest()
         }
     }
 }

@@ -34,8 +34,7 @@ extension Request {
     private func value(of ended: Ended) throws -> C.Response {
         switch ended {
         case .value(let stored): return try exactly(stored)
-        case .failure(.cancelled): throw CancellationError()
-        case .failure(let error): throw error
+        case .failure(let error): throw error.thrown
         }
     }
 

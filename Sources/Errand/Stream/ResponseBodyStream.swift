@@ -38,10 +38,8 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
                 return bytes
             case .end:
                 return nil
-            case .failure(.cancelled):
-                throw CancellationError()
             case .failure(let error):
-                throw error
+                throw error.thrown
             case .cancelled:
                 source.request.stop()
                 throw CancellationError()

@@ -60,11 +60,7 @@ extension ResponseStream {
             deliver(response.assembled([]), whole, to: caller, of: request)
         case (.waiting(let caller), .failure(let error)), (.collecting(let caller, _), .failure(let error)),
             (.holding(let caller, _), .failure(let error)):
-            if error == .cancelled {
-                caller.resume(throwing: CancellationError())
-            } else {
-                caller.resume(throwing: error)
-            }
+            caller.resume(throwing: error.thrown)
         }
     }
 
