@@ -58,7 +58,7 @@ import Testing
         var configuration = Client.Configuration.patient(loops: 1)
         if isDefault { configuration.connection = connection }
         let transport = ReactorTransport(configuration, pause: 0)
-        try await Client.with(Client(configuration: configuration, transport: transport)) { client in
+        try await Client.with(Client(configuration, own: transport)) { client in
             let get = Get(path: url, connection: isDefault ? nil : connection, options: .freshConnection)
             #expect(try await client.run(get).statusCode == 200)
             try authority.become("selfsigned.pem")

@@ -30,7 +30,7 @@ private final class Receiver: TransferReceiver, @unchecked Sendable {
         var configuration = Client.Configuration.patient(baseURL: server.url("/"))
         configuration.loops = 1
         let transport = ReactorTransport(configuration)
-        let client = Client(configuration: configuration, transport: transport)
+        let client = Client(configuration, own: transport)
         let commands = [
             Get(path: "get"), Get(path: "text", method: .post, body: .string("text")),
             Get(path: "connect", method: .connect),

@@ -37,7 +37,7 @@ extension Client {
 
     /// Returns when everything enqueued so far has run, what a stub delivers from a queue of its own included.
     func callbacksDrained() async {
-        await (transport as? StubTransport)?.delivered()
+        await ((transport as? BorrowedTransport)?.base as? StubTransport)?.delivered()
         await withCheckedContinuation { continuation in
             callbacks.async { continuation.resume() }
         }

@@ -16,6 +16,9 @@ extension Client {
     /// which requests that run may wait. Returns when every request has told its end, the engine's threads are gone, and the
     /// cache has stored what it was given (``ResponseCache/flush()``), for which two seconds are waited at most.
     /// May be called again, to turn a drain into a cancel, or just to wait.
+    ///
+    /// A client shuts down what it has made itself. A transport that it was given (``init(configuration:transport:)``) is
+    /// not shut down: this client's transfers are cancelled there, and those of other clients go on.
     public func shutdown(_ mode: ShutdownMode = .drain(within: .seconds(30))) async {
         await withUnsafeContinuation { continuation in
             shutdown(mode) { continuation.resume() }
@@ -97,12 +100,13 @@ extension Client {
             // Groups before their children, which would fail them.
             for request in requests.reversed() { request.clientStops() }
             caching.clientStops()
+            // An engine of the client's own, or the client's part of somebody else's: see `BorrowedTransport`.
             transport.shutdown { [self] in
                 perform(life.withLock { $0.machine.transportStopped() })
             }
         case .finish:
             // Programs end after this; a store that is stuck is not waited for long.
-            cache.queue.flush(atMost: .seconds(2), by: Stopwatch(clock)) { [self] in
+            cache.queue.flush(atMost: .seconds(2), by: stopwatch) { [self] in
                 let waiters = life.withLock { life in
                     let waiters = life.waiters
                     life.waiters = []

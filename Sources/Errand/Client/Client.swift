@@ -35,6 +35,8 @@ public final class Client: Sendable {
     let interceptors: [any Interceptor]
     let reportsStops: Bool
     let clock: any Clock<Duration>
+    /// The same, its moments counted from the making of the client.
+    let stopwatch: Stopwatch
     let life = Mutex(Life())
 
     struct Life: ~Copyable {
@@ -50,15 +52,24 @@ public final class Client: Sendable {
     /// Makes a client with an engine of its own. An engine that cannot be started fails every request with the reason,
     /// ``ErrandError/unsupportedLibrary`` or ``ErrandError/systemFailure`` as a rule.
     public convenience init(configuration: Configuration = Configuration()) {
-        self.init(configuration: configuration, transport: ReactorTransport(configuration))
+        self.init(configuration, own: ReactorTransport(configuration))
     }
 
-    /// Makes a client on another transport: a stub, or one that several clients share. The engine's settings in the
-    /// configuration are of no effect then.
-    public init(configuration: Configuration = Configuration(), transport: any Transport) {
+    /// Makes a client on a transport of the caller's: a stub, or one that several clients share. The engine's settings in
+    /// the configuration are of no effect then.
+    ///
+    /// The transport stays the caller's. ``shutdown(_:)`` ends this client's requests, and leaves the transport running
+    /// for others; whoever has made it shuts it down, by ``Transport/shutdown(_:)``, when nobody needs it any more.
+    public convenience init(configuration: Configuration = Configuration(), transport: any Transport) {
+        self.init(configuration, own: BorrowedTransport(transport))
+    }
+
+    /// `transport`: nobody else's, as ``shutdown(_:)`` shuts it down.
+    init(_ configuration: Configuration, own transport: any Transport) {
         self.transport = transport
         clock = configuration.clock
         let stopwatch = Stopwatch(configuration.clock)
+        self.stopwatch = stopwatch
         coalescing = CoalescingTransport(transport, stopwatch: stopwatch)
         caching = CacheCarrier(
             configuration.cache ?? ResponseCache(), over: transport, coalescing: coalescing,
