@@ -28,9 +28,10 @@ extension Client {
         public var inFlightLimit: Int?
         /// Requests in flight to one origin, at most 2^24. `nil`: 256.
         public var originInFlightLimit: Int?
-        /// Counts what is not the engine's to count: ``Client/shutdown(_:)``'s drain time; of downloads the pauses between
-        /// tries, the rate and ``Timeouts/total``; and ``Timeouts/total`` of requests that wait for the cache's store or
-        /// share another's transfer. Default: the continuous clock.
+        /// Counts what is not the engine's to count: ``Client/shutdown(_:)``'s drain time; the total time of groups and the
+        /// delays of chains; of downloads the pauses between tries, the rate and ``Timeouts/total``; and ``Timeouts/total``
+        /// of requests where interceptors, hooks, the cache's store or another request's transfer are waited for, and what
+        /// is left of it after a redirect or a replay. Default: the continuous clock.
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// Makes a configuration; what is left out has the default of its member.

@@ -130,8 +130,9 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         }
         if let total = description.settings.timeouts.total {
             let timer = Task { [self] in
-                try? await Task.sleep(for: total, clock: .continuous)
-                if !Task.isCancelled { stop(.timedOut, run) }
+            let clock = parent.client.stopwatch
+                guard (try? await clock.sleep(for: total)) != nil else { return }
+                stop(.timedOut, run)
             }
             core.withLock { $0.timer = timer }
         }
@@ -318,8 +319,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
 
     private func wait(_ index: Int, _ duration: Duration, _ run: UInt64) {
         let delay = Task { [self] in
-            try? await Task.sleep(for: min(duration, Duration.longestSleep), clock: .continuous)
-            guard !Task.isCancelled else { return }
+        guard let clock = core.withLock({ $0.parent })?.client.stopwatch else { return }
+            guard (try? await clock.sleep(for: min(duration, Duration.longestSleep))) != nil else { return }
             if core.withLock({ $0.run == run && delayElapsed() }) { start(CollectionOfOne(index)) }
         }
         let isWanted = core.withLock { core in

@@ -131,7 +131,7 @@ extension AnyRequest {
     /// The same description with what is left of `Timeouts.total`; `nil` where nothing is.
     final func withTimeLeft(_ description: RequestDescription) -> RequestDescription? {
         guard let deadline = core.withLock({ $0.deadline }) else { return description }
-        let left = deadline - ContinuousClock.now
+        let left = deadline - client.stopwatch.now()
         // An interceptor may have asked for less.
         let total = min(left, description.settings.timeouts.total ?? left)
         guard total > .zero, let settings = try? description.settings.with(total: total) else { return nil }

@@ -154,7 +154,7 @@ extension AnyRequest {
         }
         var description = try describe(stream, by: builder)
         if let total = description.settings.timeouts.total {
-            let deadline = ContinuousClock.now + total
+            let deadline = client.stopwatch.now() + total
             core.withLock { $0.deadline = deadline }
         }
         if isObserved { description.reports = [.events, .progress] }

@@ -36,9 +36,9 @@ extension AnyRequest {
         }
         var timer: Task<Void, Never>?
         if let deadline, phase.isTimed {
+            let left = deadline - client.stopwatch.now()
             timer = Task { [self] in
-                try? await Task.sleep(until: deadline, clock: .continuous)
-                guard !Task.isCancelled, workEnded(work) else { return }
+                guard (try? await client.stopwatch.sleep(for: left)) != nil, workEnded(work) else { return }
                 timeIsUp(phase)
             }
         }

@@ -37,8 +37,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var earlier: [Attempt] = []
         /// The run decided to send again and did not come to it: what `description` says is in `earlier` already.
         var isReplayUnsent = false
-        /// When `Timeouts.total` is up; counts over all transfers of a run.
-        var deadline: ContinuousClock.Instant?
+        /// When `Timeouts.total` is up, by the client's stopwatch; counts over all transfers of a run.
+        var deadline: Duration?
         /// Made where it is needed.
         var hooks: Hooks?
         /// Those who were told of the start and must be told of the end.
