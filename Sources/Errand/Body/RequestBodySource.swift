@@ -1,7 +1,9 @@
 /// A request body that is made while it is sent: read from a file, taken from a sequence, put together, compressed.
 ///
 /// The engine opens a reader for each transfer, asks it for bytes as fast as the network takes them and never before, and
-/// closes it. A source is a value without a position; readers have the position.
+/// closes it. A source is a value without a position; readers have the position. A request has one reader open at a time:
+/// after a redirect, a replay or a restart it opens the next one when the last one is closed. Requests that share a source
+/// have a reader each.
 public protocol RequestBodySource: Sendable {
     /// Bytes in all, which a reader has to keep to: another number is ``ErrandError/invalidBody``. `nil`: not known; it is
     /// sent in chunks (HTTP/1.1) or without a length (HTTP/2).

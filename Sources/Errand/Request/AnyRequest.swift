@@ -77,6 +77,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var onCached: [@Sendable (any Sendable, Response) -> Void] = []
         /// Of this run.
         var run = RunHooks()
+        /// Has sent the body of the last transfer that had a source, of this run or an earlier one.
+        var lastPump: UploadPump?
     }
 
     /// What a run with interceptors or observers has besides; let go with the run.

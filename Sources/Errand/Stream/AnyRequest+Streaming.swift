@@ -45,14 +45,17 @@ extension AnyRequest {
     /// `nil` where the body needs none.
     final func makePump(for description: RequestDescription) -> UploadPump? {
         guard case .source(let source) = description.body else { return nil }
-        let pump = UploadPump(source, transport: carrier)
-        let earlier = core.withLock { core in
+        let carrier = carrier
+        let (pump, former) = core.withLock { core in
             let hooks = core.madeHooks()
-            let earlier = hooks.run.pump
+            let former = hooks.lastPump
+            let pump = UploadPump(source, transport: carrier, after: former)
+            hooks.lastPump = pump
             hooks.run.pump = pump
-            return earlier
+            return (pump, former)
         }
-        earlier?.cancel()
+        // As a rule it is over. A reader of its may not be: see `UploadPump`.
+        former?.cancel()
         return pump
     }
 

@@ -11,18 +11,26 @@ final class UploadPump: Sendable {
         var task: Task<Void, Never>?
         /// Why the source failed.
         var failure: (any Error)?
+        /// The same request's last one, until its reader is closed.
+        var former: UploadPump?
+        /// From before the source is opened until its reader is closed.
+        var isReading = false
+        /// Who waits for the reader to be closed.
+        var followers: [UnsafeContinuation<Void, Never>] = []
     }
 
     /// At most so many bytes are asked of a source at once.
     private static let piece = 65536
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let source: any RequestBodySource
     private let transport: any Transport
 
-    init(_ source: any RequestBodySource, transport: any Transport) {
+    /// `former`: of the same request, cancelled; its reader may be at work still.
+    init(_ source: any RequestBodySource, transport: any Transport, after former: UploadPump?) {
         self.source = source
         self.transport = transport
+        state = Mutex(State(former: former))
     }
 
     /// Begins; not called twice.
@@ -58,6 +66,22 @@ final class UploadPump: Sendable {
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     private func run(_ id: TransferID) async {
+        await formerClosed()
+        // Not opened for a transfer that is over.
+        let isWanted = state.withLock { state in
+            state.isReading = !state.isCancelled
+            return state.isReading
+        }
+        guard isWanted else { return }
+        await read(to: id)
+        let followers = state.withLock { state in
+            state.isReading = false
+            return state.followers.takeAll()
+        }
+        for follower in followers { follower.resume() }
+    }
+
+    private func read(to id: TransferID) async {
         do {
             let reader = try source.open()
             defer { reader.close() }
@@ -93,5 +117,32 @@ final class UploadPump: Sendable {
             if !mustWait { continuation.resume() }
         }
         return state.withLock { $0.isCancelled ? nil : $0.credit }
+    }
+
+    // MARK: One reader at a time
+
+    private func formerClosed() async {
+        guard let former = state.withLock({ $0.former }) else { return }
+        await former.closed()
+        state.withLock { $0.former = nil }
+    }
+
+    /// Returns when no reader of this one, which was cancelled, and of those before it is open or will be.
+    private func closed() async {
+        await formerClosed()
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+            let mustWait = state.withLock { state in
+                if state.isReading { state.followers.append(continuation) }
+                return state.isReading
+            }
+            if !mustWait { continuation.resume() }
+        }
+    }
+}
+
+extension [UnsafeContinuation<Void, Never>] {
+    fileprivate mutating func takeAll() -> Self {
+        defer { self = [] }
+        return self
     }
 }
