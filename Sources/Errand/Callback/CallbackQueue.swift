@@ -41,6 +41,8 @@ public final class CallbackQueue: Sendable {
     let besideInline: CallbackQueue?
     private let pending = Mutex(Pending())
 
+    var isInline: Bool { target == nil }
+
     private init(target: DispatchQueue?) {
         self.target = target
         besideInline = target == nil ? .serial(label: "errand.tasks") : nil

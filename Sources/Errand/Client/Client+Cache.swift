@@ -95,7 +95,9 @@ extension Client {
         if let policy = cachePolicy(overrides.cache ?? command.cache) {
             overrides.cache = policy.with(reading: .cacheThenNetwork)
         }
-        let request = request(command, overrides: overrides)
+        // Filters belong on the callback queue.
+        let queue = command.hasHooks || overrides.hasHooks ? callbacks : queueOfReader
+        let request = Request(client: self, command: command, callbacks: queue, overrides: overrides)
         let stream = AsyncThrowingStream<C.Response, any Error>(bufferingPolicy: .unbounded) { values in
             request.onCached { value, _ in values.yield(value) }
             values.onTermination = { _ in request.stop() }

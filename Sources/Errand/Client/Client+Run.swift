@@ -1,3 +1,5 @@
+import Dispatch
+
 extension Client {
     /// Runs a command and returns its value. Cancelling the task stops the request.
     ///
@@ -36,8 +38,19 @@ extension Client {
     /// The queue of this client's callbacks where the present task prefers it, and else the one that resumes tasks of
     /// the pool.
     var queueOfCaller: CallbackQueue {
+        prefersCallbacks ? callbacks.besideInline ?? callbacks : resumptions
+    }
+
+    /// Whether the present task prefers the callback queue.
+    private var prefersCallbacks: Bool {
         let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
-        guard let executor, executor == callbacks.asUnownedTaskExecutor() else { return resumptions }
-        return callbacks.besideInline ?? callbacks
+        return executor.map { $0 == callbacks.asUnownedTaskExecutor() } ?? false
+    }
+
+    /// Where the events come of a request whose values a task reads as they come: a queue of its own, so that neither a
+    /// closure on the callback queue nor another such request holds it up. A task that prefers the callback queue reads
+    /// there anyway, and an inline queue is asked for by name.
+    var queueOfReader: CallbackQueue {
+        callbacks.isInline || prefersCallbacks ? callbacks : .dispatchQueue(.global())
     }
 }

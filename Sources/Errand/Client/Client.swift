@@ -110,7 +110,9 @@ public final class Client: Sendable {
         }
     }
 
-    /// The requests that run, newest first.
+    /// The requests that run, newest first. Among them are those that a task waits for (``run(_:overrides:)``,
+    /// ``stream(_:overrides:)``): a delegate that is set on one is told on the callback queue as everywhere, perhaps after
+    /// the task has gone on.
     public var requests: [AnyRequest] {
         life.withLock { $0.requests.all }
     }

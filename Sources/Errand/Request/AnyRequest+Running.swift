@@ -13,10 +13,10 @@ extension AnyRequest {
     /// Starts the request; a finished one is started again, from its command, with nothing left of the run before.
     ///
     /// Returns false, and does nothing, while it runs or is still stopping, for a streamed request that is over, and for one of
-    /// ``Client/run(_:overrides:)`` that nobody watches, as it is found in ``Client/requests``: its result is the caller's
-    /// alone. Accessories hear `requestWillStart` on this thread, before anything is sent; all other news comes on the
-    /// callback queue, a failure to build the request included. After the client was shut down it fails with
-    /// ``ErrandError/shutDown``.
+    /// ``Client/run(_:overrides:)`` or ``Client/values(of:overrides:)`` that nobody watches, as it is found in
+    /// ``Client/requests``: its result is the caller's alone. Accessories hear `requestWillStart` on this thread, before
+    /// anything is sent; all other news comes on the callback queue, a failure to build the request included. After the
+    /// client was shut down it fails with ``ErrandError/shutDown``.
     ///
     /// While the end of a run is being told, as inside its filters, delegate, closures and `requestDidStop`, a start returns
     /// true and begins when everybody was told, on the thread that tells; until then the request shows the run before.

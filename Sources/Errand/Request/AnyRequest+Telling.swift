@@ -1,7 +1,7 @@
 import Synchronization
 
 extension AnyRequest {
-    /// Tells observers; on the callback queue. Nothing once the request was stopped, as an engine has a last word of
+    /// Tells observers, on the callback queue. Nothing once the request was stopped, as an engine has a last word of
     /// progress even then.
     final func tell(_ event: RequestEvent) {
         let observers = core.withLock { core -> [any EventAccessory] in
@@ -9,7 +9,7 @@ extension AnyRequest {
             return run.observers
         }
         for observer in observers {
-            guard let queue = observer.callbackQueue else {
+            guard let queue = observer.callbackQueue ?? (isApart ? client.callbacks : nil) else {
                 // An observer that throws harms nobody: see `EventAccessory`.
                 try? observer.request(self, did: event)
                 continue

@@ -143,6 +143,10 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     /// What the present run is built by.
     final var builder: RequestBuilder { core.withLock { $0.builder } ?? client.builder }
 
+    /// Whether events come on another queue than the client's callback queue: nobody but a task waits for them, and users'
+    /// code is called by way of the callback queue.
+    final var isApart: Bool { callbacks !== client.callbacks }
+
     /// What takes this request's transfers.
     var carrier: any Transport { ownCarrier ?? client.transport }
 

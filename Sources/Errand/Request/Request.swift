@@ -152,8 +152,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     override var isChild: Bool { core.withLock { _ in parent != nil } }
 
-    /// A streamed response has had its caller, and its request nobody to stream to.
-    override var isRestartable: Bool { !(command is any StreamedCommand) }
+    /// A streamed response has had its caller, and its request nobody to stream to; the same of values that a task reads.
+    override var isRestartable: Bool { !isApart && !(command is any StreamedCommand) }
 
     override var redirectPolicy: RedirectPolicy {
         overrides?.redirects ?? command.redirects ?? client.redirects
@@ -219,7 +219,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     func conclude(_ verdict: Verdict) {
-        var told: [any Accessory] = []
+        conclude(verdict, telling: [])
+    }
+
+    /// `accessories`: those of the run, to be told first; empty: not looked for yet.
+    private func conclude(_ verdict: Verdict, telling accessories: [any Accessory]) {
+        var told = accessories
+        if !told.isEmpty { tell(told) { $0.requestWillStop($1) } }
         var end = RunEnd()
         // Not as one tuple, whose type would be looked up at run time.
         var success: (@Sendable (Request<C>) -> Void)?
@@ -250,11 +256,17 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
                 isToldEvenStopped = false
                 return true
             }
-            if !isSettled { tell(told) { $0.requestWillStop($1) } }
+            if isSettled { break }
+            guard !isApart else {
+                let accessories = told
+                return client.callbacks.async { self.conclude(verdict, telling: accessories) }
+            }
+            tell(told) { $0.requestWillStop($1) }
         }
         if end.isValueLeft { dropValue() }
         if cachePolicy != nil { keepOrDrop(end.isSuccess) }
         end.run?.hooks.stream?.end(verdict.result(end.outcome), of: self)
+        if end.delegate != nil, told.isEmpty, isApart { return tellOnCallbackQueue(end, success, failure) }
         tell(end, success, failure)
         tell(told) { $0.requestDidStop($1) }
         let tellParent = if let parent { report(to: parent) } else { nil as (() -> Void)? }
@@ -262,6 +274,20 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         endTelling()
         client.requestEnded(self)
         tellParent?()
+    }
+
+    /// A task that waits for the end has it already. A request that is apart is no group's child.
+    @inline(never)
+    private func tellOnCallbackQueue(
+        _ end: RunEnd, _ success: (@Sendable (Request<C>) -> Void)?, _ failure: (@Sendable (Request<C>) -> Void)?
+    ) {
+        client.callbacks.async { [self] in
+            // Whoever has stopped the request there meanwhile is not to hear of it: promise 3.
+            let isSilenced = !client.reportsStops && core.withLock { $0.machine.isSilenced }
+            if !isSilenced || end.evenStopped { tell(end, success, failure) }
+            endTelling()
+            client.requestEnded(self)
+        }
     }
 
     /// The run did not succeed for all that.

@@ -14,11 +14,14 @@ extension Client {
     /// `failurePreprocessor` is. A response that is not accepted throws with up to 1 MiB of its body; the rest is not
     /// waited for. Accessories hear `requestDidStop` when the body has ended.
     ///
+    /// What comes does not wait for the callback queue, so a closure there that takes its time holds up no reader. The end
+    /// does where accessories are to hear of it first.
+    ///
     /// Throws ``ErrandError``; `CancellationError` where the task was cancelled or the request stopped.
     public func stream<C: Command>(_ command: C, overrides: RequestOverrides? = nil) async throws -> StreamedResponse {
         try Task.checkCancellation()
         let request = Request(
-            client: self, command: StreamCommand(command: command), callbacks: callbacks, overrides: overrides)
+            client: self, command: StreamCommand(command: command), callbacks: queueOfReader, overrides: overrides)
         let stream = ResponseStream(command) { [unowned request] in request.verdict(on: $0) }
         request.attach(stream)
         return try await withTaskCancellationHandler {
