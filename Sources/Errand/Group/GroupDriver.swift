@@ -6,6 +6,7 @@ import Synchronization
 ///
 /// The machine decides under the lock; children are made, started and stopped, and ends delivered, after it. A child is
 /// entered before it is started, and looked at once more after that: a stop that came in between found nothing to stop.
+/// What is stopped and paused is the run that the group has started: its user may run the same request before and after.
 ///
 /// `@unchecked Sendable`: everything that varies is in the mutex; what subclasses add is read and written only while
 /// that is held.
@@ -18,7 +19,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         var scope: Set<ObjectIdentifier> = []
         var isPaused = false
         var depth = 0
-        var running: [Int: AnyRequest] = [:]
+        var running: [Int: GroupChild] = [:]
         /// To be started by the thread that is at it: children that end at once would stand on each other otherwise.
         var toStart: [Int] = []
         var isStarting = false
@@ -87,7 +88,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     // MARK: What its request shows
 
     override final var children: [AnyRequest] {
-        core.withLock { $0.running }.sorted { $0.key < $1.key }.map(\.value)
+        core.withLock { $0.running }.sorted { $0.key < $1.key }.map(\.value.request)
     }
 
     override final var failedRequest: AnyRequest? { core.withLock { $0.failed } }
@@ -129,8 +130,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             return (core.run, action)
         }
         if let total = description.settings.timeouts.total {
-            let timer = Task { [self] in
             let clock = parent.client.stopwatch
+            let timer = Task { [self] in
                 guard (try? await clock.sleep(for: total)) != nil else { return }
                 stop(.timedOut, run)
             }
@@ -165,12 +166,12 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     override final func resume(_ id: TransferID) { setPaused(false, id) }
 
     private func setPaused(_ isPaused: Bool, _ id: TransferID) {
-        let children = core.withLock { core -> [AnyRequest] in
+        let children = core.withLock { core -> [GroupChild] in
             guard core.run == id.rawValue else { return [] }
             core.isPaused = isPaused
             return Array(core.running.values)
         }
-        for child in children { isPaused ? child.pause() : child.resume() }
+        for child in children { child.request.setPaused(isPaused, child: child.number) }
     }
 
     // MARK: The machine's orders
@@ -244,7 +245,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         child.request.group?.depth = depth + 1
         let isWanted = core.withLock { core in
             guard mayStart else { return false }
-            core.running[index] = child.request
+            core.running[index] = child
             return true
         }
         guard isWanted else { return refuse(index, .cancelled, client, run) }
@@ -254,30 +255,30 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             let message = "child \(index) runs already, or cannot be started again"
             return refuse(index, .invalidArgument.with(message: message), client, run)
         }
-        catchUp(child.request, index, run, parent)
+        catchUp(child, index, run, parent)
     }
 
     /// A pause, or a stop, that came before a child's start had returned found nothing to pause. Looks again after each
     /// order: another thread's may have overtaken it.
-    private func catchUp(_ child: AnyRequest, _ index: Int, _ run: UInt64, _ parent: AnyRequest) {
+    private func catchUp(_ child: GroupChild, _ index: Int, _ run: UInt64, _ parent: AnyRequest) {
         var isPaused = false
         while true {
             let (isToBePaused, isStopped) = core.withLock { core -> (Bool, Bool) in
                 // It has ended, and may be the user's again.
-                guard core.run == run, core.running[index] === child else { return (isPaused, false) }
+                guard core.run == run, core.running[index]?.number == child.number else { return (isPaused, false) }
                 return (core.isPaused, !mayStart)
             }
             if isStopped { return stop(child, of: parent) }
             if isToBePaused == isPaused { return }
             isPaused = isToBePaused
-            isPaused ? child.pause() : child.resume()
+            child.request.setPaused(isPaused, child: child.number)
         }
     }
 
     /// What its own client is ending hears of the shutdown, unless it was the user who stopped the group.
-    private func stop(_ child: AnyRequest, of parent: AnyRequest?) {
-        if child.client.isStopping, parent?.isStopped != true { return }
-        child.stop()
+    private func stop(_ child: GroupChild, of parent: AnyRequest?) {
+        if child.request.client.isStopping, parent?.isStopped != true { return }
+        child.request.stop(child: child.number)
     }
 
     /// A child's end without its start. Not from where it is found: thousands of such children would stand on each other.
@@ -318,8 +319,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     }
 
     private func wait(_ index: Int, _ duration: Duration, _ run: UInt64) {
-        let delay = Task { [self] in
         guard let clock = core.withLock({ $0.parent })?.client.stopwatch else { return }
+        let delay = Task { [self] in
             guard (try? await clock.sleep(for: min(duration, Duration.longestSleep))) != nil else { return }
             if core.withLock({ $0.run == run && delayElapsed() }) { start(CollectionOfOne(index)) }
         }

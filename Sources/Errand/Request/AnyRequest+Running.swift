@@ -257,7 +257,7 @@ extension AnyRequest {
         TransferReceiver.deliver(CollectionOfOne(TransferEvent(self, .ended(result))))
     }
 
-    private func perform(_ first: RequestStateMachine.ControlAction) {
+    final func perform(_ first: RequestStateMachine.ControlAction) {
         var action = first
         while true {
             switch action {

@@ -166,6 +166,9 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     /// Whether the present run is a group's.
     var isChild: Bool { false }
 
+    /// Whose run that is which a group has started by this number. Called while `core` is locked.
+    func place(ofChild number: UInt32) -> ChildPlace { .elsewhere }
+
     /// Whether it may be started once more.
     var isRestartable: Bool { true }
 

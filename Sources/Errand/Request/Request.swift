@@ -17,6 +17,9 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     /// Whether `storedValue` has one that was not told yet.
     // As `storedValue`.
     @exclusivity(unchecked) nonisolated(unsafe) var hasUntoldValue = false
+    /// The group's number of the run that is being told; 0 for none.
+    // As `storedValue`.
+    @exclusivity(unchecked) private nonisolated(unsafe) var toldChild: UInt32 = 0
     // Who is told in the end, besides accessories and delegate. Taken out before it is called, so that a request may be
     // started again from its own callback. As `storedValue`.
     @exclusivity(unchecked) private nonisolated(unsafe) var success: (@Sendable (Request<C>) -> Void)?
@@ -25,6 +28,9 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     /// Whether they are told of a stop too, whatever the configuration says.
     // As `storedValue`.
     @exclusivity(unchecked) private nonisolated(unsafe) var isToldEvenStopped = false
+    /// The group's number of the run that `parent` is told of; 0 for none.
+    // As `storedValue`.
+    @exclusivity(unchecked) private nonisolated(unsafe) var child: UInt32 = 0
     /// Tells the group that this request is a child of.
     // As `storedValue`.
     @exclusivity(unchecked)
@@ -116,9 +122,14 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         isToldEvenStopped = evenStopped
     }
 
-    /// A start for a group, which is told last, and once, how this run ended.
-    func start(asChild told: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void) -> Bool {
-        start(installing: { _ in parent = told })
+    /// A start for a group, which is told last, and once, how this run ended, and knows it by `number`.
+    func start(
+        asChild number: UInt32, _ told: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void
+    ) -> Bool {
+        start(installing: { _ in
+            parent = told
+            child = number
+        })
     }
 
     /// The first half of a start.
@@ -151,6 +162,11 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override var isChild: Bool { core.withLock { _ in parent != nil } }
+
+    override func place(ofChild number: UInt32) -> ChildPlace {
+        if child == number { return .present }
+        return toldChild == number ? .told : .elsewhere
+    }
 
     /// A streamed response has had its caller, and its request nobody to stream to; the same of values that a task reads.
     override var isRestartable: Bool { !isApart && !(command is any StreamedCommand) }
@@ -252,6 +268,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
                 self.failure = nil
                 parent = self.parent
                 self.parent = nil
+                toldChild = child
+                child = 0
                 end.evenStopped = isToldEvenStopped
                 isToldEvenStopped = false
                 return true

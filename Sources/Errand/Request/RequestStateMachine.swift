@@ -247,6 +247,15 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
+    /// A group stops the run that it has started, and no other. `isTold`: the one whose end is being told; else the present
+    /// one, or the one that begins when everybody was told.
+    mutating func childStopRequested(isTold: Bool) -> ControlAction {
+        guard case .telling(let run, let outcome, var telling) = state else { return isTold ? .none : stopRequested() }
+        if isTold { telling.isSilenced = true } else { telling.next?.isStopped = true }
+        state = .telling(run, outcome, telling)
+        return .none
+    }
+
     mutating func pauseRequested() -> ControlAction {
         setPaused(true)
     }

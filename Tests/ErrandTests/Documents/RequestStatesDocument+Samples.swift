@@ -34,6 +34,10 @@ extension RequestStatesDocument {
         Event(name: "submitted") { action($0.submitted(id, transfer: 3)) },
         Event(name: "submitted", note: "of an earlier transfer") { action($0.submitted(id, transfer: 2)) },
         Event(name: "stopRequested") { action($0.stopRequested()) },
+        Event(name: "childStopRequested") { action($0.childStopRequested(isTold: false)) },
+        Event(name: "childStopRequested", note: "of the run that is being told") {
+            action($0.childStopRequested(isTold: true))
+        },
         Event(name: "pauseRequested") { action($0.pauseRequested()) },
         Event(name: "resumeRequested") { action($0.resumeRequested()) },
         Event(name: "controlPerformed", note: "pause") { action($0.controlPerformed(.pause(id))) },
