@@ -15,6 +15,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/loop/admission.c
   Sources/CErrand/loop/commands.c
   Sources/CErrand/loop/deadline.c
+  Sources/CErrand/loop/descriptors.c
   Sources/CErrand/loop/fd_table.c
   Sources/CErrand/loop/finish.c
   Sources/CErrand/loop/loop.c

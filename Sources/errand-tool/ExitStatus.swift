@@ -77,7 +77,7 @@ extension ExitStatus {
         case .tooManyRedirects, .redirectRefused: self = .redirect
         case .statusNotAccepted: self = .httpStatus
         case .fileUnreadable, .tlsCredentials: self = .inputFile
-        case .outOfMemory, .systemFailure, .unsupportedLibrary, .queueFull: self = .system
+        case .outOfMemory, .systemFailure, .outOfDescriptors, .unsupportedLibrary, .queueFull: self = .system
         case .cancelled, .shutDown: self = .interrupted
         case .invalidArgument, .invalidURL, .unsupportedScheme, .invalidMethod, .invalidHeader, .invalidBody,
             .invalidLimit, .invalidOption, .unsupportedFeature, .requestEncodingFailed:

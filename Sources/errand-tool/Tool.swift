@@ -8,4 +8,9 @@ struct Tool: AsyncParsableCommand {
         discussion: ExitStatus.help,
         version: ToolVersion.text,
         subcommands: [Fetch.self, DownloadCommand.self, BatchRun.self, ChainRun.self, Bench.self])
+
+    static func main() async {
+        OpenFiles.allowAll()
+        await main(nil)
+    }
 }

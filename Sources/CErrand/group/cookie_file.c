@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/open_error.h"
 #include "group/jar.h"
 
 /* As the kernel (path_resolution(7)). */
@@ -42,7 +43,7 @@ errand_status errand__jar_load(errand__jar *jar, const char *file) {
   /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
   int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
-    return errno == ENOENT ? ERRAND_OK : ERRAND_FILE_UNREADABLE;
+    return errno == ENOENT ? ERRAND_OK : errand__open_error(errno);
   FILE *from = NULL;
   if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
     from = fdopen(fd, "r");

@@ -28,6 +28,10 @@ struct errand_group {
      has waiting. */
   _Atomic uint64_t starved[ERRAND__PRIORITIES];
 
+  /* Bit i: loop i is to close its idle connections, as one loop was refused a
+     socket. */
+  _Atomic uint64_t descriptors_wanted;
+
   _Atomic int stopping;        /* intake closed */
   _Atomic uint64_t stop_at_ms; /* uv_hrtime / 1e6: cancel what is left */
   _Atomic uint32_t running;    /* loops whose thread has not ended */

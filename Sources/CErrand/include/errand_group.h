@@ -91,6 +91,7 @@ typedef enum ERRAND_CLOSED_ENUM errand_stop_mode {
  * Returns: OK; INVALID_ARGUMENT (no on_records); INVALID_LIMIT;
  * INVALID_OPTION (a cookie_file without cookies, or an empty one);
  * FILE_UNREADABLE (the cookie_file); UNSUPPORTED_LIBRARY; OUT_OF_MEMORY;
+ * OUT_OF_DESCRIPTORS;
  * SYSTEM; FORKED (in a child of a process that had already started the engine).
  * *out is NULL unless OK.
  */

@@ -105,7 +105,7 @@ typedef struct errand_options_init {
  * Owns: `init` stays the caller's; *out has one reference, the caller's.
  * Returns: OK; INVALID_OPTION (a value out of its enum, an unreadable pin,
  * proxy or resolve entry, a missing proxy_url, a local_interface that is
- * neither an address nor there); FILE_UNREADABLE;
+ * neither an address nor there); FILE_UNREADABLE; OUT_OF_DESCRIPTORS;
  * UNSUPPORTED_FEATURE; OUT_OF_MEMORY; SYSTEM (libcurl could not be
  * initialised); FORKED (in a child of a process that had already started the
  * engine). *out is NULL unless OK.

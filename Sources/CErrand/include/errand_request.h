@@ -146,7 +146,7 @@ typedef struct errand_request {
  * the request can complete.
  * Returns: the number of accepted items. Item status: OK, INVALID_*,
  * UNSUPPORTED_SCHEME, UNSUPPORTED_FEATURE, FILE_UNREADABLE, QUEUE_FULL,
- * SHUT_DOWN, FORKED, OUT_OF_MEMORY.
+ * SHUT_DOWN, FORKED, OUT_OF_MEMORY, OUT_OF_DESCRIPTORS (for a file).
  */
 ERRAND_API size_t errand_submit(errand_group *ERRAND_NONNULL group,
                                 errand_request *ERRAND_NONNULL items,

@@ -34,6 +34,8 @@
   X(WRONG_THREAD, 26, wrongThread, "not allowed on a loop thread")             \
   X(INTERNAL, 27, internal, "internal error")                                  \
   X(FILE_UNWRITABLE, 28, fileUnwritable, "a file cannot be written")           \
+  X(OUT_OF_DESCRIPTORS, 29, outOfDescriptors,                                  \
+    "no descriptor is left for a socket or file")                              \
   /* Ended on purpose or by the clock. */                                      \
   X(CANCELLED, 40, cancelled, "cancelled")                                     \
   X(TIMEOUT_QUEUE, 41, timeoutQueue, "waited too long for admission")          \

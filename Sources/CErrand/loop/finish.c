@@ -4,6 +4,7 @@
 #include "group/group.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"
+#include "loop/descriptors.h"
 #include "loop/progress.h"
 #include "loop/report.h"
 #include "loop/shard.h"
@@ -18,8 +19,10 @@ static void complete_payload(errand__slot *slot, bool failed,
                              errand_record *record) {
   errand__transfer *t = slot->transfer;
   /* Where the core gave up itself, libcurl's words are about a callback. */
-  bool text = failed && record->curl_code != CURLE_OK &&
-              t->reason == ERRAND_OK && slot->error[0];
+  bool text =
+      failed && record->curl_code != CURLE_OK &&
+      (t->reason == ERRAND_OK || record->status == ERRAND_OUT_OF_DESCRIPTORS) &&
+      slot->error[0];
   bool trailers =
       t->head_done && slot->scratch.length > 0 && (t->payload || t->head_sent);
   bool head = !t->head_sent && t->head_done;
@@ -62,6 +65,7 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   errand__realm *realm = slot->realm;
   errand__record_fill(slot, code, record);
   errand__name_socket(slot, code);
+  errand__descriptors_describe(slot, record);
   complete_payload(slot, record->status != ERRAND_OK, record);
   curl_multi_remove_handle(shard->multi, slot->easy);
   errand__shard_touch(shard);
@@ -218,7 +222,9 @@ bool errand__collect(errand__loop *loop) {
       curl_easy_getinfo(loop->messages[i].easy_handle, CURLINFO_PRIVATE,
                         (char **) &slot);
       CURLcode result = loop->messages[i].data.result;
-      if (!retry_fresh(loop, slot->transfer, result))
+      if (!retry_fresh(loop, slot->transfer, result) &&
+          (result == CURLE_OK ||
+           !errand__descriptors_retry(loop, slot->transfer)))
         errand__finish(loop, slot->transfer, ERRAND_OK, result);
     }
     any |= count > 0;

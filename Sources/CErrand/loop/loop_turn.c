@@ -3,6 +3,7 @@
 #include "loop/admission.h"
 #include "loop/commands.h"
 #include "loop/deadline.h"
+#include "loop/descriptors.h"
 #include "loop/finish.h"
 #include "loop/loop.h"
 #include "loop/progress.h"
@@ -28,6 +29,10 @@ static void on_deadline(void *context, errand__wheel_node *node) {
   }
   if (node == &loop->progress_tick) {
     errand__progress_run(loop);
+    return;
+  }
+  if (node == &loop->descriptor_tick) {
+    errand__descriptors_run(loop);
     return;
   }
   errand__transfer *t = ERRAND__CONTAINER(node, errand__transfer, deadline);
@@ -143,6 +148,7 @@ void errand__loop_turn(errand__loop *loop) {
   int rounds = 0;
   do {
     follow_group(loop);
+    errand__descriptors_follow(loop);
     loop->leftover = false;
     while (round_once(loop)) {
       if (++rounds >= ROUNDS) {

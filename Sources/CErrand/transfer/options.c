@@ -89,11 +89,13 @@ static errand_status set_tls(errand_options *o, const errand_options_init *in) {
     return ERRAND_INVALID_OPTION;
   if (in->client_key && !in->client_certificate)
     return ERRAND_INVALID_OPTION;
-  if ((in->ca_file && !errand__check_readable(in->ca_file)) ||
-      (in->client_certificate &&
-       !errand__check_readable(in->client_certificate)) ||
-      (in->client_key && !errand__check_readable(in->client_key)))
-    return ERRAND_FILE_UNREADABLE;
+  errand_status readable = errand__check_readable(in->ca_file);
+  if (readable == ERRAND_OK)
+    readable = errand__check_readable(in->client_certificate);
+  if (readable == ERRAND_OK)
+    readable = errand__check_readable(in->client_key);
+  if (readable != ERRAND_OK)
+    return readable;
   bool copied = copy(&o->ca_file, in->ca_file) &&
                 copy(&o->client_certificate, in->client_certificate) &&
                 copy(&o->client_key, in->client_key) &&
@@ -130,8 +132,9 @@ static errand_status set_environment_proxy(char **to, const char *value) {
 
 static errand_status set_proxy(errand_options *o,
                                const errand_options_init *in) {
-  if (in->proxy_ca_file && !errand__check_readable(in->proxy_ca_file))
-    return ERRAND_FILE_UNREADABLE;
+  errand_status readable = errand__check_readable(in->proxy_ca_file);
+  if (readable != ERRAND_OK)
+    return readable;
   if (!copy(&o->proxy_ca_file, in->proxy_ca_file))
     return ERRAND_OUT_OF_MEMORY;
   switch (in->proxy_policy) {

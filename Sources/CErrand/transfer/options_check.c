@@ -2,12 +2,15 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/open_error.h"
 
 #define SHA256_BASE64_LENGTH 44
 #define HOST_MAX 255
@@ -101,12 +104,14 @@ const char *errand__interface_prefix(const char *name) {
   return if_nametoindex(name) != 0 ? "if!" : NULL;
 }
 
-bool errand__check_readable(const char *path) {
+errand_status errand__check_readable(const char *path) {
   struct stat status;
+  if (!path)
+    return ERRAND_OK;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
-    return false;
+    return errand__open_error(errno);
   bool ok = fstat(fd, &status) == 0 && !S_ISDIR(status.st_mode);
   close(fd);
-  return ok;
+  return ok ? ERRAND_OK : ERRAND_FILE_UNREADABLE;
 }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "include/errand_status.h"
+
 /* "sha256//" and 44 characters of base64, separated by semicolons. */
 bool errand__check_pins(const char *pins);
 
@@ -13,8 +15,9 @@ bool errand__check_proxy(const char *url);
 /* "host:port:address[,address]". */
 bool errand__check_resolve(const char *entry);
 
-/* A file that can be opened for reading and is no directory. */
-bool errand__check_readable(const char *path);
+/* A file that can be opened for reading and is no directory; NULL is none.
+   Returns: OK, FILE_UNREADABLE, OUT_OF_DESCRIPTORS. */
+errand_status errand__check_readable(const char *path);
 
 /* What CURLOPT_INTERFACE wants before an address or the name of an interface:
    without it libcurl resolves what it does not know, and waits for that.

@@ -8,6 +8,7 @@
 #include "group/group.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"
+#include "loop/descriptors.h"
 #include "loop/report.h"
 #include "transfer/slot.h"
 
@@ -58,10 +59,8 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
   /* libcurl before 8.19 leaves its sockets to be inherited by exec. */
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
                   address->protocol);
-  if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-    loop->out_of_descriptors = true;
-    errand__loop_keep_ticking(loop);
-  }
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+    errand__descriptors_refused(slot->transfer, errno);
   if (fd >= 0 && !errand__fd_opened(&loop->fds, fd)) {
     close(fd);
     slot->transfer->reason = ERRAND_OUT_OF_MEMORY;

@@ -1,11 +1,13 @@
 #include "transfer/source.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/open_error.h"
 #include "loop/loop.h"
 #include "transfer/transfer.h"
 
@@ -68,7 +70,7 @@ errand_status errand__source_open(const char *path, int fd, uint64_t offset,
   int mine = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
                   : fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (mine < 0)
-    return ERRAND_FILE_UNREADABLE;
+    return errand__open_error(errno);
   errand_status result = ERRAND_OK;
   if (fstat(mine, &status) != 0)
     result = ERRAND_FILE_UNREADABLE;

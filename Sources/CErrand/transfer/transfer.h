@@ -132,9 +132,12 @@ typedef struct errand__transfer {
   bool reconnecting; /* had a connection, and libcurl makes another */
   bool replayed;
   bool fresh_retry; /* was given to libcurl again, for a new connection */
-  bool counted_connecting; /* in its origin's `connecting` */
-  bool counted_http2;      /* in its origin's `http2_active` */
-  uint8_t connects;        /* times it became ready to send */
+  bool counted_connecting;  /* in its origin's `connecting` */
+  bool counted_http2;       /* in its origin's `http2_active` */
+  uint8_t connects;         /* times it became ready to send */
+  uint8_t descriptor_tries; /* times it is tried again for want of one */
+  bool awaits_descriptor;   /* until the loop's descriptor_tick */
+  int descriptor_error;     /* errno of the socket() that failed last */
 } errand__transfer;
 
 /*

@@ -58,7 +58,8 @@ struct FileBodySource: RequestBodySource {
     }
 
     private static func unreadable(_ path: String, _ code: Int32) -> ErrandError {
-        .fileUnreadable.with(message: "\(path) cannot be read: \(String(cString: strerror(code)))")
+        let kind: ErrandError = code == EMFILE || code == ENFILE ? .outOfDescriptors : .fileUnreadable
+        return kind.with(message: "\(path) cannot be read: \(String(cString: strerror(code)))")
     }
 
     private static func shorter(_ path: String) -> String {

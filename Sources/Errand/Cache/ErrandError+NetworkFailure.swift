@@ -4,7 +4,7 @@ extension ErrandError {
         switch code {
         case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal, .resolveFailed,
             .connectFailed, .proxyFailed, .tlsFailed, .sendFailed, .connectionLost, .receiveFailed, .partialBody,
-            .malformedResponse, .protocolError:
+            .malformedResponse, .protocolError, .outOfDescriptors:
             true
         default:
             false

@@ -191,7 +191,8 @@ extension DownloadRun {
     private func isRetryable(_ error: ErrandError) -> Bool {
         switch error {
         case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError, .timeoutIdle: true
-        case .resolveFailed, .connectFailed, .proxyFailed, .timeoutConnect, .timeoutFirstByte: head != nil
+        case .resolveFailed, .connectFailed, .proxyFailed, .timeoutConnect, .timeoutFirstByte, .outOfDescriptors:
+            head != nil
         default: false
         }
     }

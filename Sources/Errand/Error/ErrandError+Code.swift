@@ -4,7 +4,7 @@ extension ErrandError {
     enum Code: String, Sendable, CaseIterable {
         case invalidArgument, invalidURL, unsupportedScheme, invalidMethod, invalidHeader, invalidBody, invalidLimit
         case invalidOption, fileUnreadable, unsupportedFeature, requestEncodingFailed, queueFull, shutDown, forked
-        case outOfMemory, unsupportedLibrary, systemFailure, wrongThread, fileUnwritable
+        case outOfMemory, unsupportedLibrary, systemFailure, wrongThread, fileUnwritable, outOfDescriptors
         case internalFailure, cancelled, timeoutQueue
         case timeoutConnect, timeoutFirstByte, timeoutIdle, timeoutTotal, resolveFailed, connectFailed, addressRefused
         case proxyFailed, tlsFailed, tlsUntrusted, tlsPinMismatch, tlsCredentials, sendFailed, connectionLost
@@ -39,6 +39,7 @@ extension ErrandError {
             case .systemFailure: "the system refused a thread, a loop or a descriptor"
             case .wrongThread: "not allowed on a loop thread"
             case .fileUnwritable: "a file cannot be written"
+            case .outOfDescriptors: "no descriptor is left for a socket or file"
             case .internalFailure: "internal error"
             case .cancelled: "cancelled"
             case .timeoutQueue: "waited too long for admission"

@@ -37,6 +37,10 @@ extension ErrandError {
     public static let wrongThread = ErrandError(.wrongThread)
     /// A file, such as the one for cookies, cannot be written.
     public static let fileUnwritable = ErrandError(.fileUnwritable)
+    /// The process, or the system, has no descriptor left for a socket or a file (`EMFILE`, `ENFILE`); the message names the
+    /// limit. Before a connection fails so, the engine has closed the kept connections of its shards without requests and tried
+    /// again for a quarter of a second.
+    public static let outOfDescriptors = ErrandError(.outOfDescriptors)
     /// A defect of this library.
     public static let internalFailure = ErrandError(.internalFailure)
     /// The request was stopped. Closures hear of it only where they asked to; `async` callers get

@@ -110,7 +110,7 @@ extension ErrandError {
     func refusingHop(after response: Response?) -> ErrandError {
         switch code {
         case .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread,
-            .fileUnwritable,
+            .fileUnwritable, .outOfDescriptors,
             .internalFailure, .fileUnreadable, .invalidBody:
             with(response: response, isRefusal: false)
         default:

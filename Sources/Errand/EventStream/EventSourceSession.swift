@@ -134,7 +134,7 @@ extension ErrandError {
         switch code {
         case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .resolveFailed, .connectFailed,
             .proxyFailed, .tlsFailed, .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError,
-            .queueFull, .malformedResponse:
+            .queueFull, .outOfDescriptors, .malformedResponse:
             true
         default:
             false

@@ -55,6 +55,7 @@ extension ErrandError.Code {
         case .system: self = .systemFailure
         case .wrongThread: self = .wrongThread
         case .fileUnwritable: self = .fileUnwritable
+        case .outOfDescriptors: self = .outOfDescriptors
         case .internal: self = .internalFailure
         case .cancelled: self = .cancelled
         case .timeoutQueue: self = .timeoutQueue

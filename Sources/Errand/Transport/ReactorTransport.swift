@@ -149,7 +149,7 @@ final class ReactorTransport: Transport {
         if error == .invalidMethod, description.method == .connect {
             return error.with(message: "CONNECT is not supported: tunnels are made by the engine itself, for a proxy")
         }
-        guard error == .invalidBody || error == .fileUnreadable else { return error }
+        guard error == .invalidBody || error == .fileUnreadable || error == .outOfDescriptors else { return error }
         // It was sound when the request was built.
         switch description.body {
         case .file(let path, let offset, let length):

@@ -49,7 +49,7 @@ extension ExitStatus {
         case .malformedResponse, .decodingFailed, .protocolError: self = .badResponse
         case .limitHeaderBytes, .limitHeaderCount, .limitBodyBytes, .limitDecodedBytes: self = .limit
         case .fileUnreadable, .tlsCredentials: self = .inputFile
-        case .outOfMemory, .system, .unsupportedLibrary, .queueFull, .fileUnwritable: self = .system
+        case .outOfMemory, .system, .outOfDescriptors, .unsupportedLibrary, .queueFull, .fileUnwritable: self = .system
         case .cancelled, .shutDown: self = .interrupted
         case .invalidArgument, .invalidURL, .unsupportedScheme, .invalidMethod, .invalidHeader, .invalidBody,
             .invalidLimit, .invalidOption, .unsupportedFeature:

@@ -1,0 +1,87 @@
+#include "loop/descriptors.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "group/group.h"
+#include "loop/finish.h"
+#include "loop/shard.h"
+
+/* The first pause; each one after is three times as long. Other loops need a
+   turn to close what is idle, and their peers one to do the same. */
+#define PAUSE_MS 20
+#define TRIES 3
+
+void errand__descriptors_refused(errand__transfer *t, int error) {
+  struct errand_group *group = t->slot->realm->loop->group;
+  uint64_t all = UINT64_MAX >> (ERRAND__LOOPS_MAX - group->loop_count);
+  t->reason = ERRAND_OUT_OF_DESCRIPTORS;
+  t->descriptor_error = error;
+  /* This loop as well: it must not close anything inside libcurl. */
+  uint64_t known = atomic_fetch_or_explicit(&group->descriptors_wanted, all,
+                                            memory_order_acq_rel);
+  for (uint32_t i = 0; i < group->loop_count; i++)
+    if (!(known >> i & 1))
+      errand__loop_wake(&group->loops[i]);
+}
+
+void errand__descriptors_follow(errand__loop *loop) {
+  uint64_t mine = (uint64_t) 1 << loop->index;
+  _Atomic uint64_t *wanted = &loop->group->descriptors_wanted;
+  if (!(atomic_load_explicit(wanted, memory_order_relaxed) & mine))
+    return;
+  atomic_fetch_and_explicit(wanted, ~mine, memory_order_acq_rel);
+  loop->out_of_descriptors = true;
+  errand__realms_tend(loop);
+}
+
+bool errand__descriptors_retry(errand__loop *loop, errand__transfer *t) {
+  errand__slot *slot = t->slot;
+  /* Once it was ready to send, something may have been sent. */
+  if (t->reason != ERRAND_OUT_OF_DESCRIPTORS || t->connects > 0 ||
+      t->header_bytes > 0 || t->descriptor_tries >= TRIES)
+    return false;
+  uint64_t pause = PAUSE_MS;
+  for (int i = 0; i < t->descriptor_tries; i++)
+    pause *= 3;
+  t->descriptor_tries++;
+  t->awaits_descriptor = true;
+  t->paused_bits = 0;
+  slot->fd = -1;
+  slot->error[0] = '\0';
+  curl_multi_remove_handle(slot->shard->multi, slot->easy);
+  uint64_t at = loop->now_ms + pause;
+  if (!loop->descriptor_tick.armed || at < loop->descriptor_tick.deadline_ms)
+    errand__wheel_add(&loop->wheel, &loop->descriptor_tick, at);
+  return true;
+}
+
+void errand__descriptors_run(errand__loop *loop) {
+  for (errand__list *l = loop->started.next; l != &loop->started;) {
+    errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
+    l = l->next;
+    if (!t->awaits_descriptor)
+      continue;
+    t->awaits_descriptor = false;
+    t->reason = ERRAND_OK;
+    if (curl_multi_add_handle(t->slot->shard->multi, t->slot->easy) != CURLM_OK)
+      errand__finish(loop, t, ERRAND_OUT_OF_MEMORY, CURLE_OUT_OF_MEMORY);
+  }
+}
+
+void errand__descriptors_describe(errand__slot *slot, errand_record *record) {
+  struct rlimit limit;
+  int error = slot->transfer->descriptor_error;
+  if (record->status != ERRAND_OUT_OF_DESCRIPTORS)
+    return;
+  record->os_error = error;
+  if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
+    snprintf(slot->error, sizeof slot->error,
+             "no descriptor is left of the %llu that this process may have "
+             "(RLIMIT_NOFILE)",
+             (unsigned long long) limit.rlim_cur);
+  else
+    snprintf(slot->error, sizeof slot->error,
+             "no descriptor is left in the whole system: see fs.file-max");
+}
