@@ -24,12 +24,15 @@ final class BorrowedTransport: Transport {
 
     /// The receiver of one transfer: hands on what it is told, and notes the end.
     ///
-    /// `@unchecked Sendable`: `id` is read and written only inside `owner.state.withLock`, the rest is constant.
+    /// `@unchecked Sendable`: `id` and `hasEnded` are read and written only inside `owner.state.withLock`, the rest is
+    /// constant.
     private final class Loan: TransferReceiver, @unchecked Sendable {
         let receiver: TransferReceiver
         let owner: BorrowedTransport
         /// `nil` until `submit` of the transport beneath has returned.
         nonisolated(unsafe) var id: TransferID?
+        /// Its end is being told: there is nothing to cancel.
+        nonisolated(unsafe) var hasEnded = false
 
         init(_ receiver: TransferReceiver, of owner: BorrowedTransport) {
             self.receiver = receiver
@@ -38,8 +41,10 @@ final class BorrowedTransport: Transport {
         }
 
         override func receive(_ event: TransferEvent.Kind) {
+            guard case .ended = event else { return receiver.receive(event) }
+            owner.state.withLock { _ in hasEnded = true }
             receiver.receive(event)
-            if case .ended = event { owner.close(self) }
+            owner.close(self)
         }
 
         override func joined(sentAt time: Int64?) { receiver.joined(sentAt: time) }
@@ -95,7 +100,7 @@ final class BorrowedTransport: Transport {
         let isToEnd = state.withLock { state in
             loan.id = id
             guard case .stopping = state.phase else { return false }
-            return state.open[ObjectIdentifier(loan)] != nil
+            return state.open[ObjectIdentifier(loan)] != nil && !loan.hasEnded
         }
         if isToEnd { base.cancel(id) }
     }
@@ -128,7 +133,7 @@ final class BorrowedTransport: Transport {
             case .stopped: return ([], [stopped])
             }
             // In the order in which they were taken, as an engine ends them.
-            let ids = state.open.values.compactMap(\.id).sorted { $0.rawValue < $1.rawValue }
+            let ids = state.open.values.compactMap { $0.hasEnded ? nil : $0.id }.sorted { $0.rawValue < $1.rawValue }
             return (ids, state.lookForEnd())
         }
         for id in ids { base.cancel(id) }
