@@ -6,6 +6,9 @@ extension AnyRequest {
         core.withLock { $0.madeHooks().stream = stream }
     }
 
+    /// Whether the present transfer waits for more of its body's source.
+    final var isUploading: Bool { core.withLock { $0.hooks?.run.pump }?.isOpen ?? false }
+
     /// So many bytes of a streamed body were read; as many more may come.
     final func grant(_ bytes: Int) {
         guard bytes > 0 else { return }

@@ -65,6 +65,11 @@ final class BodyChannel: Sendable {
         for waiter in waiting { waiter.continuation.resume(returning: error.map { .failure($0) } ?? .end) }
     }
 
+    /// Whether the whole body came, read or not.
+    var isWhole: Bool {
+        guarded.withLock { if case .ended(nil) = $0.state { true } else { false } }
+    }
+
     /// The next bytes, waiting for them. What came before a failure is read before the failure.
     func next() async -> Taken {
         let number = guarded.withLock { guarded in

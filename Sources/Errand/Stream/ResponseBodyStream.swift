@@ -4,6 +4,11 @@
 /// A sequence to be read once: iterators share the position. Dropping it before its end stops the request. Cancelling
 /// the reading task throws `CancellationError` and stops the request as well. A body that breaks off throws the
 /// request's ``ErrandError`` after the bytes that came.
+///
+/// Where the request's body comes from a source and is still being sent, the end is told as soon as `Content-Length` bytes
+/// came, and the request goes on until the upload has ended as well. A body without a `Content-Length`, or one that is
+/// decoded, ends when both are over: only libcurl knows of its end, and says it then. An upload that waits for such an end
+/// ends with ``ErrandError/timeoutIdle``.
 public struct ResponseBodyStream: AsyncSequence, Sendable {
     /// A piece of the body, never empty.
     public typealias Element = [UInt8]
@@ -21,8 +26,8 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
         }
 
         deinit {
-            // Does nothing where it is over.
-            request.stop()
+            // Of a body that came as a whole nothing is to be stopped; an upload that is still open goes on.
+            if !channel.isWhole { request.stop() }
         }
     }
 

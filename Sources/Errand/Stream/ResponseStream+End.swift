@@ -64,9 +64,15 @@ extension ResponseStream {
         }
     }
 
+    /// All of the body is there. Where the upload is still open, the reader hears of it now: libcurl (7.88.1) tells
+    /// of the end of a response when both are over, and whoever sends may be waiting for it.
+    func tellEnd(_ channel: BodyChannel, of request: AnyRequest) {
+        if request.isUploading { channel.finish(nil) }
+    }
+
     private func deliver(_ head: Response, _ body: ChunkQueue, to caller: Caller, of request: AnyRequest) {
         let channel = BodyChannel(kept: body)
         channel.finish(nil)
-        perform(of: request, .deliver(caller, channel, head))
+        perform(of: request, .deliver(caller, channel, head, isWhole: false))
     }
 }

@@ -35,6 +35,10 @@ extension ResponseStream {
         var kept = ChunkQueue()
         /// Number of the present head.
         var head = 0
+        /// How many bytes the present head says its body has.
+        var length: Int64?
+        /// So many came.
+        var received: Int64 = 0
 
         /// What `change` answers; `nil` where that response is not held (any more).
         mutating func changeHeld<Value>(_ number: Int, _ change: (inout HeldResponse) -> Value) -> Value? {
@@ -47,8 +51,9 @@ extension ResponseStream {
     /// What is to be done when the lock is dropped.
     enum Order {
         case none
-        case deliver(Caller, BodyChannel, Response)
-        case push(BodyChannel)
+        case deliver(Caller, BodyChannel, Response, isWhole: Bool)
+        /// `isLast`: by the head's word, this is all of the body.
+        case push(BodyChannel, isLast: Bool)
         /// Nobody will read it, so nobody else would let the rest come.
         case grant
         case cut

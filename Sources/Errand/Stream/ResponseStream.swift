@@ -68,6 +68,7 @@ final class ResponseStream: Sendable {
                 guard let caller = guarded.state.caller else { return .none }
                 guarded.kept = ChunkQueue()
                 guarded.head += 1
+                (guarded.length, guarded.received) = (head.streamedLength, 0)
                 switch verdict {
                 case .redirect(let decision):
                     guarded.state = .collecting(caller, Collected(head: head, redirect: decision))
@@ -90,15 +91,16 @@ final class ResponseStream: Sendable {
         let channel = BodyChannel(kept: guarded.kept)
         guarded.kept = ChunkQueue()
         guarded.state = .delivered(channel, head)
-        return .deliver(caller, channel, head)
+        return .deliver(caller, channel, head, isWhole: guarded.length == guarded.received)
     }
 
     /// On the callback queue.
     func chunk(_ chunk: Response, of request: AnyRequest) {
         let order = guarded.withLock { guarded -> Order in
+            guarded.received += Int64(chunk.body.count)
             switch guarded.state {
             case .delivered(let channel, _):
-                return .push(channel)
+                return .push(channel, isLast: guarded.length == guarded.received)
             case .collecting(let caller, var collected):
                 let room = Self.collected - guarded.kept.count
                 guard chunk.body.count > room else {
@@ -120,7 +122,9 @@ final class ResponseStream: Sendable {
             }
         }
         switch order {
-        case .push(let channel): channel.push(chunk)
+        case .push(let channel, let isLast):
+            channel.push(chunk)
+            if isLast { tellEnd(channel, of: request) }
         case .grant: request.grant(chunk.body.count)
         default: perform(of: request, order)
         }
@@ -130,7 +134,8 @@ final class ResponseStream: Sendable {
         switch order {
         case .none, .push, .grant:
             break
-        case .deliver(let caller, let channel, let head):
+        case .deliver(let caller, let channel, let head, let isWhole):
+            if isWhole { tellEnd(channel, of: request) }
             let body = ResponseBodyStream(source: .init(channel, of: request))
             caller.resume(returning: StreamedResponse(head: head, body: body))
         case .cut:

@@ -8,6 +8,8 @@ final class UploadPump: Sendable {
         var credit = 262_144
         var waiter: UnsafeContinuation<Void, Never>?
         var isCancelled = false
+        /// The source is at its end, or has failed.
+        var isDone = false
         var task: Task<Void, Never>?
         /// Why the source failed.
         var failure: (any Error)?
@@ -62,6 +64,9 @@ final class UploadPump: Sendable {
         waiter?.resume()
     }
 
+    /// Whether the transfer waits for more of the source.
+    var isOpen: Bool { state.withLock { !$0.isDone && !$0.isCancelled } }
+
     /// What the source failed with.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
@@ -88,6 +93,7 @@ final class UploadPump: Sendable {
             while let room = await room() {
                 let maximum = min(room, Self.piece)
                 guard let bytes = try await reader.next(maximum: maximum) else {
+                    state.withLock { $0.isDone = true }
                     return transport.finishUpload(id)
                 }
                 guard (1...maximum).contains(bytes.count) else {
@@ -100,6 +106,7 @@ final class UploadPump: Sendable {
         } catch {
             let isCancelled = state.withLock { state in
                 state.failure = error
+                state.isDone = true
                 return state.isCancelled
             }
             if !isCancelled { transport.failUpload(id) }
