@@ -34,6 +34,12 @@ let package = Package(
             name: "CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
+            name: "CBrotli", pkgConfig: "libbrotlidec",
+            providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(
+            name: "CZstd", pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(
             name: "CLibcrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
@@ -42,7 +48,7 @@ let package = Package(
         // The C core. CMakeLists.txt builds the same files alone.
         .target(
             name: "CErrand",
-            dependencies: ["CLibcurl", "CLibuv"],
+            dependencies: ["CLibcurl", "CLibuv", "CZlib", "CBrotli", "CZstd"],
             cSettings: [.define("_GNU_SOURCE"), .headerSearchPath(".")]),
         .target(
             name: "Errand",

@@ -1,3 +1,18 @@
+# What pkg-config found, as "PREFIX=module".
+set(ERRAND_MODULES LIBCURL=libcurl LIBUV=libuv ZLIB=zlib)
+foreach(coding BROTLI=libbrotlidec ZSTD=libzstd)
+  string(REGEX REPLACE "=.*" "" prefix ${coding})
+  if(${prefix}_FOUND)
+    list(APPEND ERRAND_MODULES ${coding})
+  else()
+    list(APPEND ERRAND_DEFINITIONS ERRAND_NO_${prefix})
+  endif()
+endforeach()
+string(REGEX REPLACE "([A-Z]+)=[^;]*" "PkgConfig::\\1" ERRAND_LIBRARIES
+       "${ERRAND_MODULES}")
+string(REGEX REPLACE "[A-Z]+=" "" ERRAND_PC_REQUIRES "${ERRAND_MODULES}")
+list(JOIN ERRAND_PC_REQUIRES " " ERRAND_PC_REQUIRES)
+
 # One set of objects, two libraries: errand (shared), errand_static.
 list(TRANSFORM ERRAND_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/")
 add_library(errand_objects OBJECT ${ERRAND_SOURCES})
@@ -7,8 +22,8 @@ set_target_properties(errand_objects PROPERTIES
 target_include_directories(errand_objects PRIVATE
   ${PROJECT_SOURCE_DIR}/Sources/CErrand)
 target_link_libraries(errand_objects PRIVATE
-  $<BUILD_INTERFACE:errand_warnings> PkgConfig::LIBCURL PkgConfig::LIBUV
-  Threads::Threads)
+  $<BUILD_INTERFACE:errand_warnings> ${ERRAND_LIBRARIES} Threads::Threads)
+target_compile_definitions(errand_objects PRIVATE ${ERRAND_DEFINITIONS})
 
 add_library(errand SHARED $<TARGET_OBJECTS:errand_objects>)
 set_target_properties(errand PROPERTIES
@@ -34,6 +49,6 @@ foreach(library errand errand_static)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/Sources/CErrand/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/errand>)
   target_link_libraries(${library} PRIVATE
-    PkgConfig::LIBCURL PkgConfig::LIBUV Threads::Threads ${CMAKE_DL_LIBS})
+    ${ERRAND_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
   add_library(Errand::${library} ALIAS ${library})
 endforeach()

@@ -28,6 +28,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/loop/transfers.c
   Sources/CErrand/loop/wheel.c
   Sources/CErrand/queue/submit_queue.c
+  Sources/CErrand/transfer/decode.c
   Sources/CErrand/transfer/feed.c
   Sources/CErrand/transfer/host.c
   Sources/CErrand/transfer/options.c

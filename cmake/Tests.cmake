@@ -17,7 +17,7 @@ target_include_directories(errand_test_support INTERFACE
   ${tests} ${PROJECT_SOURCE_DIR}/Sources/CErrand ${fault_server}/include)
 target_link_libraries(errand_test_support INTERFACE
   errand_static errand_warnings PkgConfig::CMOCKA PkgConfig::LIBCURL
-  PkgConfig::LIBUV Threads::Threads ${CMAKE_DL_LIBS})
+  PkgConfig::LIBUV PkgConfig::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 target_compile_definitions(errand_test_support INTERFACE
   ERRAND_TEST_PROGRAMS="${programs}"
   ERRAND_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

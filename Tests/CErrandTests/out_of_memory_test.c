@@ -196,6 +196,27 @@ static void own_options(attempt *a) {
   wait_all(a);
 }
 
+/* zlib and brotli allocate through the core, in the middle of a body. */
+static void decoded(attempt *a) {
+  errand_options_init init = {.encodings = ERRAND_ENCODING_ALL};
+  errand_options *options;
+  errand_status status = errand_options_create(&init, &options);
+  if (status != ERRAND_OK) {
+    assert_string_equal(errand_status_name(status), "OUT_OF_MEMORY");
+    return;
+  }
+  static const char *const paths[] = {"/gzip", "/br", "/gzip", "/codings"};
+  for (size_t i = 0; i < COUNT_OF(paths); i++) {
+    errand_request r = request("GET", paths[i]);
+    r.options = options;
+    r.flags = i == 2 ? ERRAND_REQUEST_STREAM_RESPONSE : 0;
+    r.response_credit = 1 << 20;
+    submit(a, &r);
+    wait_all(a);
+  }
+  errand_options_release(options);
+}
+
 /* Whether the n-th allocation was reached: what is left of the count makes
    one of the next n fail. */
 static bool was_reached(uint64_t n) {
@@ -282,6 +303,18 @@ static int set_up(void **state) {
          ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\n"
                                 "Content-Length: 200000\r\n\r\n"),
          ERRAND_FAULT_STEP_REPEAT(20000, "0123456789"));
+  RIG_ON(&on, "/gzip", ERRAND_FAULT_STEP_GZIP_ZEROS(100000));
+  RIG_ON(&on, "/br",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n"
+                                "Content-Length: 9\r\n\r\n"
+                                "\x0b\x02\x80hello\x03"));
+  /* An empty gzip member in a bare deflate block that is stored. */
+  RIG_ON(&on, "/codings",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\n"
+                                "Content-Encoding: gzip, deflate\r\n"
+                                "Content-Length: 25\r\n\r\n"
+                                "\x01\x14\0\xeb\xff\x1f\x8b\x08\0\0\0\0\0\0"
+                                "\x03\x03\0\0\0\0\0\0\0\0\0"));
   RIG_ON(&on, "/echo", ERRAND_FAULT_STEP(ECHO));
   RIG_ON(&on, "/stall", ERRAND_FAULT_STEP(STALL));
   run_attempt(uploads, 0); /* what the libraries keep, threads included */
@@ -306,7 +339,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       SCENARIO(buffered),      SCENARIO(streamed),    SCENARIO(uploads),
       SCENARIO(many_at_once),  SCENARIO(resolving),   SCENARIO(orders),
-      SCENARIO(stopped_early), SCENARIO(own_options),
+      SCENARIO(stopped_early), SCENARIO(own_options), SCENARIO(decoded),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -8,6 +8,7 @@
 
 #include "base/heap.h"
 #include "include/errand_stats.h"
+#include "transfer/decode.h"
 
 #define ERRAND_VERSION "0.1.0"
 
@@ -99,12 +100,9 @@ void errand_features_read(errand_features *out) {
     uint32_t errand;
   } bits[] = {
       {CURL_VERSION_HTTP2, ERRAND_FEATURE_HTTP2},
-      {CURL_VERSION_BROTLI, ERRAND_FEATURE_BROTLI},
-      {CURL_VERSION_ZSTD, ERRAND_FEATURE_ZSTD},
       {CURL_VERSION_IDN, ERRAND_FEATURE_IDN},
       {CURL_VERSION_UNIX_SOCKETS, ERRAND_FEATURE_UNIX_SOCKETS},
       {CURL_VERSION_SSL, ERRAND_FEATURE_TLS},
-      {CURL_VERSION_LIBZ, ERRAND_FEATURE_GZIP},
       {CURL_VERSION_HTTPS_PROXY, ERRAND_FEATURE_HTTPS_PROXY},
   };
   const curl_version_info_data *curl = info();
@@ -113,6 +111,12 @@ void errand_features_read(errand_features *out) {
   for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
     if (curl->features & bits[i].curl)
       out->flags |= bits[i].errand;
+  if (errand__coding_is_known(ERRAND__CODING_GZIP))
+    out->flags |= ERRAND_FEATURE_GZIP;
+  if (errand__coding_is_known(ERRAND__CODING_BROTLI))
+    out->flags |= ERRAND_FEATURE_BROTLI;
+  if (errand__coding_is_known(ERRAND__CODING_ZSTD))
+    out->flags |= ERRAND_FEATURE_ZSTD;
   if (errand__curl_http2_default())
     out->flags |= ERRAND_FEATURE_HTTP2_DEFAULT;
   if (errand__curl_denied(curl->version_num))

@@ -42,7 +42,7 @@ enum {
   ERRAND_ENCODING_DEFLATE = 2,
   ERRAND_ENCODING_BROTLI = 4,
   ERRAND_ENCODING_ZSTD = 8,
-  /* Whatever of the above this libcurl can decode. */
+  /* Whatever of the above this build can decode. */
   ERRAND_ENCODING_ALL = 15
 };
 
@@ -53,8 +53,14 @@ enum {
  */
 typedef struct errand_options_init {
   errand_http_policy http_policy;
-  /* Mask of ERRAND_ENCODING_*; sent as Accept-Encoding and decoded on the
-     way. 0: none is asked for. A bit this libcurl lacks is
+  /* Mask of ERRAND_ENCODING_*; sent as Accept-Encoding where the request has
+     no such field of its own. 0: none is asked for, and nothing is decoded;
+     else every coding that this build knows is, whichever were asked for: also
+     "x-gzip", and up to five one upon the other (RFC 9110 8.4). Several gzip
+     members or zstd frames are one body. A body whose coding is unknown,
+     malformed, or ends too early is DECODING_FAILED; bytes behind the end of
+     gzip, deflate and br are ignored; no bytes at all are an empty body. A zstd
+     window is 8 MB at most (RFC 9659). A bit this build lacks is
      UNSUPPORTED_FEATURE, but for ERRAND_ENCODING_ALL. */
   uint32_t encodings;
 

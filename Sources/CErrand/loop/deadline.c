@@ -22,8 +22,7 @@ static errand_status consider(uint64_t since, int64_t timeout, uint64_t now,
 static bool moves_unseen(const errand__transfer *t) {
   if (t->phase != ERRAND__SENDING && t->phase != ERRAND__RECEIVING)
     return false;
-  return t->encoded || t->send == ERRAND__SEND_READ ||
-         t->body_length > ERRAND__SENT_AT_ONCE;
+  return t->send == ERRAND__SEND_READ || t->body_length > ERRAND__SENT_AT_ONCE;
 }
 
 void errand__deadline_look(errand__transfer *t, uint64_t now) {

@@ -18,7 +18,7 @@ void errand__deadline_reconnect(errand__loop *loop, errand__transfer *transfer);
 
 /*
  * Notes bytes that libcurl moved without a callback of ours: a body from
- * memory on its way out, encoded bytes that decode to nothing. From the node.
+ * memory on its way out. From the node.
  */
 void errand__deadline_look(errand__transfer *transfer, uint64_t now_ms);
 

@@ -14,15 +14,23 @@
 #include "transfer/slot.h"
 #include "transfer/source.h"
 
+/* What there is to say of a failure; NULL: nothing. */
+static const char *words_of(const errand__slot *slot,
+                            const errand_record *record) {
+  if (record->status == ERRAND_DECODING_FAILED && slot->words)
+    return slot->words;
+  /* Where the core gave up itself, libcurl's words are about a callback. */
+  bool ours = slot->transfer->reason != ERRAND_OK &&
+              record->status != ERRAND_OUT_OF_DESCRIPTORS;
+  return record->curl_code != CURLE_OK && !ours && slot->error[0] ? slot->error
+                                                                  : NULL;
+}
+
 /* A failure's text, a body's trailers, and a head nobody streamed. */
 static void complete_payload(errand__slot *slot, bool failed,
                              errand_record *record) {
   errand__transfer *t = slot->transfer;
-  /* Where the core gave up itself, libcurl's words are about a callback. */
-  bool text =
-      failed && record->curl_code != CURLE_OK &&
-      (t->reason == ERRAND_OK || record->status == ERRAND_OUT_OF_DESCRIPTORS) &&
-      slot->error[0];
+  const char *text = failed ? words_of(slot, record) : NULL;
   bool trailers =
       t->head_done && slot->scratch.length > 0 && (t->payload || t->head_sent);
   bool head = !t->head_sent && t->head_done;
@@ -40,7 +48,7 @@ static void complete_payload(errand__slot *slot, bool failed,
     ok = errand__payload_set_trailers(&t->payload, slot->scratch.bytes,
                                       slot->scratch.length);
   if (ok && text)
-    ok = errand__payload_set_text(&t->payload, slot->error);
+    ok = errand__payload_set_text(&t->payload, text);
   if (!ok && record->status == ERRAND_OK)
     record->status = ERRAND_OUT_OF_MEMORY;
   record->payload = t->payload;
@@ -131,8 +139,7 @@ void errand__check_wire_limits(errand__loop *loop) {
   for (errand__list *l = loop->started.next; l != &loop->started;) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
     l = l->next;
-    if ((t->encoded || t->head_held) && t->slot &&
-        errand__wire_limit_passed(t->slot))
+    if (t->head_held && t->slot && errand__wire_limit_passed(t->slot))
       errand__finish(loop, t, ERRAND_LIMIT_BODY_BYTES, CURLE_OK);
   }
 }

@@ -18,8 +18,8 @@ void errand__finish(errand__loop *loop, errand__transfer *transfer,
 /* Ends everything: waiting, parked and started. */
 void errand__finish_all(errand__loop *loop, errand_status status);
 
-/* Ends bodies that are over their limit on the wire without giving the sink a
-   byte, a decoder's or a challenge's; from the tick. */
+/* Ends bodies of challenges that libcurl answers, and keeps from the sink, once
+   they are over their limit; from the tick. */
 void errand__check_wire_limits(errand__loop *loop);
 
 /* Takes libcurl's messages of the dirty shards and ends their transfers.

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "group/process.h"
+#include "transfer/decode.h"
 #include "transfer/options_check.h"
 
 #define DEFAULT_IDLE_CONNECTION_SECONDS 50
@@ -48,34 +49,32 @@ static errand_status set_http(errand_options *o, errand_http_policy policy) {
 static errand_status set_encodings(errand_options *o, uint32_t mask) {
   static const struct {
     uint32_t bit;
-    int feature;
+    errand__coding coding;
     const char *name;
   } table[] = {
-      {ERRAND_ENCODING_GZIP, CURL_VERSION_LIBZ, "gzip"},
-      {ERRAND_ENCODING_DEFLATE, CURL_VERSION_LIBZ, "deflate"},
-      {ERRAND_ENCODING_BROTLI, CURL_VERSION_BROTLI, "br"},
-      {ERRAND_ENCODING_ZSTD, CURL_VERSION_ZSTD, "zstd"},
+      {ERRAND_ENCODING_GZIP, ERRAND__CODING_GZIP, "gzip"},
+      {ERRAND_ENCODING_DEFLATE, ERRAND__CODING_DEFLATE, "deflate"},
+      {ERRAND_ENCODING_BROTLI, ERRAND__CODING_BROTLI, "br"},
+      {ERRAND_ENCODING_ZSTD, ERRAND__CODING_ZSTD, "zstd"},
   };
+  const char *before = "Accept-Encoding: ";
+  size_t used = 0;
   if (mask & ~(uint32_t) ERRAND_ENCODING_ALL)
     return ERRAND_INVALID_OPTION;
-  size_t used = 0;
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
     if (!(mask & table[i].bit))
       continue;
-    if (!errand__curl_has(table[i].feature)) {
+    if (!errand__coding_is_known(table[i].coding)) {
       if (mask == ERRAND_ENCODING_ALL)
         continue;
       return ERRAND_UNSUPPORTED_FEATURE;
     }
-    if (used) {
-      o->encodings[used++] = ',';
-      o->encodings[used++] = ' ';
-    }
-    size_t length = strlen(table[i].name);
-    memcpy(o->encodings + used, table[i].name, length);
-    used += length;
+    used += (size_t) snprintf(o->accept_encoding + used,
+                              sizeof o->accept_encoding - used, "%s%s", before,
+                              table[i].name);
+    before = ", ";
   }
-  o->encodings[used] = '\0';
+  o->accept_field.data = o->accept_encoding;
   return ERRAND_OK;
 }
 

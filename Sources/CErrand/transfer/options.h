@@ -26,7 +26,10 @@ struct errand_options {
   bool accept_any_host_name;
   uint32_t tcp_keepalive_seconds;
   uint32_t idle_connection_seconds;
-  char encodings[40]; /* Accept-Encoding, or "" */
+  /* "Accept-Encoding: ...", or "" where nothing is to be decoded; sent as a
+     field of ours, since libcurl would also decode what it asks for. */
+  char accept_encoding[64];
+  struct curl_slist accept_field; /* that, as a list of its own */
   /* Owned copies, NULL where absent. */
   char *ca_file;
   char *client_certificate;

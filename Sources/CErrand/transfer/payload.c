@@ -58,6 +58,19 @@ bool errand__payload_append(errand_payload **payload, const void *bytes,
   return true;
 }
 
+uint8_t *errand__payload_room(errand_payload **payload, size_t least,
+                              size_t *room) {
+  if (!reserve(payload, least))
+    return NULL;
+  errand_payload *p = *payload;
+  *room = p->capacity - used(p);
+  return p->bytes + used(p);
+}
+
+void errand__payload_extend(errand_payload *payload, size_t length) {
+  payload->body_length += length;
+}
+
 bool errand__payload_set_trailers(errand_payload **payload, const void *bytes,
                                   size_t length) {
   if (!append(payload, bytes, length))

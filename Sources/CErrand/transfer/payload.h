@@ -32,6 +32,15 @@ errand_payload *errand__payload_create(const void *head, size_t head_length,
 bool errand__payload_append(errand_payload **payload, const void *bytes,
                             size_t length);
 
+/*
+ * Room behind the body for at least `least` bytes, *room of them; what was
+ * written there becomes body by errand__payload_extend.
+ * Returns: NULL when out of memory; the payload stays as it was.
+ */
+uint8_t *errand__payload_room(errand_payload **payload, size_t least,
+                              size_t *room);
+void errand__payload_extend(errand_payload *payload, size_t length);
+
 /* Add the end parts, once, after the body. Returns: like append. */
 bool errand__payload_set_trailers(errand_payload **payload, const void *bytes,
                                   size_t length);

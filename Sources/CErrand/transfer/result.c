@@ -112,8 +112,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_HTTP2:
   case CURLE_HTTP2_STREAM:
     return ERRAND_PROTOCOL_ERROR;
-  case CURLE_BAD_CONTENT_ENCODING:
-  case CURLE_WRITE_ERROR: /* ours has a reason; the decoder's has none */
+  case CURLE_BAD_CONTENT_ENCODING: /* a transfer coding's; ours has a reason */
+  case CURLE_WRITE_ERROR:
     return ERRAND_DECODING_FAILED;
   case CURLE_READ_ERROR:
     return ERRAND_UPLOAD_FAILED;
@@ -153,12 +153,17 @@ static bool is_cut(const errand__slot *slot) {
   return length > received;
 }
 
-errand_status errand__check_complete(const errand__slot *slot) {
+errand_status errand__check_complete(errand__slot *slot) {
   if (!slot->transfer->head_done)
     return ERRAND_RECEIVE_FAILED;
   if (is_cut(slot))
     return ERRAND_PARTIAL_BODY;
-  return errand__wire_limit_passed(slot) ? ERRAND_LIMIT_BODY_BYTES : ERRAND_OK;
+  if (errand__wire_limit_passed(slot))
+    return ERRAND_LIMIT_BODY_BYTES;
+  if (!slot->decoder || errand__decoder_is_whole(slot->decoder))
+    return ERRAND_OK;
+  slot->words = errand__decoder_words(slot->decoder);
+  return ERRAND_DECODING_FAILED;
 }
 
 /* Returns: where the text ends; nothing is written without an address. */
@@ -228,7 +233,7 @@ void errand__record_fill(const errand__slot *slot, CURLcode code,
   if (t->replayed)
     record->flags |= ERRAND_RECORD_REPLAYED;
   record->bytes_received = time_of(easy, CURLINFO_SIZE_DOWNLOAD_T);
-  if (t->encoded && record->bytes_received > 0)
+  if (t->codings.count > 0 && record->bytes_received > 0)
     record->flags |= ERRAND_RECORD_DECODED;
   record->bytes_sent = time_of(easy, CURLINFO_SIZE_UPLOAD_T);
   errand_timings *timings = &record->timings;

@@ -25,10 +25,11 @@ void errand__addresses(CURL *easy, char *out);
 
 /*
  * What libcurl calls complete although it is not: a head that ends with the
- * connection (RFC 9112 8), a decoded body over its limit on the wire.
+ * connection (RFC 9112 8), a body over its limit on the wire, an encoded one
+ * that ends too early.
  * Returns: OK, or why not.
  */
-errand_status errand__check_complete(const errand__slot *slot);
+errand_status errand__check_complete(errand__slot *slot);
 
 /* Whether more came than limit_body_bytes allows; sink.c. */
 bool errand__wire_limit_passed(const errand__slot *slot);

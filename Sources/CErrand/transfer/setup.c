@@ -134,8 +134,10 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
   /* Otherwise removing a handle that resolves joins its resolver thread. */
   if (errand__curl_version() < 0x080e00)
     number(&s, CURLOPT_QUICK_EXIT, 1);
-  if (o->encodings[0])
-    pointer(&s, CURLOPT_ACCEPT_ENCODING, o->encodings);
+  if (o->accept_encoding[0])
+    pointer(&s, CURLOPT_HTTPHEADER, &o->accept_field);
+  /* Nothing but the sink decodes (transfer/decode.h). */
+  number(&s, CURLOPT_HTTP_CONTENT_DECODING, 0);
   set_callbacks(&s, slot);
   set_tls(&s, o);
   set_network(&s, o);
@@ -263,12 +265,18 @@ static void set_resolve(setter *s, errand__slot *slot) {
   slot->resolves = slot->shard->serial;
 }
 
+/* What is sent by a request without fields of its own. */
+static const struct curl_slist *own_fields(const errand__slot *slot) {
+  const errand_options *o = slot->options;
+  return o->accept_encoding[0] ? &o->accept_field : NULL;
+}
+
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   setter s = {slot->easy, CURLE_OK};
   set_url(&s, slot, t);
   set_resolve(&s, slot);
   if (t->headers || slot->has_headers) {
-    pointer(&s, CURLOPT_HTTPHEADER, t->headers);
+    pointer(&s, CURLOPT_HTTPHEADER, t->headers ? t->headers : own_fields(slot));
     slot->has_headers = t->headers != NULL;
   }
   if (t->send != ERRAND__SEND_GET || slot->send != ERRAND__SEND_GET)

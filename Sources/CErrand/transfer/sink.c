@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "loop/deadline.h"
+#include "transfer/decode.h"
 #include "transfer/payload.h"
 #include "transfer/result.h"
 #include "transfer/slot.h"
@@ -80,6 +81,13 @@ static bool lists_coding(const char *line, size_t n, const char *name,
     at += length + 1;
   }
   return false;
+}
+
+static void note_codings(errand__transfer *t, const char *line, size_t n) {
+  static const char name[] = "content-encoding:";
+  size_t at = sizeof name - 1;
+  if (n > at && strncasecmp(line, name, at) == 0)
+    errand__codings_add(&t->codings, line + at, n - at);
 }
 
 /* Two lengths that differ are an attack or a broken proxy: which of them is
@@ -160,7 +168,8 @@ static bool begin_head(errand__slot *slot, const char *line, size_t n) {
   errand__transfer *t = slot->transfer;
   /* Also a second head after a final one, whose body libcurl kept to itself
      because it answers a challenge. */
-  t->head_done = t->head_held = t->encoded = false;
+  t->head_done = t->head_held = false;
+  t->codings.count = 0;
   t->content_length = -1;
   t->in_head = true;
   slot->scratch.length = 0;
@@ -199,9 +208,8 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   if (t->head_done && !t->head_sent && !t->payload &&
       !errand__payload_begin(slot, 0))
     return give_up(t, ERRAND_OUT_OF_MEMORY);
-  if (!t->head_done && slot->options->encodings[0] &&
-      lists_coding(bytes, n, "content-encoding:", "identity"))
-    t->encoded = true;
+  if (!t->head_done && slot->options->accept_encoding[0])
+    note_codings(t, bytes, n);
   /* libcurl would undo these unasked, past our limits. */
   if (!t->head_done &&
       lists_coding(bytes, n, "transfer-encoding:", "chunked") &&
@@ -212,86 +220,181 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
              : give_up(t, ERRAND_OUT_OF_MEMORY);
 }
 
-/* The first byte of the body: refuses what is known to be too long, and says
-   how much room to make. */
-static bool begin_body(errand__slot *slot, size_t n, size_t *room) {
-  errand__transfer *t = slot->transfer;
-  curl_off_t length = -1;
-  t->body_begun = true;
-  curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  if (length > t->limit_body_bytes)
-    return false;
-  *room = n;
-  if (!t->encoded && length > (curl_off_t) n)
-    *room = (size_t) (length < RESERVE_MAX ? length : RESERVE_MAX);
-  return true;
-}
-
 bool errand__wire_limit_passed(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   curl_off_t wire = 0;
-  if (!t->encoded && !t->head_held)
+  if (t->codings.count == 0 && !t->head_held)
     return t->body_bytes > t->limit_body_bytes;
   curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
   return wire > t->limit_body_bytes;
 }
 
-static errand_status check_limits(errand__slot *slot) {
+/* The first byte of the body: refuses what is known to be too long, and says
+   how much room to make. */
+static errand_status begin_body(errand__slot *slot, size_t n, size_t *room) {
   errand__transfer *t = slot->transfer;
-  if (errand__wire_limit_passed(slot))
+  curl_off_t length = -1;
+  t->body_begun = true;
+  curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  if (length > t->limit_body_bytes)
     return ERRAND_LIMIT_BODY_BYTES;
-  return t->encoded && t->body_bytes > t->limit_decoded_bytes
-             ? ERRAND_LIMIT_DECODED_BYTES
-             : ERRAND_OK;
+  if (t->codings.count > 0)
+    return errand__decoder_create(&t->codings, &slot->decoder, &slot->words);
+  if (length > (curl_off_t) n)
+    *room = (size_t) (length < RESERVE_MAX ? length : RESERVE_MAX);
+  return ERRAND_OK;
 }
 
-/* Of an encoded body libcurl keeps the rest of what it has decoded, at most
-   16 MB from one read (core-facts 29), and copies that rest with every pause:
-   so a decoder may overdraw its credit by this much before it is stopped. */
-#define DECODED_OVERDRAFT 1048576
+static bool is_streamed(const errand__transfer *t) {
+  return (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) != 0;
+}
 
-static bool should_pause_now(const errand__transfer *t) {
-  return (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) &&
-         t->credit <= (t->encoded ? -DECODED_OVERDRAFT : 0);
+/* libcurl keeps what it has just given, and gives it again. */
+static size_t pause_body(errand__transfer *t) {
+  t->out_of_credit = true;
+  t->paused_bits |= CURLPAUSE_RECV;
+  return CURL_WRITEFUNC_PAUSE;
+}
+
+/* Has a payload with room for the body. */
+static bool open_payload(errand__slot *slot, size_t room) {
+  errand__transfer *t = slot->transfer;
+  if (t->payload)
+    return true;
+  if (!is_streamed(t))
+    return errand__payload_begin(slot, room);
+  t->payload = errand__payload_create(NULL, 0, NULL, room);
+  return t->payload != NULL;
+}
+
+static bool discards(const errand__transfer *t) {
+  return (t->flags & ERRAND_REQUEST_DISCARD_BODY) && !is_streamed(t);
+}
+
+/* Bytes of the body that are about to be in the payload. */
+static void count_body(errand__slot *slot, size_t n) {
+  errand__transfer *t = slot->transfer;
+  t->body_bytes += (int64_t) n;
+  if (!is_streamed(t))
+    return;
+  t->credit -= (int64_t) n;
+  /* A decoder goes on without credit until it has a byte for which there is
+     none: what ends its body may decode to nothing. */
+  if (t->credit <= 0 && !slot->decoder) {
+    t->out_of_credit = true;
+    errand__loop_review(slot->realm->loop, t);
+  }
+  errand__loop_flush_later(slot->realm->loop, t);
+}
+
+/* How many decoded bytes may come now. */
+static int64_t decoded_allowance(const errand__transfer *t) {
+  int64_t left = t->limit_decoded_bytes - t->body_bytes;
+  return is_streamed(t) && t->credit < left ? t->credit : left;
+}
+
+#define DECODED_ROOM_MIN 512u
+#define DECODED_ROOM_MAX 65536u
+
+/* Decodes into the payload, no more than is allowed. *filled: there may be more
+   to come from this input. */
+static errand_status decode_some(errand__slot *slot, errand__input *input,
+                                 int64_t allowed, bool *filled) {
+  errand__transfer *t = slot->transfer;
+  size_t least = input->left * 4;
+  least = least < DECODED_ROOM_MIN ? DECODED_ROOM_MIN : least;
+  least = least > DECODED_ROOM_MAX ? DECODED_ROOM_MAX : least;
+  if ((uint64_t) allowed < least)
+    least = (size_t) allowed;
+  errand__room room = {NULL, 0};
+  if (open_payload(slot, least))
+    room.at = errand__payload_room(&t->payload, least, &room.left);
+  if (!room.at)
+    return ERRAND_OUT_OF_MEMORY;
+  if ((uint64_t) allowed < room.left)
+    room.left = (size_t) allowed;
+  size_t given = room.left;
+  errand_status status = errand__decoder_run(slot->decoder, input, &room);
+  size_t n = given - room.left;
+  if (!discards(t))
+    errand__payload_extend(t->payload, n);
+  if (n > 0) {
+    count_body(slot, n);
+  } else if (is_streamed(t) && t->payload->body_length == 0) {
+    errand_payload_free(t->payload); /* no chunk of nothing */
+    t->payload = NULL;
+  }
+  *filled = room.left == 0;
+  return status;
+}
+
+/*
+ * Decodes a chunk into the payload. A streamed body stops where its credit is
+ * used up: libcurl keeps the chunk, and gives it again from its first byte when
+ * there is credit, perhaps cut or joined anew; `decoded_ahead` says how much of
+ * it the decoder has.
+ */
+static size_t decode_body(errand__slot *slot, const char *bytes, size_t n) {
+  errand__transfer *t = slot->transfer;
+  size_t ahead = slot->decoded_ahead < n ? slot->decoded_ahead : n;
+  errand__input input = {(const uint8_t *) bytes + ahead, n - ahead};
+  errand_status status = ERRAND_OK;
+  bool more = true;
+  slot->decoded_ahead -= ahead;
+  while (more && status == ERRAND_OK) {
+    int64_t allowed = decoded_allowance(t);
+    if (allowed > 0) {
+      status = decode_some(slot, &input, allowed, &more);
+      continue;
+    }
+    status = errand__decoder_look(slot->decoder, &input, &more);
+    if (status != ERRAND_OK || !more)
+      continue;
+    if (t->body_bytes >= t->limit_decoded_bytes)
+      return give_up(t, ERRAND_LIMIT_DECODED_BYTES);
+    slot->decoded_ahead += n - input.left;
+    return pause_body(t);
+  }
+  if (status == ERRAND_OK)
+    return n;
+  slot->words = errand__decoder_words(slot->decoder);
+  return give_up(t, status);
+}
+
+void errand__slot_drop_decoder(errand__slot *slot) {
+  errand__decoder_free(slot->decoder);
+  slot->decoder = NULL;
+  slot->decoded_ahead = 0;
+  slot->words = NULL;
 }
 
 size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
   errand__slot *slot = context;
   errand__transfer *t = slot->transfer;
-  errand__loop *loop = slot->realm->loop;
   size_t n = size * count;
   size_t room = n;
   if (n == 0)
     return 0;
-  t->activity_ms = loop->now_ms;
+  t->activity_ms = slot->realm->loop->now_ms;
   if (t->head_held && !errand__head_release(slot))
     return give_up(t, ERRAND_OUT_OF_MEMORY);
-  if (should_pause_now(t)) {
-    t->out_of_credit = true;
-    t->paused_bits |= CURLPAUSE_RECV;
-    return CURL_WRITEFUNC_PAUSE;
+  if (is_streamed(t) && t->credit <= 0 && !slot->decoder)
+    return pause_body(t);
+  if (!t->body_begun) {
+    errand_status status = begin_body(slot, n, &room);
+    if (status != ERRAND_OK)
+      return give_up(t, status);
   }
-  if (!t->body_begun && !begin_body(slot, n, &room))
+  if (slot->decoder)
+    return errand__wire_limit_passed(slot) ? give_up(t, ERRAND_LIMIT_BODY_BYTES)
+                                           : decode_body(slot, bytes, n);
+  count_body(slot, n);
+  if (errand__wire_limit_passed(slot))
     return give_up(t, ERRAND_LIMIT_BODY_BYTES);
-  t->body_bytes += (int64_t) n;
-  errand_status limit = check_limits(slot);
-  if (limit != ERRAND_OK)
-    return give_up(t, limit);
-  if (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) {
-    if (!t->payload)
-      t->payload = errand__payload_create(NULL, 0, NULL, n);
-    t->credit -= (int64_t) n;
-    if (t->credit <= 0) {
-      t->out_of_credit = true;
-      errand__loop_review(loop, t);
-    }
-    errand__loop_flush_later(loop, t);
-  } else if (t->flags & ERRAND_REQUEST_DISCARD_BODY) {
+  if (discards(t))
     return n;
-  } else if (!t->payload) {
-    errand__payload_begin(slot, room);
-  }
-  if (!t->payload || !errand__payload_append(&t->payload, bytes, n))
+  if (!open_payload(slot, room) ||
+      !errand__payload_append(&t->payload, bytes, n))
     return give_up(t, ERRAND_OUT_OF_MEMORY);
   return n;
 }

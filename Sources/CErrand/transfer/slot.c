@@ -67,6 +67,7 @@ void errand__slot_give(errand__slot *slot, bool reusable) {
   slot->transfer = NULL;
   slot->shard = NULL;
   slot->fd = -1;
+  errand__slot_drop_decoder(slot);
   if (!reusable || slot->single_use) {
     free_slot(slot);
     return;

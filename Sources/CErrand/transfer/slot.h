@@ -32,6 +32,11 @@ typedef struct errand__slot {
   errand_options *options; /* applied; one reference */
   struct errand__jar *jar; /* whose cookies it uses; NULL: none */
   errand__scratch scratch;
+  struct errand__decoder *decoder; /* of the body under way; NULL: none */
+  /* Bytes that the decoder has of a chunk that was refused for want of credit,
+     and that libcurl will give again. */
+  size_t decoded_ahead;
+  const char *words; /* why the body cannot be decoded; NULL: it can */
   /* Applied beside the options. */
   errand__send send;
   bool custom_method;
@@ -70,6 +75,9 @@ errand_status errand__slot_setup(errand__slot *slot,
 
 /* Sets what the options say on a fresh handle; setup.c. */
 errand_status errand__slot_apply_options(errand__slot *slot);
+
+/* Frees what decodes the body, and forgets why it could not; sink.c. */
+void errand__slot_drop_decoder(errand__slot *slot);
 
 /* The callbacks; sink.c, feed.c and sockets.c. */
 size_t errand__on_header(char *bytes, size_t size, size_t count, void *context);

@@ -9,8 +9,9 @@
 #include "transfer/validate.h"
 
 #define DEFAULT_CREDIT 262144u
-/* "Expect:" and "Content-Type:", which keep libcurl from adding its own. */
-#define EXTRA_HEADERS 2
+/* "Expect:" and "Content-Type:", which keep libcurl from adding its own, and
+   the options' Accept-Encoding. */
+#define EXTRA_HEADERS 3
 
 static bool method_is(errand_bytes method, const char *name) {
   return method.length == strlen(name) &&
@@ -101,7 +102,8 @@ static void chain(errand__transfer *t, struct curl_slist *nodes, size_t *count,
    Content-Length is written by libcurl from the body itself. */
 static void place_headers(errand__transfer *t, errand_bytes block,
                           const errand__header_facts *facts,
-                          struct curl_slist *nodes, char **cursor) {
+                          errand_options *options, struct curl_slist *nodes,
+                          char **cursor) {
   static char no_expect[] = "Expect:";
   static char no_type[] = "Content-Type:";
   size_t count = 0;
@@ -132,6 +134,10 @@ static void place_headers(errand__transfer *t, errand_bytes block,
     chain(t, nodes, &count, no_expect);
   if (t->send == ERRAND__SEND_MEMORY && !facts->content_type)
     chain(t, nodes, &count, no_type);
+  /* A request without fields of its own takes the list that its slot has
+     already. The options outlive the request. */
+  if (count > 0 && options->accept_encoding[0] && !facts->accept_encoding)
+    chain(t, nodes, &count, options->accept_encoding);
 }
 
 static void copy_numbers(errand__transfer *t, const errand_request *r) {
@@ -203,7 +209,7 @@ errand_status errand__transfer_create(const errand_request *r,
   t->method = r->method.length
                   ? place(&cursor, r->method.data, r->method.length)
                   : "GET";
-  place_headers(t, r->headers, &facts, nodes, &cursor);
+  place_headers(t, r->headers, &facts, options, nodes, &cursor);
   if (r->authentication == ERRAND_AUTHENTICATION_DIGEST) {
     t->username = place(&cursor, r->username.data, r->username.length);
     t->password = place(&cursor, r->password.data, r->password.length);

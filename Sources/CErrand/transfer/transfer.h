@@ -12,6 +12,7 @@
 #include "include/errand_request.h"
 #include "loop/wheel.h"
 #include "queue/command.h"
+#include "transfer/decode.h"
 #include "transfer/url.h"
 
 struct errand__origin;
@@ -112,8 +113,8 @@ typedef struct errand__transfer {
   int64_t content_length; /* as said; -1: not said */
   int64_t body_bytes;     /* as delivered to the sink */
   errand_payload *payload;
-  /* Streamed: bytes that may still come; below 0 where a decoder gave more
-     at once than it could be stopped at. */
+  /* Streamed: bytes that may still come; below 0 by what one read brought
+     beyond, but not where it is decoded. */
   int64_t credit;
   int64_t ready_header_bytes; /* header_bytes when it last was ready to send */
   uint16_t http_status;
@@ -126,8 +127,8 @@ typedef struct errand__transfer {
   bool in_head;     /* between a status line and its empty line */
   bool trailers_begun;
   bool body_begun;
-  bool encoded;   /* libcurl decompresses the body */
-  bool peer_gone; /* hung up while the upload was starved */
+  errand__codings codings; /* of the body, undone on the way */
+  bool peer_gone;          /* hung up while the upload was starved */
   bool address_refused;
   bool reconnecting; /* had a connection, and libcurl makes another */
   bool replayed;

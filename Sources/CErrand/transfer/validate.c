@@ -110,6 +110,9 @@ static errand_status check_line(errand_bytes line, errand__header_facts *out) {
       out->content_length = true;
     }
     break;
+  case 15:
+    out->accept_encoding |= name_is(line, name, "accept-encoding");
+    break;
   case 17:
     if (name_is(line, name, "transfer-encoding"))
       return ERRAND_INVALID_HEADER;

@@ -13,6 +13,7 @@ typedef struct errand__header_facts {
   size_t bytes; /* room for every line as libcurl wants it, with NULs */
   bool content_type;
   bool expect;
+  bool accept_encoding;
   bool authorization;
   bool host;
   bool cookie;

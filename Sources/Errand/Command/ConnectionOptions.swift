@@ -21,7 +21,9 @@ public struct ConnectionOptions: Sendable, Hashable {
         case http2PriorKnowledge
     }
 
-    /// Content encodings to ask for and to decode on the way.
+    /// Content encodings to ask for and to decode on the way (RFC 9110 8.4). With any of them every coding that the C core
+    /// knows is decoded, also several one upon the other. A body whose coding is unknown, malformed or ends too early is
+    /// ``ErrandError/contentDecodingFailed``.
     public struct Encodings: OptionSet, Sendable, Hashable {
         /// `ERRAND_ENCODING_*` of the core.
         public let rawValue: UInt32
@@ -35,7 +37,7 @@ public struct ConnectionOptions: Sendable, Hashable {
         public static let brotli = Encodings(rawValue: 4)
         /// `zstd`
         public static let zstd = Encodings(rawValue: 8)
-        /// Whatever of the above this libcurl can decode.
+        /// Whatever of the above the C core was built with.
         public static let all: Encodings = [.gzip, .deflate, .brotli, .zstd]
     }
 

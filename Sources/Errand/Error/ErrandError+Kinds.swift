@@ -82,7 +82,7 @@ extension ErrandError {
     public static let partialBody = ErrandError(.partialBody)
     /// The response is not HTTP.
     public static let malformedResponse = ErrandError(.malformedResponse)
-    /// The body's content encoding (gzip, ...) is broken or unknown.
+    /// The body's content encoding (gzip, ...) is broken or unknown, or ends too early.
     public static let contentDecodingFailed = ErrandError(.contentDecodingFailed)
     /// An HTTP/2 protocol error.
     public static let protocolError = ErrandError(.protocolError)

@@ -23,7 +23,7 @@ struct TransferArguments: ParsableArguments {
     @Option(help: "automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
     var httpVersion: HTTPVersionArgument = .automatic
 
-    @Flag(help: "Ask for gzip, deflate, brotli and zstd, as far as this libcurl knows them, and decode it.")
+    @Flag(help: "Ask for gzip, deflate, brotli and zstd, as far as this build knows them, and decode it.")
     var compressed = false
 
     @Option(help: "PEM file of trusted authorities.")

@@ -1,0 +1,83 @@
+/*
+ * Content codings undone (RFC 9110 8.4): gzip, deflate, br and zstd, also
+ * several one upon the other. libcurl's own decoders cannot tell a body that
+ * ends too early, produce all that one read decodes to, however much that is,
+ * and do not read a second gzip member (RFC 1952 2.2).
+ */
+#ifndef ERRAND_TRANSFER_DECODE_H
+#define ERRAND_TRANSFER_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/errand_status.h"
+
+typedef enum errand__coding {
+  ERRAND__CODING_GZIP = 0,
+  ERRAND__CODING_DEFLATE = 1,
+  ERRAND__CODING_BROTLI = 2,
+  ERRAND__CODING_ZSTD = 3,
+  ERRAND__CODING_UNKNOWN = 4
+} errand__coding;
+
+/* libcurl's limit too (MAX_ENCODE_STACK). */
+#define ERRAND__CODINGS_MAX 5
+
+/* What Content-Encoding lists, in the order in which it was applied. */
+typedef struct errand__codings {
+  uint8_t count; /* above the maximum: more than can be undone */
+  uint8_t list[ERRAND__CODINGS_MAX];
+} errand__codings;
+
+/* Adds what a field value lists; "identity" counts for nothing. */
+void errand__codings_add(errand__codings *codings, const char *value,
+                         size_t length);
+
+/* Whether this build undoes the coding. */
+bool errand__coding_is_known(errand__coding coding);
+
+typedef struct errand__decoder errand__decoder;
+
+/*
+ * Thread: loop.  Owns: the caller frees with errand__decoder_free.
+ * Returns: OK and *out; OUT_OF_MEMORY; DECODING_FAILED where a coding is
+ * unknown or there are too many, and *words says so.
+ */
+errand_status errand__decoder_create(const errand__codings *codings,
+                                     errand__decoder **out, const char **words);
+void errand__decoder_free(errand__decoder *decoder);
+
+/* Bytes to read, or room to fill: both shrink from the front. */
+typedef struct errand__input {
+  const uint8_t *at;
+  size_t left;
+} errand__input;
+typedef struct errand__room {
+  uint8_t *at;
+  size_t left;
+} errand__room;
+
+/*
+ * Decodes until the room is full or the input is used up. Where room is left,
+ * everything was decoded that the input gives.
+ * Returns: OK; DECODING_FAILED for what is malformed; OUT_OF_MEMORY.
+ */
+errand_status errand__decoder_run(errand__decoder *decoder,
+                                  errand__input *input, errand__room *room);
+
+/*
+ * Whether there is more to come from this input, where there is no room for it.
+ * One byte is decoded, which the next run gives first.
+ * Returns: like errand__decoder_run.
+ */
+errand_status errand__decoder_look(errand__decoder *decoder,
+                                   errand__input *input, bool *more);
+
+/* Whether the body may end here: each coding has come to its end. */
+bool errand__decoder_is_whole(const errand__decoder *decoder);
+
+/* What is wrong, in words that live for ever; NULL: nothing is known to be. */
+const char *errand__decoder_words(const errand__decoder *decoder);
+
+#endif

@@ -1,0 +1,4 @@
+/* Without the package the core is built without "zstd". */
+#if __has_include(<zstd.h>)
+#include <zstd.h>
+#endif
