@@ -35,30 +35,40 @@ extension AnyRequest {
         cached(result)
         switch result {
         case .response(let response) where RedirectRules.isRedirect(response.statusCode):
-            return follow(response, by: builder, inPlace: inPlace)
+            return follow(response, endedBy: result, by: builder, inPlace: inPlace)
         case .failure(.cancelled):
             // Not by the request's own stop: the transport was shut down beneath it.
             conclude(.shutDown)
             return .finished
         case .failure(.uploadNotReplayable):
             return sendAgain(result, by: builder, inPlace: inPlace)
-        case .response, .failure:
+        case .failure(let error):
+            // A redirect is decided by its head (RFC 9110 15.4), whatever became of a body that nobody reads.
+            if let response = error.response, RedirectRules.isRedirect(response.statusCode), error.isOfBody {
+                return follow(response, endedBy: result, by: builder, inPlace: inPlace)
+            }
+            return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
+        case .response:
             return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
         }
     }
 
-    private func follow(_ response: Response, by builder: RequestBuilder, inPlace: Bool) -> Step {
+    /// `result`: what the transfer of `response` ended with, a failure of its body perhaps; it counts where the response
+    /// is not followed.
+    private func follow(
+        _ response: Response, endedBy result: TransferResult, by builder: RequestBuilder, inPlace: Bool
+    ) -> Step {
         func finish(_ result: TransferResult) -> Step {
             self.finish(result, by: builder, inPlace: inPlace, isPlain: false)
         }
         let (sent, attempts, stream) = core.withLock { ($0.description, $0.earlier.count, $0.hooks?.run.stream) }
         guard let sent else {
-            return finish(.response(response))
+            return finish(result)
         }
         // A stream's head has decided: the caller may have it, and a policy's closure is asked once.
         switch stream?.redirect ?? decideRedirect(response) {
         case .take:
-            return finish(.response(response))
+            return finish(result)
         case .fail(let error):
             return finish(.failure(error.with(response: response)))
         case .follow(var next):
@@ -165,5 +175,17 @@ extension AnyRequest {
         guard case .submit(let transfer) = action else { return conclude(.cancelled) }
         stream?.nextTransfer()
         send(next, transfer: transfer)
+    }
+}
+
+extension ErrandError {
+    /// Whether it may be about the body alone, where there is a response: its head came whole then.
+    fileprivate var isOfBody: Bool {
+        switch self {
+        case .contentDecodingFailed, .partialBody, .receiveFailed, .connectionLost, .malformedResponse, .protocolError,
+            .limitBodyBytes, .limitDecodedBytes, .timeoutIdle:
+            true
+        default: false
+        }
     }
 }

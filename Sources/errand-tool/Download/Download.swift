@@ -196,7 +196,7 @@ final class Download: @unchecked Sendable {
         result.metrics.remoteAddress = result.metrics.remoteAddress ?? remoteAddress
         let ended = record.ended
         switch state {
-        case .discarding(_, let next?) where ended == .ok || ended == .cancelled:
+        case .discarding(_, let next?) where ended.leavesRedirect:
             result.redirects += 1
             result.finalURL = next.url
             return send(next)
@@ -224,6 +224,18 @@ final class Download: @unchecked Sendable {
         progress.ended()
         done?.resume(returning: result)
         done = nil
+    }
+}
+
+extension errand_status {
+    /// Whether a redirect is followed whose transfer ended so: its head has decided, and nobody reads its body.
+    fileprivate var leavesRedirect: Bool {
+        switch self {
+        case .ok, .cancelled, .decodingFailed, .partialBody, .receiveFailed, .connectionLost, .malformedResponse,
+            .protocolError, .limitBodyBytes, .limitDecodedBytes, .timeoutIdle:
+            true
+        default: false
+        }
     }
 }
 
