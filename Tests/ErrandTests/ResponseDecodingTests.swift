@@ -15,6 +15,25 @@ import Testing
 
     private static let head = #"<?xml version="1.0"?><plist version="1.0">"#
 
+    /// A 204, or a body that got lost: what was wanted is told, and no parser's words about the end of a text.
+    @Test func anEmptyBodyIsCalledSo() throws {
+        struct Item: Decodable, Sendable {}
+        struct Get: Command {
+            var path = "x"
+            typealias Response = Item
+        }
+        let byCommand = #expect(throws: ErrandError.self) { _ = try Get().decode(response("")) }
+        #expect(byCommand == .responseDecodingFailed)
+        #expect(byCommand?.message == "the body is empty, where a JSON Item was to be decoded")
+        #expect(byCommand?.underlyingError is DecodingError)
+        let list = #expect(throws: ErrandError.self) { try response("").decode([Item].self) }
+        #expect(list?.message == "the body is empty, where a JSON Array<Item> was to be decoded")
+        let propertyList = #expect(throws: ErrandError.self) { try response("").decodePropertyList(Pair.self) }
+        #expect(propertyList?.message == "the body is empty, where a property list Pair was to be decoded")
+        let other = #expect(throws: ErrandError.self) { try response("x").decode(Pair.self) }
+        #expect(other?.message.hasPrefix("the body is not a JSON Pair: ") == true)
+    }
+
     @Test func propertyListsAreRead() throws {
         let xml = Self.head + "<dict><key>a</key><integer>1</integer></dict></plist>"
         #expect(try response(xml).decodePropertyList(Pair.self) == Pair(a: 1))

@@ -24,8 +24,7 @@ extension Response {
             {
                 return value
             }
-            throw ErrandError.responseDecodingFailed.with(
-                message: "the body is not a JSON \(type): \(error)", response: self, underlying: error)
+            throw undecodable("JSON \(type)", error)
         }
     }
 
@@ -40,9 +39,16 @@ extension Response {
             try PropertyListGuard.check(body)
             return try (decoder ?? PropertyListDecoder()).decode(type, from: body.data)
         } catch {
-            throw ErrandError.responseDecodingFailed.with(
-                message: "the body is not a property list \(type): \(error)", response: self, underlying: error)
+            throw undecodable("property list \(type)", error)
         }
+    }
+
+    /// A parser's words about an empty body are about its grammar: they help nobody.
+    func undecodable(_ wanted: String, _ error: any Error) -> ErrandError {
+        let message =
+            body.isEmpty
+            ? "the body is empty, where a \(wanted) was to be decoded" : "the body is not a \(wanted): \(error)"
+        return .responseDecodingFailed.with(message: message, response: self, underlying: error)
     }
 
     /// What the first of the decoders makes that does not throw (AFNetworking `AFCompoundResponseSerializer`):
