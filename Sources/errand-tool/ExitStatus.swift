@@ -68,7 +68,7 @@ extension ExitStatus {
         case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .uploadFailed, .uploadNotReplayable:
             self = .connectionLost
         case .malformedResponse, .contentDecodingFailed, .protocolError, .responseDecodingFailed, .lengthMismatch,
-            .digestMismatch, .contentEncodingRefused:
+            .digestMismatch:
             self = .badResponse
         case .diskFull, .directoryMissing, .fileAccessDenied, .fileIsDirectory, .fileExists, .fileLocked,
             .fileUnwritable:

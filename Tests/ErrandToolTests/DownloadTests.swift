@@ -46,6 +46,22 @@ import Testing
         #expect(try String(contentsOf: folder.file("1m"), encoding: .utf8) == "hello world\n")
     }
 
+    /// A server that encodes whatever it is asked for, as some do with .gz files.
+    @Test func encodedContents() throws {
+        let server = try ScriptedServer()
+        let folder = try TemporaryFolder()
+        try server.on("/zeros", [.gzipZeros(100_000)])
+        let decoded = try ToolRun(
+            ["download", server.url("/zeros"), "-o", folder.file("decoded").path, "--compressed", "-q"])
+        #expect(decoded.status == 0, "\(decoded.errors)")
+        #expect(try Data(contentsOf: folder.file("decoded")) == Data(count: 100_000))
+        let kept = try ToolRun(["download", server.url("/zeros"), "-o", folder.file("kept").path, "-q"])
+        #expect(kept.status == 0, "\(kept.errors)")
+        #expect(try Data(contentsOf: folder.file("kept")).prefix(2) == Data([0x1f, 0x8b]))
+        #expect(
+            server.requests.map { $0.values(of: "accept-encoding") } == [["gzip, deflate, br, zstd"], ["identity"]])
+    }
+
     @Test func exitCodes() throws {
         let nginx = try NginxServer()
         let folder = try TemporaryFolder()

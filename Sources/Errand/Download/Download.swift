@@ -16,8 +16,9 @@ public import HTTPTypes
 /// response that is neither the content nor a part of it is judged as any response is. What is there when a run ends
 /// otherwise than well is kept for the next one, except where the digest was wrong. Never cached.
 ///
-/// GET alone. The body is asked for without content encoding (``ErrandError/contentEncodingRefused`` where it comes with
-/// one), and ``Limits/bodyBytes`` counts only where the command, an override or the client's settings give it, for each
+/// GET alone. The body is asked for without content encoding, unless ``acceptsEncodings`` says otherwise. Where it comes
+/// with one all the same, it is decoded if ``ConnectionOptions/encodings`` names codings, and else kept as it is; it
+/// cannot be resumed then. ``Limits/bodyBytes`` counts only where the command, an override or the client's settings give it, for each
 /// transfer. ``Timeouts/total`` is for
 /// everything together, the other timeouts for each transfer. Nothing of a body is kept in memory but what is on its way to
 /// the disk, at most 256 KiB a connection; all work on files is done on a queue of the download's own.
@@ -51,6 +52,9 @@ public struct Download: Command {
     public var rateLimit: Int?
     /// When to go on with what is there. Default: where the server gave something to tell the content by.
     public var resumes = ResumePolicy.validated
+    /// Whether the content may come in one of the codings of ``ConnectionOptions/encodings``. It is decoded on the way,
+    /// and neither resumed nor fetched in ranges, as ranges would be of encoded bytes (RFC 9110 14.1.2). Default: no.
+    public var acceptsEncodings = false
     /// How broken connections are borne.
     public var retry = DownloadRetry()
     /// Whether directories that are missing are made. Default: no, they are ``ErrandError/directoryMissing``.

@@ -9,7 +9,7 @@ struct DownloadHead: Sendable, Hashable {
     var contentLength: Int64?
     /// Whether it promises or refuses ranges (`Accept-Ranges`); `nil` where it says nothing.
     var acceptsRanges: Bool?
-    /// The bytes are not the content's own, and neither would be those of a range.
+    /// The body has a content coding. Its bytes, decoded or not, are not those of the ranges that are asked for.
     var isEncoded = false
     /// `multipart/byteranges`, which nobody has asked for.
     var isMultipart = false
@@ -19,11 +19,13 @@ struct DownloadHead: Sendable, Hashable {
         self.statusCode = statusCode
     }
 
-    init(statusCode: Int, _ fields: HTTPFields) {
+    /// `isDecoding`: the engine decodes bodies on the way, so that the field's length is not that of what comes.
+    init(statusCode: Int, _ fields: HTTPFields, isDecoding: Bool = false) {
         self.statusCode = statusCode
-        validators = DownloadValidators(fields)
+        isEncoded = Self.listsCoding(fields[.contentEncoding] ?? "")
+        validators = isEncoded ? .ofEncoded : DownloadValidators(fields)
         contentRange = fields[.contentRange].flatMap { ContentRange($0) }
-        contentLength = fields[.contentLength].flatMap { ContentRange.number($0) }
+        if !isEncoded || !isDecoding { contentLength = fields[.contentLength].flatMap { ContentRange.number($0) } }
         acceptsRanges = fields[.acceptRanges].flatMap { value in
             switch value.lowercased() {
             case "bytes": true
@@ -31,9 +33,13 @@ struct DownloadHead: Sendable, Hashable {
             default: nil
             }
         }
-        isEncoded = fields[.contentEncoding].map { !["", "identity"].contains($0.lowercased()) } ?? false
+        if isEncoded { acceptsRanges = false }
         isMultipart = fields[.contentType]?.lowercased().hasPrefix("multipart/byteranges") ?? false
         retryAfter = fields[.retryAfter].flatMap { Self.wait($0, from: fields[.date]) }
+    }
+
+    private static func listsCoding(_ value: String) -> Bool {
+        value.split(whereSeparator: { ", \t".contains($0) }).contains { $0.lowercased() != "identity" }
     }
 
     /// RFC 9110 10.2.3: seconds, or a date, which is read by the server's own clock.

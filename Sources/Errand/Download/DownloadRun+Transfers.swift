@@ -18,6 +18,10 @@ extension DownloadRun {
 
     func open(_ role: DownloadTransfer.Role, _ ask: DownloadAsk) throws(ErrandError) {
         var description = description
+        // Ranges are of the bytes that are written, which those of an encoded content would not be.
+        if ask.isRanged || !settings.acceptsEncodings || !isDecoding {
+            try description.headers.set(.acceptEncoding, to: "identity")
+        }
         if let range = ask.range {
             try description.headers.set(.range, to: range)
             if let ifRange = ask.ifRange { try description.headers.set(.ifRange, to: ifRange) }
@@ -94,7 +98,7 @@ extension DownloadRun {
 
     private func headArrived(_ response: Response, of transfer: DownloadTransfer) {
         transfer.hasHead = true
-        let head = DownloadHead(statusCode: response.statusCode, response.headers)
+        let head = DownloadHead(statusCode: response.statusCode, response.headers, isDecoding: isDecoding)
         switch transfer.role {
         case .piece(let piece):
             pieceHeadArrived(head, response, piece, transfer)

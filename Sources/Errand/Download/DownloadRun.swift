@@ -22,6 +22,8 @@ final class DownloadRun: @unchecked Sendable {
     /// What each transfer sends, but for the range.
     let description: RequestDescription
     let wanted: RequestDescription.Reports
+    /// Whether the engine decodes bodies on the way.
+    let isDecoding: Bool
     private let request: AnyRequest
     private let carrier: DownloadCarrier
     private let total: Duration?
@@ -70,8 +72,9 @@ final class DownloadRun: @unchecked Sendable {
         // Counted here, over all transfers and what is between them.
         description.settings = try description.settings.with(total: nil)
         description.reports = []
-        try description.headers.set(.acceptEncoding, to: "identity")
         self.description = description
+        let connection = description.settings.connection ?? client.connection
+        isDecoding = connection.encodings?.isEmpty == false
         machine = DownloadStateMachine(policy: settings.policy)
         pace = DownloadPace(settings.rate)
         stopwatch = Stopwatch(client.clock)
@@ -272,6 +275,7 @@ final class DownloadRun: @unchecked Sendable {
         guard let part, let installed else { return end(.failure(.internalFailure)) }
         length = length ?? part.received
         tellProgress(isLast: true)
+        if validators == .ofEncoded, let head { validators = DownloadValidators(head.headers) }
         let file = DownloadStorage.File(
             path: installed, byteCount: part.received, sha256: digest, resumedFrom: part.resumed,
             validators: validators)

@@ -11,6 +11,7 @@ struct DownloadSettings: Sendable {
     let rate: Int?
     let resumes: ResumePolicy
     let createsDirectories: Bool
+    let acceptsEncodings: Bool
 
     /// Throws ``ErrandError/invalidArgument``.
     init(_ download: Download) throws(ErrandError) {
@@ -42,6 +43,7 @@ struct DownloadSettings: Sendable {
         rate = download.rateLimit
         resumes = download.resumes
         createsDirectories = download.createsDirectories
+        acceptsEncodings = download.acceptsEncodings
     }
 
     private static func invalid(_ message: String) -> ErrandError {

@@ -371,7 +371,8 @@ struct DownloadStateMachine: ~Copyable {
     }
 
     private func mayResume(_ run: Run) -> Bool {
-        policy.resumesWithoutValidator || run.validators.ifRange != nil || run.gap == nil
+        if run.validators == .ofEncoded { return run.gap == nil }
+        return policy.resumesWithoutValidator || run.validators.ifRange != nil || run.gap == nil
     }
 
     /// The next request, or what comes after the last.

@@ -8,6 +8,10 @@ struct DownloadValidators: Sendable, Hashable {
     /// When the server said so.
     var date: String?
 
+    /// Of a content that came with a content coding. Which coding a server takes may differ from response to response, and
+    /// a modification date is the same for all of them: nothing is joined to it. No entity tag is without quotes.
+    static let ofEncoded = DownloadValidators(entityTag: "encoded")
+
     init(entityTag: String? = nil, lastModified: String? = nil, date: String? = nil) {
         self.entityTag = entityTag
         self.lastModified = lastModified

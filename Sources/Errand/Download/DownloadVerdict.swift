@@ -44,11 +44,8 @@ extension DownloadVerdict {
         }
         switch head.statusCode {
         case 200, 206:
-            if head.isEncoded {
-                return .fail(
-                    .contentEncodingRefused.with(
-                        message: "the server encoded the content: its bytes and ranges are not the file's"))
-            }
+            // A range of encoded bytes cannot be decoded, and is none of what is there.
+            if head.isEncoded, head.statusCode == 206, ask.isRanged { return .restart }
             return head.statusCode == 200
                 ? whole(head, to: ask, policy) : part(head, to: ask, validators, length, policy)
         case 416 where ask.isRanged:

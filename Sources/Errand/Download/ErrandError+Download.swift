@@ -16,6 +16,4 @@ extension ErrandError {
     public static let lengthMismatch = ErrandError(.lengthMismatch)
     /// The content's digest is not the one that the caller expects. Nothing of it is kept.
     public static let digestMismatch = ErrandError(.digestMismatch)
-    /// A download came with a content encoding: its bytes, and ranges of them, are not those of the file.
-    public static let contentEncodingRefused = ErrandError(.contentEncodingRefused)
 }

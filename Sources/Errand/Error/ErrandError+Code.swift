@@ -15,7 +15,7 @@ extension ErrandError {
             groupFailed
         case dependencyCycle, cacheMiss
         case diskFull, directoryMissing, fileAccessDenied, fileIsDirectory, fileExists, fileLocked
-        case lengthMismatch, digestMismatch, contentEncodingRefused
+        case lengthMismatch, digestMismatch
 
         /// One lower-case sentence without a full stop.
         var text: String {
@@ -89,7 +89,6 @@ extension ErrandError {
             case .fileLocked: "another download writes the file"
             case .lengthMismatch: "the content is not as long as promised or expected"
             case .digestMismatch: "the content is not the one expected"
-            case .contentEncodingRefused: "the content came encoded"
             }
         }
     }

@@ -86,6 +86,7 @@ struct DownloadCommand: AsyncParsableCommand {
         download.ranges = parallel
         download.rateLimit = limitRate?.bytes
         download.retry.maximumFailures = retries
+        download.acceptsEncodings = transfer.compressed
         return download
     }
 
