@@ -332,13 +332,14 @@ struct HTTPExchange: Sendable {
             if set.index == nil { cache.changes.noteArrival(under: primary) }
         }
         guard let written = Written(queue.write(record, for: key), key) else { return nil }
-        // Read now: others may have added theirs. Of two at the same moment one may be lost, and is then asked for again.
-        queue.read(primary) { present in
+        // Of what is there then: others may have added theirs. Of two at the same moment in a store in memory one may be lost,
+        // and is then asked for again.
+        queue.update(primary) { present in
             var index = present.flatMap(HTTPVariantIndex.init) ?? HTTPVariantIndex()
             for dropped in index.insert(variant) {
                 if let key = dropped.key(below: primary) { queue.remove(key) }
             }
-            queue.write(index.record(url: url, tags: tags, now: now), for: primary)
+            return index.record(url: url, tags: tags, now: now)
         }
         return takenBack(key, names, old) ? nil : written
     }

@@ -42,6 +42,38 @@ import Testing
         try await store.entered()
     }
 
+    /// Reads and updates in the order in which they came, and nothing read past an update.
+    @Test func whatComesAfterAnUpdateFindsIt() async throws {
+        let queue = queue()
+        let one = try key(1)
+        try store.records.write(record(1), for: one)
+        try await block(queue)
+        let found = Mutex<[Int64?]>([])
+        for added in [10, 20] as [Int64] {
+            queue.update(one) { present in record((present?.version ?? 0) + added) }
+            queue.read(one) { record in found.withLock { $0.append(record?.version) } }
+        }
+        #expect(inline(queue, one) == .none)
+        queue.barrier { _ in }
+        queue.update(one) { _ in nil }
+        store.release()
+        await queue.flush()
+        #expect(found.withLock { $0 } == [11, 31])
+        #expect(store.records.read(one)?.version == 31)
+    }
+
+    /// A barrier that came after an update removes what the update wrote.
+    @Test func anUpdateComesBeforeALaterBarrier() async throws {
+        let queue = queue()
+        let one = try key(1)
+        try await block(queue)
+        queue.update(one) { _ in record(7, tags: ["t"]) }
+        queue.barrier { (store) throws(CacheStoreError) in try store.remove(tag: "t") }
+        store.release()
+        await queue.flush()
+        #expect(store.records.read(one) == nil)
+    }
+
     @Test func whatWaitsIsWhatALaterReadFindsAtOnce() async throws {
         let queue = queue()
         let (one, two) = (try key(1), try key(2))

@@ -435,4 +435,37 @@ import Testing
             #expect(try await again == "3")
         }
     }
+
+    /// The same request, sent while the store is busy with the first response: it waits for the index of variants, which is
+    /// made of what the store has.
+    @Test func whatVariesIsFoundAtOnceInASlowStore() async throws {
+        let store = HeldStore()
+        let headers: HTTPFields = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+        try await CachingBench(
+            store: store,
+            answer: { _, number in
+                // The next call is the first write.
+                if number == 1 { store.hold() }
+                return .response(status: 200, headers: headers, body: "\(number)")
+            }
+        ).run { bench async throws in
+            let first = await bench.finished(get())
+            #expect(first.response?.cacheStatus?.contains("stored") == true)
+            #expect(try await store.entered())
+            let second = bench.client.request(get())
+            async let ended = bench.finished(second)
+            try await wait(for: "the second lookup") { bench.client.caching.count == 1 }
+            store.release()
+            #expect(await ended.value == "1")
+            #expect(bench.sent == 1)
+        }
+    }
+
+    private func wait(for what: String, _ isSo: () -> Bool) async throws {
+        for _ in 0..<60_000 {
+            if isSo() { return }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        Issue.record("waited a minute for \(what)")
+    }
 }

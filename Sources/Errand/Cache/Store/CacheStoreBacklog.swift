@@ -15,12 +15,14 @@ struct CacheStoreBacklog: Sendable {
         case nothing
         /// Nothing that waits touches it: it is as the store has it now.
         case asStored
-        /// A barrier is to come first, of which nobody knows what it changes.
+        /// A barrier or an update of the key is to come first, of which nobody knows what it changes.
         case later
     }
 
     struct Read: Sendable {
         let key: CacheKey
+        /// Whether what comes of it is written in the record's place (``updated(_:to:)``): nobody who comes later reads past it.
+        var isUpdate = false
         let then: @Sendable (CacheRecord?) -> Void
     }
 
@@ -32,8 +34,8 @@ struct CacheStoreBacklog: Sendable {
     }
 
     enum Work: Sendable {
-        /// With what is known of each by now.
-        case reads([(read: Read, known: Known)])
+        /// In this order: what one of them leads to is known (``knownFirst(_:)``) to the next.
+        case reads([Read])
         /// To be followed by ``changeEnded(_:)``.
         case change(CacheKey, Change)
         /// To be followed by ``barrierEnded()``.
@@ -79,6 +81,8 @@ struct CacheStoreBacklog: Sendable {
     private var isBarrierRunning = false
     private var isDraining = false
     private var wereReadsLast = false
+    /// How many updates of a key wait, or are being made.
+    private var updates: [CacheKey: Int] = [:]
 
     /// So often is a removal tried again.
     private static let retries = 3
@@ -107,7 +111,21 @@ struct CacheStoreBacklog: Sendable {
 
     mutating func read(_ read: Read) -> Bool {
         stretches[stretches.count - 1].reads.append(read)
+        if read.isUpdate { updates[read.key, default: 0] += 1 }
         return startDraining()
+    }
+
+    /// What a read that is an update has led to, right after it. `nil`: nothing. It stands where the read stood: before what
+    /// barriers that have come since then remove.
+    mutating func updated(_ key: CacheKey, to record: CacheRecord?) {
+        updates[key] = updates[key].flatMap { $0 > 1 ? $0 - 1 : nil }
+        guard let record else { return }
+        let size = record.byteCount
+        let hasRoom = bytes - replaceable(key, in: 0) + size <= bytesAtMost
+        bytes -= replaceable(key, in: 0)
+        // As in `write`: beyond the limit what the store has is out of date.
+        append(
+            hasRoom ? .write(record) : .removal, bytes: hasRoom ? size : 0, to: key, retries: Self.retries, in: 0)
     }
 
     mutating func barrier(_ barrier: Barrier) -> Bool {
@@ -118,7 +136,12 @@ struct CacheStoreBacklog: Sendable {
 
     /// What a read that begins now is to find.
     func known(_ key: CacheKey) -> Known {
-        known(key, in: stretches.count - 1)
+        updates.isEmpty || updates[key] == nil ? known(key, in: stretches.count - 1) : .later
+    }
+
+    /// What a read that ``next()`` has answered is to find.
+    func knownFirst(_ key: CacheKey) -> Known {
+        known(key, in: 0)
     }
 
     private func known(_ key: CacheKey, in stretch: Int) -> Known {
@@ -131,7 +154,7 @@ struct CacheStoreBacklog: Sendable {
 
     /// Whether the store has not heard of all that is to change; reads do not count.
     var hasChanges: Bool {
-        running != nil || isBarrierRunning || stretches.count > 1 || !stretches[0].changes.isEmpty
+        running != nil || isBarrierRunning || stretches.count > 1 || !stretches[0].changes.isEmpty || !updates.isEmpty
     }
 
     // MARK: - What goes out
@@ -142,7 +165,7 @@ struct CacheStoreBacklog: Sendable {
         if !reads.isEmpty, !wereReadsLast || stretches[0].changes.isEmpty {
             stretches[0].reads = []
             wereReadsLast = true
-            return .reads(reads.map { (read: $0, known: known($0.key, in: 0)) })
+            return .reads(reads)
         }
         wereReadsLast = false
         if let (key, waiting) = nextChange() {
@@ -192,9 +215,11 @@ struct CacheStoreBacklog: Sendable {
 
     /// The bytes that a new change of the key sets free: none of one that is being written, which stays until it is.
     private func replaceable(_ key: CacheKey) -> Int {
-        guard let waiting = stretches[stretches.count - 1].changes[key], waiting.ticket != running?.ticket else {
-            return 0
-        }
+        replaceable(key, in: stretches.count - 1)
+    }
+
+    private func replaceable(_ key: CacheKey, in stretch: Int) -> Int {
+        guard let waiting = stretches[stretch].changes[key], waiting.ticket != running?.ticket else { return 0 }
         return waiting.bytes
     }
 

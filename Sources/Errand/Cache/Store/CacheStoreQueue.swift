@@ -78,6 +78,23 @@ final class CacheStoreQueue: Sendable {
         enqueue(on: waiting) { $0.read(CacheStoreBacklog.Read(key: key, then: then)) }
     }
 
+    /// Puts what `change` makes of that key's record in its place; `nil` leaves it. Returns at once; whoever reads the key from
+    /// here on reads it after that. `change` runs inline for a store that answers at once, else on the queue's own thread.
+    /// A store of the first kind may be written to by another thread in between.
+    func update(_ key: CacheKey, _ change: @escaping @Sendable (CacheRecord?) -> CacheRecord?) {
+        guard let waiting else {
+            if let record = change(find(key)) { write(record, for: key) }
+            return
+        }
+        enqueue(on: waiting) { backlog in
+            backlog.read(
+                CacheStoreBacklog.Read(key: key, isUpdate: true) { record in
+                    let record = change(record)
+                    waiting.backlog.withLock { $0.updated(key, to: record) }
+                })
+        }
+    }
+
     /// What becomes of a record that is to be written, as far as that can be said without waiting for the store.
     enum Written {
         /// It is there, or will be.
@@ -198,8 +215,9 @@ final class CacheStoreQueue: Sendable {
         while let work = waiting.backlog.withLock({ $0.next() }) {
             switch work {
             case .reads(let reads):
-                for (read, known) in reads {
-                    switch known {
+                for read in reads {
+                    // Now, and not for all of them before the first: what that leads to is news to the next.
+                    switch waiting.backlog.withLock({ $0.knownFirst(read.key) }) {
                     case .record(let record): read.then(record)
                     case .nothing: read.then(nil)
                     case .asStored, .later: read.then(find(read.key))
