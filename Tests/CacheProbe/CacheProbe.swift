@@ -14,6 +14,7 @@ import Glibc
 ///     errand-cache-probe nobody PATH       reads and writes as the user nobody; prints what it met, and its health
 ///     errand-cache-probe fork PATH         forks while the file is open; prints what child and parent met
 ///     errand-cache-probe lock PATH         has the file for itself; prints so, and goes on for ever
+///     errand-cache-probe keys PATH         prints where responses to commands with bodies of all kinds are stored
 ///     errand-cache-probe damage PATH SEED  changes bytes of any file in place
 @main
 enum CacheProbe {
@@ -34,6 +35,7 @@ enum CacheProbe {
         case "nobody": beNobody(store)
         case "fork": fork(with: store, path: arguments[2])
         case "lock": lock(arguments[2])
+        case "keys": tellKeys()
         case "damage": damage(arguments[2], seed: seed)
         default: exit(2)
         }

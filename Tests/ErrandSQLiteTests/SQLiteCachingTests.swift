@@ -69,4 +69,44 @@ private struct GetKept: Command {
         #expect(client.cache.health.repairs == 1)
         await client.shutdown(.cancel)
     }
+
+    /// Three processes have three hash seeds; what one stored the next must find.
+    @Test func aBodysKeyIsTheSameInEveryProcess() async throws {
+        let folder = try CacheFolder()
+        let runs = try (0..<3).map { _ in try folder.probe(["keys", folder.path]) }
+        for run in runs { #expect(run.status == 0) }
+        let lines = runs.map { $0.text.split(separator: "\n") }
+        #expect(lines[0].count == 9)
+        for others in lines.dropFirst() {
+            for (line, other) in zip(lines[0], others) { #expect(line == other) }
+        }
+        #expect(Set(lines[0].map { $0.split(separator: " ").last }).count == 9)
+    }
+
+    /// What was told as stored is found by the same request at once, in the file alone and in layers.
+    @Test(arguments: [false, true]) func whatVariesIsFoundAtOnce(_ isLayered: Bool) async throws {
+        let folder = try CacheFolder()
+        let stub = StubTransport { _ in
+            .response(status: 200, headers: [.cacheControl: "max-age=60", .vary: "Accept-Language"], body: "x")
+        }
+        var configuration = Client.Configuration(baseURL: "http://test/")
+        let file = folder.store()
+        configuration.cache = ResponseCache(
+            isLayered ? LayeredCacheStore(over: file) : file, now: { folder.time.withLock { $0 } })
+        let client = Client(configuration: configuration, transport: stub)
+        var missed: [String] = []
+        for number in 0..<40 {
+            let command = GetKept(path: "\(number)", cache: .http, headers: [.acceptLanguage: "de"])
+            for turn in 0..<2 {
+                let request = client.request(command)
+                await withCheckedContinuation { done in request.start { _ in done.resume() } }
+                if turn == 1, let status = request.response?.cacheStatus, status.contains("miss") {
+                    missed.append(status)
+                }
+            }
+        }
+        #expect(missed.isEmpty)
+        await client.shutdown(.cancel)
+        await client.cache.flush()
+    }
 }

@@ -40,16 +40,23 @@ private struct Ask: Command {
         #expect(parsed.parts.map(\.body) == [Array("ü".utf8), [0, 13, 10, 255], [0], [1], []])
     }
 
-    @Test func theBoundaryIsAFNetworkings() throws {
+    /// The same parts are the same bytes, as caches need it; others have another boundary.
+    @Test func theBoundaryIsAFNetworkingsButOfTheParts() throws {
         let body = RequestBody.multipart([.string("x", name: "a")])
-        let descriptions = try [built(body), built(body)]
+        let descriptions = try [built(body), built(body), built(.multipart([.string("y", name: "a")]))]
         for description in descriptions {
             let boundary = boundary(description)
-            #expect(boundary.hasPrefix("Boundary+") && boundary.utf8.count == 25)
-            #expect(UInt64(boundary.dropFirst(9), radix: 16) != nil)
+            #expect(boundary.hasPrefix("Boundary+") && boundary.utf8.count == 9 + 32)
+            #expect(boundary.dropFirst(9).allSatisfy { $0.isHexDigit })
             #expect(description.headers[.contentType] == "multipart/form-data; boundary=\(boundary)")
         }
-        #expect(boundary(descriptions[0]) != boundary(descriptions[1]))
+        #expect(boundary(descriptions[0]) == boundary(descriptions[1]))
+        #expect(boundary(descriptions[0]) != boundary(descriptions[2]))
+    }
+
+    @Test func theBoundaryOfWhatIsNotInMemoryIsAnotherEachTime() throws {
+        let body = RequestBody.multipart([.file("/etc/hostname", name: "a")])
+        #expect(boundary(try built(body)) != boundary(try built(body)))
     }
 
     @Test func ownBoundaries() throws {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPTypes
 
 /// Parts as they cross the wire (RFC 2046 5.1.1).
@@ -7,12 +8,14 @@ struct MultipartEncoder {
     /// What follows the last source.
     private var bytes: [UInt8] = []
 
-    /// `boundary` `nil`: `Boundary+` and 16 random hexadecimal digits, as AFNetworking's. Throws
-    /// ``ErrandError/invalidBody`` for what RFC 2046 does not allow.
-    init(boundary: String?) throws(ErrandError) {
+    /// `boundary` `nil`: `Boundary+` (as AFNetworking's) and 32 hexadecimal digits, of the SHA-256 of `parts` where all are in
+    /// memory, so that the same parts are the same bytes; random where they are not. Nobody who writes a part can put the
+    /// boundary into it: 128 bits of a digest that changes with every byte. Throws ``ErrandError/invalidBody`` for what RFC
+    /// 2046 does not allow.
+    init(boundary: String?, for parts: [MultipartPart]) throws(ErrandError) {
         guard let boundary else {
-            let digits = String(UInt64.random(in: 0 ... .max), radix: 16, uppercase: true)
-            self.boundary = "Boundary+" + String(repeating: "0", count: 16 - digits.count) + digits
+            let digits = Self.digest(of: parts) ?? (0..<32).map { _ in UInt8.random(in: 0...255) }
+            self.boundary = "Boundary+" + SHA256.hex(Array(digits.prefix(16)))
             return
         }
         guard (1...70).contains(boundary.utf8.count), boundary.utf8.allSatisfy(Self.isBoundaryByte),
@@ -21,6 +24,24 @@ struct MultipartEncoder {
             throw ErrandError.invalidBody.with(message: "\(boundary.debugDescription) cannot be a boundary")
         }
         self.boundary = boundary
+    }
+
+    /// `nil` where a part's content is not in memory, or libcrypto fails.
+    private static func digest(of parts: [MultipartPart]) -> [UInt8]? {
+        guard var hash = SHA256() else { return nil }
+        for part in parts {
+            let head = HeaderBlock(part.headers).bytes
+            guard hash.update(UInt64(head.count)), hash.update(head) else { return nil }
+            let isTaken: Bool
+            switch part.content {
+            case .bytes(let content): isTaken = hash.update(UInt64(content.count)) && hash.update(content)
+            case .data(let content):
+                isTaken = hash.update(UInt64(content.count)) && content.withUnsafeBytes { hash.update($0) }
+            case .file, .source: return nil
+            }
+            guard isTaken else { return nil }
+        }
+        return hash.finish()
     }
 
     private static func isBoundaryByte(_ byte: UInt8) -> Bool {

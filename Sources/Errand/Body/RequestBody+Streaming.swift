@@ -30,7 +30,8 @@ extension RequestBody {
     /// `multipart/form-data` of these parts, for any method. Without a part it is no body at all. Its length is exact where
     /// every part has one. ``Command/parameters`` that belong in a body become parts before these.
     ///
-    /// `boundary` `nil`: `Boundary+` and 16 random hexadecimal digits, new for each start.
+    /// `boundary` `nil`: `Boundary+` and 32 hexadecimal digits; the same for the same parts where all are in memory, as
+    /// caches need it, and random, new for each start, where they are not.
     public static func multipart(_ parts: [MultipartPart], boundary: String? = nil) -> RequestBody {
         RequestBody(.multipart(parts, boundary: boundary), contentType: nil)
     }

@@ -22,7 +22,7 @@ extension RequestBody {
             return WireBody(body: .data(data), contentType: contentType)
         case .json(let encode):
             do {
-                return WireBody(body: .data(try encode(encoder())), contentType: contentType)
+                return WireBody(body: .data(try encode(encoder().withSortedKeys)), contentType: contentType)
             } catch {
                 throw Self.failed(error)
             }
@@ -53,7 +53,7 @@ extension RequestBody {
         case .multipart(let parts, let boundary):
             // Without a part there is nothing to separate; it is a plain request, as with AFNetworking.
             if parts.isEmpty { return WireBody(body: .none) }
-            var encoder = try MultipartEncoder(boundary: boundary)
+            var encoder = try MultipartEncoder(boundary: boundary, for: parts)
             for part in parts { try encoder.add(part) }
             let boundary = encoder.boundaryValue
             return WireBody(
@@ -105,5 +105,21 @@ extension RequestBody {
         default:
             return nil
         }
+    }
+}
+
+extension JSONEncoder {
+    /// One that writes the names of every object in their order, and the rest as this one does: without it their order is
+    /// that of hash tables, another one in every process. A subclass is left alone: what it does is its own.
+    var withSortedKeys: JSONEncoder {
+        guard !outputFormatting.contains(.sortedKeys), type(of: self) == JSONEncoder.self else { return self }
+        let sorted = JSONEncoder()
+        sorted.outputFormatting = outputFormatting.union(.sortedKeys)
+        sorted.dateEncodingStrategy = dateEncodingStrategy
+        sorted.dataEncodingStrategy = dataEncodingStrategy
+        sorted.nonConformingFloatEncodingStrategy = nonConformingFloatEncodingStrategy
+        sorted.keyEncodingStrategy = keyEncodingStrategy
+        sorted.userInfo = userInfo
+        return sorted
     }
 }

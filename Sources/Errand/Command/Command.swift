@@ -242,5 +242,7 @@ public struct NoContent: Sendable, Hashable {
 enum SharedCoders {
     /// Given by a command, it stands for the client's.
     static let jsonDecoder = JSONDecoder()
-    static let jsonEncoder = JSONEncoder()
+    /// With sorted names: in an order of Foundation's own the same value is other bytes in every process, as the seeds of its
+    /// hash tables are.
+    static let jsonEncoder = JSONEncoder().withSortedKeys
 }

@@ -50,15 +50,20 @@ public struct RequestBody: Sendable {
 
     /// This value as JSON. It is encoded when the request is built, on the thread that starts it; an encoder's failure
     /// is ``ErrandError/requestEncodingFailed``. `encoder` `nil`: ``Client/Settings/jsonEncoder``.
+    ///
+    /// The names of objects are sorted, whatever the encoder's `outputFormatting` says, so that the same value is the same
+    /// bytes in every process, as caches and signatures need it. What the value itself lists in the order of a hash table is
+    /// not: the elements of a `Set`, and dictionaries whose keys are neither text nor integers; sort those, or keep an array.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> RequestBody {
         guard let encoder else {
             return RequestBody(.json { try $0.encode(value) }, contentType: "application/json")
         }
-        return RequestBody(.encodable { try encoder.encode(value) }, contentType: "application/json")
+        return RequestBody(.encodable { try encoder.withSortedKeys.encode(value) }, contentType: "application/json")
     }
 
     /// This value as an XML property list, encoded as ``json(_:encoder:)`` is. `encoder` `nil`: one with Foundation's own
-    /// settings, but XML (AFNetworking `AFPropertyListRequestSerializer`).
+    /// settings, but XML (AFNetworking `AFPropertyListRequestSerializer`). In Foundation's binary format the order of members
+    /// is another one in every process: what is cached by its body is found again with XML alone.
     public static func propertyList(
         _ value: some Encodable & Sendable, encoder: PropertyListEncoder? = nil
     ) -> RequestBody {
