@@ -3,6 +3,8 @@
 struct CacheIdentity: Sendable {
     /// The client's certificate.
     let certificate: String
+    /// Who the client is to its proxy.
+    let proxyUser: String
     /// Whether anybody is taken for the server: what such a one has said is nothing for those who look.
     let isInsecure: Bool
     /// Which jar libcurl takes cookies from; empty for none.
@@ -12,6 +14,7 @@ struct CacheIdentity: Sendable {
         let tls = configuration.settings.connection.tls
         certificate = tls.identity
         isInsecure = tls.isInsecure
+        proxyUser = configuration.settings.connection.proxy?.userInformation ?? ""
         jar =
             switch configuration.cookies {
             case .off: ""
@@ -33,4 +36,30 @@ extension ConnectionOptions.TLS {
     }
 
     var isInsecure: Bool { insecureAcceptAnyCertificate == true || insecureAcceptAnyHostName == true }
+}
+
+extension ConnectionOptions.Proxy {
+    /// `user:password` as the proxy's URL has it; empty for none.
+    var userInformation: String {
+        guard case .url(let url, _) = self else { return "" }
+        return URLReference.userInformation(url)
+    }
+}
+
+extension URLReference {
+    /// `user:password` as an absolute URL has it (RFC 3986 3.2.1); empty for none.
+    static func userInformation(_ url: String) -> String {
+        guard url.utf8.contains(UInt8(ascii: "@")), let authority = URLReference(url).authority,
+            let mark = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
+        else { return "" }
+        return String(authority[..<mark])
+    }
+
+    /// `url` without its `user:password@`.
+    static func withoutUserInformation(_ url: String) -> String {
+        guard url.utf8.contains(UInt8(ascii: "@")), let authority = URLReference(url).authority,
+            let mark = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
+        else { return url }
+        return String(url[..<authority.startIndex]) + url[authority.utf8.index(after: mark)...]
+    }
 }

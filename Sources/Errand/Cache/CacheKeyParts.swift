@@ -66,47 +66,82 @@ extension CachePlan {
         case .http:
             guard method == .get || method == .head, body.isEmpty else { return nil }
         }
-        if !members.ignoresCredentials, members.isTimed || !cache.isShared {
-            parts.addCredentials(of: description, fields, identity: identity)
+        if !members.ignoresCredentials {
+            parts.addIdentity(
+                of: description, members, isShared: cache.isShared && !members.isTimed, identity: identity)
         }
         return parts.key(in: members.namespace.isEmpty ? cache.namespace : members.namespace)
     }
 }
 
 extension CacheKeyParts {
-    fileprivate mutating func addCredentials(
-        of description: RequestDescription, _ fields: KeyFields, identity: CacheIdentity
+    /// Who asks. `isShared`: RFC 9111 3.5 decides what becomes of requests with `Authorization`, and not the key.
+    fileprivate mutating func addIdentity(
+        of description: RequestDescription, _ members: CachePolicy.Members, isShared: Bool, identity: CacheIdentity
     ) {
-        // Each of them: what the client always sends may come before what tells one user from another.
-        add(fields.authorization)
-        add(fields.cookies)
-        if case .digest(let username, let password) = description.authentication {
+        let fields = IdentityFields(description, members, isShared: isShared)
+        length(fields.found.count)
+        for (name, values) in fields.found {
+            add(name)
+            // Each of them: what the client always sends may come before what tells one user from another.
+            add(values)
+        }
+        if case .digest(let username, let password) = description.authentication, !isShared {
             add(username)
             add(password)
         }
-        add(description.settings.connection?.tls.identity ?? identity.certificate)
+        let connection = description.settings.connection
+        add(connection?.tls.identity ?? identity.certificate)
+        add(connection.map { $0.proxy?.userInformation ?? "" } ?? identity.proxyUser)
+        // `keyURL` may have left it out.
+        add(URLReference.userInformation(description.url))
         // libcurl leaves a request with cookies of its own alone.
-        let hasJar = fields.cookies.isEmpty && !description.options.contains(.withoutCookies)
-        add(hasJar ? identity.jar : "")
+        let hasJar = !fields.hasCookies && !description.options.contains(.withoutCookies)
+        add(hasJar && !fields.ignoresCookies ? identity.jar : "")
     }
 }
 
-/// The fields that count, found in one go.
+/// The header fields of a request that tell who asks: those with a name that says so, those that an interceptor has added,
+/// and those that the policy names.
+struct IdentityFields {
+    /// In the order of the names, which are in lower case.
+    private(set) var found: [(name: String, values: [String])] = []
+    private(set) var hasCookies = false
+    let ignoresCookies: Bool
+
+    private static let secret = Redaction.secretHeaders.map { $0.lowercased() }.sorted()
+
+    init(_ description: RequestDescription, _ members: CachePolicy.Members, isShared: Bool) {
+        let ignored = members.ignored
+        ignoresCookies = ignored.contains("cookie")
+        let added = description.originBoundFields
+        var names = Self.secret
+        if !added.isEmpty || !members.identityFields.isEmpty {
+            let others = added.map(\.canonicalName) + members.identityFields.map { $0.lowercased() }
+            names = Set(names + others).sorted()
+        }
+        let values = description.headers.bytes.withUnsafeBytes { HeaderParser.values(of: names, in: $0) }
+        // Empty where there is none of any.
+        for (name, values) in zip(names, values) where !values.isEmpty {
+            if name == "cookie" { hasCookies = true }
+            if ignored.contains(name) || (isShared && name == "authorization") { continue }
+            found.append((name, values))
+        }
+    }
+}
+
+/// The fields that count beside those, found in one go.
 private struct KeyFields {
     private(set) var host = ""
     private(set) var contentType = ""
-    private(set) var authorization: [String] = []
-    private(set) var cookies: [String] = []
 
-    private static let names = ["host", "content-type", "authorization", "cookie"]
+    private static let names = ["host", "content-type"]
 
     init(_ headers: HeaderBlock) {
         let values = headers.bytes.withUnsafeBytes { HeaderParser.values(of: Self.names, in: $0) }
         guard !values.isEmpty else { return }
         host = values[0].first ?? ""
         contentType = values[1].first ?? ""
-        authorization = values[2]
-        cookies = values[3]
     }
 }
 

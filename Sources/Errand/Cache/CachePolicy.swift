@@ -36,12 +36,25 @@ public struct CachePolicy: Sendable {
         /// Makes of a request's URL what it is known by in the cache, after ``ignoredQueryItems`` were dropped; what is sent
         /// stays as it is. Called where the request is submitted, once or more. Default: `nil`.
         public var keyURL: (@Sendable (String) -> String)?
-        /// Whether requests with other credentials (`Authorization` and `Cookie` fields, Digest, client certificate, the
-        /// client's cookie jar) share entries. Default: no, so that nobody is given another's response; what was stored by a
-        /// client with a jar in memory (``CookieStorage/memory``) is then found by that client alone. Credentials in other
-        /// fields are not known here: say whose they are by ``namespace``, or `sensitiveData`. By HTTP a shared cache does
-        /// not look at credentials anyway, and keeps what RFC 9111 3.5 lets it.
+        /// Whether requests with other credentials share entries: the fields of ``Redaction/secretHeaders`` (`Authorization`,
+        /// `Cookie`, `X-Api-Key` and the like), all that an interceptor or authenticator adds, ``identityFields``, Digest, user
+        /// information of URLs, client certificate, the client's cookie jar. Default: no, so that nobody is given another's
+        /// response; what was stored by a client with a jar in memory (``CookieStorage/memory``) is then found by that client
+        /// alone. By HTTP a shared cache does not look at `Authorization` and Digest anyway, and keeps what RFC 9111 3.5 lets
+        /// it.
         public var ignoresCredentials = false
+        /// Names of header fields that tell who asks, beside those that are known to (see ``ignoresCredentials``): one that the
+        /// command itself sets, such as `X-Tenant`. Case does not matter. Default: none.
+        public var identityFields: Set<String> = []
+        /// Names of header fields that do not tell who asks, although an interceptor adds them or their name is among
+        /// ``Redaction/secretHeaders``: requests that differ in them alone share entries. Of transfers they
+        /// share none: what waits for another's is equal in all fields. Case does not matter. Name none by which the server
+        /// decides what to say. Default: ``CachePolicy/requestFields``.
+        public var ignoredFields = CachePolicy.requestFields {
+            didSet { ignored = Set(ignoredFields.map { $0.lowercased() }) }
+        }
+        /// ``ignoredFields`` in lower case.
+        private(set) var ignored = CachePolicy.lowercasedRequestFields
         /// Whether equal requests that find nothing wait for one transfer, as ``CommandOptions/coalesced`` would have it; none
         /// for one that was sent before the response was last removed, or made void by an unsafe request. Default: no.
         public var collapsesMisses = false
@@ -68,6 +81,16 @@ public struct CachePolicy: Sendable {
 
     /// Nothing is read and nothing stored.
     public static let off = CachePolicy(nil)
+
+    /// Fields that interceptors add to tell one request from another, or to say something to a cache, and not who asks: of
+    /// tracing (W3C Trace Context, Baggage, B3), request numbers, and what RFC 9110 13 and RFC 9111 5 define.
+    public static let requestFields: Set<String> = [
+        "traceparent", "tracestate", "baggage", "b3", "X-B3-TraceId", "X-B3-SpanId", "X-B3-ParentSpanId",
+        "X-B3-Sampled", "X-B3-Flags", "X-Request-Id", "Request-Id", "X-Correlation-Id", "Idempotency-Key", "Date",
+        "Cache-Control",
+        "Pragma", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
+    ]
+    private static let lowercasedRequestFields = Set(requestFields.map { $0.lowercased() })
 
     /// By RFC 9111: the server says for how long. GET and HEAD alone; responses to other methods void what is stored for
     /// their URL.

@@ -305,7 +305,7 @@ struct HTTPExchange: Sendable {
     ) -> Written? {
         if let old, !cache.queue.isWorking { return Written(left: old.key) }
         guard let tags else { return nil }
-        let url = CachePolicy.Members.withoutFragment(description.url)
+        let url = URLReference.withoutUserInformation(CachePolicy.Members.withoutFragment(description.url))
         let names = { tags + [set.primary.removalName] }
         guard !cache.changes.hasRemoved(names, storedAt: old?.record.storedAt, since: set.moment) else { return nil }
         let now = entry.responseTime.milliseconds

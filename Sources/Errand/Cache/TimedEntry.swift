@@ -38,7 +38,8 @@ struct TimedEntry: Sendable {
                 names: Set(names).sorted(), request: description.headers.fields, digest: ResponseCache.digest)
         }
         return CacheRecord(
-            url: description.url, method: description.method.rawValue, status: response.statusCode,
+            url: URLReference.withoutUserInformation(description.url), method: description.method.rawValue,
+            status: response.statusCode,
             head: response.rawHead, body: response.body.bytes, storedAt: respondedAt, requestedAt: requestedAt,
             respondedAt: respondedAt, timeToLive: timeToLive.cacheMilliseconds, version: version,
             applicationVersion: cache.applicationVersion, sensitiveDigest: sensitiveDigest,
