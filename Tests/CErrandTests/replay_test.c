@@ -91,6 +91,36 @@ static void as_often_as_it_happens(void **state) {
   }
 }
 
+/* Kept connections that all die at their second request: RFC 9110 9.2.2 has a
+   client not send again what was sent again. */
+static void once_more_and_no_more(void **state) {
+  test_rig *rig = *state;
+  enum { KEPT = 4 };
+  errand_request requests[KEPT];
+  for (int i = 1; i <= KEPT; i++) {
+    const errand_fault_step steps[] = {
+        ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP(STALL),
+        ERRAND_FAULT_STEP_SEND(OK),   ERRAND_FAULT_STEP(READ_HEAD),
+        ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP(FINISH)};
+    errand_fault_server_on_connection(rig->server, i, steps, COUNT_OF(steps));
+  }
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
+  for (int i = 0; i < KEPT; i++) {
+    requests[i] = rig_request("OPTIONS", rig_url(rig, "/"));
+    rig_submit(rig, &requests[i]);
+  }
+  rig_await(rig, (errand_fault_counts){.requests = KEPT});
+  errand_fault_server_release(rig->server);
+  for (int i = 0; i < KEPT; i++)
+    rig_expect_response(collector_wait(&rig->collector, requests[i].id), 200,
+                        "ok");
+  const test_result *result = send(rig, "GET", 0);
+  rig_expect_response(result, 200, "ok");
+  assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
+  assert_int_equal(count_of(rig, "GET"), 2);
+  assert_int_equal(rig_counts(rig).connections, KEPT + 1);
+}
+
 static void posts_are_never_sent_twice(void **state) {
   test_rig *rig = *state;
   dies_at_the_second(rig, ERRAND_FAULT_FINISH);
@@ -277,6 +307,7 @@ int main(void) {
       RIG_TEST_ONE_LOOP(a_get_is_sent_again),
       RIG_TEST_ONE_LOOP(to_the_origin_and_target_of_the_request),
       RIG_TEST_ONE_LOOP(as_often_as_it_happens),
+      RIG_TEST_ONE_LOOP(once_more_and_no_more),
       RIG_TEST_ONE_LOOP(posts_are_never_sent_twice),
       RIG_TEST_ONE_LOOP(nor_after_a_reset),
       RIG_TEST_ONE_LOOP(unless_the_caller_allows_it),

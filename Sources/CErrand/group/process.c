@@ -85,6 +85,18 @@ bool errand__curl_denied(uint32_t version) {
          || version == 0x081500;                         /* #22282 */
 }
 
+bool errand__curl_keeps_freed_fields(void) {
+  return errand__curl_version() < 0x080100;
+}
+
+bool errand__curl_keeps_ended_streams(void) {
+  return errand__curl_version() < UINT32_MAX;
+}
+
+bool errand__curl_keeps_unclean_connections(void) {
+  return errand__curl_version() < 0x080000;
+}
+
 bool errand__curl_has(int feature_bit) {
   return (info()->features & feature_bit) != 0;
 }

@@ -23,6 +23,21 @@ uint32_t errand__curl_version(void);
 /* Whether that version number is on the deny-list of core-facts section 4. */
 bool errand__curl_denied(uint32_t version);
 
+/* Before 8.1.0 (cd1c611b24) a handle that is used again keeps a pointer to the
+   last field of its response before, which is freed, and appends a first line
+   that begins with a blank to that field (unfold_value). CURLOPT_HEADER has
+   libcurl show a line to the write callback before that. */
+bool errand__curl_keeps_freed_fields(void);
+
+/* A handle whose request ends while its HEADERS wait in nghttp2 is looked at
+   when nghttp2 drops them (on_stream_close): seen with 7.88.1, and no released
+   libcurl takes it out of there. */
+bool errand__curl_keeps_ended_streams(void);
+
+/* Before 8.0.0 (7c5637b8b4) a kept connection with bytes to read is used for
+   the next request, which they seem to answer. */
+bool errand__curl_keeps_unclean_connections(void);
+
 /* Whether libcurl has a CURL_VERSION_* feature bit. */
 bool errand__curl_has(int feature_bit);
 

@@ -198,6 +198,10 @@ static int first_ready(const errand__loop *loop) {
   return -1;
 }
 
+bool errand__admission_may_start(const errand__loop *loop) {
+  return first_ready(loop) >= 0;
+}
+
 bool errand__admission_run(errand__loop *loop) {
   bool any = false;
   int rank, started = 0;

@@ -49,6 +49,9 @@ void errand__admission_dequeue(errand__loop *loop, errand__transfer *transfer);
 void errand__admission_park(errand__loop *loop, errand__transfer *transfer);
 void errand__admission_unpark(errand__loop *loop, errand__transfer *transfer);
 
+/* Whether an origin has a request that it may start. */
+bool errand__admission_may_start(const errand__loop *loop);
+
 /* Starts what may start. Returns: whether anything did. */
 bool errand__admission_run(errand__loop *loop);
 

@@ -129,6 +129,17 @@ void errand__loop_review(errand__loop *loop, errand__transfer *t) {
   errand__list_append(&loop->review, &t->review_link);
 }
 
+bool errand__socket_is_used(const errand__loop *loop,
+                            const struct errand__shard *shard, int fd) {
+  for (errand__list *l = loop->started.next; l != &loop->started; l = l->next) {
+    errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
+    if (t->slot && t->slot->shard == shard &&
+        (t->slot->fd == fd || (t->slot->fd < 0 && t->paused_bits)))
+      return true;
+  }
+  return false;
+}
+
 bool errand__socket_hung_up(errand__loop *loop,
                             const struct errand__shard *shard, int fd) {
   bool used = false;

@@ -12,6 +12,11 @@ bool errand__commands_run(errand__loop *loop);
 /* Closes the queue; what was left in it is ended or dropped. */
 void errand__commands_close(errand__loop *loop);
 
+/* Whether a transfer that has begun uses the connection, as far as libcurl has
+   said. */
+bool errand__socket_is_used(const errand__loop *loop,
+                            const struct errand__shard *shard, int fd);
+
 /* A connection died while nobody listened to it. An upload that had nothing
    to send is paused, and libcurl would not notice.
    Returns: whether a transfer uses it. */

@@ -106,10 +106,21 @@ bool errand__fd_opened(errand__fd_table *table, int fd) {
   entry->owner = NULL;
   entry->want = 0;
   entry->ours = entry->connecting = true;
+  entry->may_speak = false;
   entry->identity = table->kernel.identity(table->kernel.context, fd);
   table->opened++;
   table->open++;
   return true;
+}
+
+void errand__fd_set_may_speak(errand__fd_table *table, int fd, bool may) {
+  errand__fd_entry *entry = find(table, fd);
+  if (entry)
+    entry->may_speak = may;
+}
+
+bool errand__fd_may_speak(const errand__fd_table *table, int fd) {
+  return (size_t) fd < table->capacity && table->entries[fd].may_speak;
 }
 
 void errand__fd_closing(errand__fd_table *table, int fd) {

@@ -47,6 +47,7 @@ typedef struct errand__fd_entry {
   bool ours;       /* opened through errand__fd_opened */
   bool connecting; /* ours, and never wanted for reading yet */
   bool hung_up;    /* idle, and the peer is gone */
+  bool may_speak;  /* the peer may send unasked: HTTP/2 */
 } errand__fd_entry;
 
 typedef struct errand__fd_table {
@@ -78,6 +79,10 @@ void errand__fd_table_free(errand__fd_table *table);
    7.88.1 closes sockets that never connected without telling (#11439).
    Returns: false when out of memory. */
 bool errand__fd_opened(errand__fd_table *table, int fd);
+
+/* Whether bytes may come to it while it is idle; false for a new one. */
+void errand__fd_set_may_speak(errand__fd_table *table, int fd, bool may);
+bool errand__fd_may_speak(const errand__fd_table *table, int fd);
 
 /* libcurl is about to close it; precedes close(2). */
 void errand__fd_closing(errand__fd_table *table, int fd);

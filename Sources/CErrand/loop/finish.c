@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "group/group.h"
+#include "group/process.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"
 #include "loop/descriptors.h"
@@ -65,6 +66,17 @@ static bool is_reusable(const errand__transfer *t, errand_status status,
          record->os_error == 0;
 }
 
+/*
+ * Where the server's limit of streams or its silence keeps the HEADERS of a
+ * request in nghttp2's queue, libcurl cannot take its handle out of the stream
+ * that is yet to be opened (http2_data_done), and looks at it when nghttp2
+ * drops the HEADERS (on_stream_close). A response says that they were sent.
+ */
+static bool may_be_named(const errand__transfer *t) {
+  return t->counted_http2 && t->phase >= ERRAND__SENDING &&
+         t->header_bytes == 0 && errand__curl_keeps_ended_streams();
+}
+
 static void leave_libcurl(errand__loop *loop, errand__transfer *t,
                           errand_status status, CURLcode code,
                           errand_record *record) {
@@ -81,7 +93,13 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   shard->used_ms = realm->used_ms = loop->now_ms;
   realm->in_flight--;
   t->slot = NULL;
-  errand__slot_give(slot, is_reusable(t, status, code, record));
+  if (t->counted_http2 && t->http_major == 1)
+    errand__fd_set_may_speak(&loop->fds, slot->fd, false);
+  loop->freed |= t->http_major == 1 && errand__curl_keeps_unclean_connections();
+  if (may_be_named(t))
+    errand__slot_leave(slot);
+  else
+    errand__slot_give(slot, is_reusable(t, status, code, record));
   errand__counter_bump(&loop->counters.in_flight, (uint64_t) -1);
 }
 
@@ -190,21 +208,19 @@ static void fail_shard(errand__loop *loop, errand__shard *shard) {
 }
 
 /*
- * libcurl before 8.0 takes a kept connection that dies while it sends up to
- * five times in a row, and then gives up (9fd2d5aa72). Where the request may
- * be sent again and no byte of a response came, it gets a new connection.
+ * libcurl sends up to five times again where one kept connection after another
+ * turns out dead (Curl_retry_request). Where the request may be sent again and
+ * no byte of a response came, it goes once more, on a new connection.
  */
-static bool retry_fresh(errand__loop *loop, errand__transfer *t,
-                        CURLcode code) {
+static bool retry_fresh(errand__loop *loop, errand__transfer *t) {
   errand__slot *slot = t->slot;
-  if (code != CURLE_SEND_ERROR || !t->replayed || t->fresh_retry ||
-      t->header_bytes > 0 || t->reason != ERRAND_OK)
+  if (!t->wants_fresh)
     return false;
+  t->wants_fresh = false;
   if (t->source && !errand__source_rewind(t->source)) {
     t->reason = ERRAND_UPLOAD_NOT_REPLAYABLE;
     return false;
   }
-  t->fresh_retry = true;
   t->paused_bits = 0;
   t->starved = false;
   slot->fd = -1;
@@ -229,7 +245,7 @@ bool errand__collect(errand__loop *loop) {
       curl_easy_getinfo(loop->messages[i].easy_handle, CURLINFO_PRIVATE,
                         (char **) &slot);
       CURLcode result = loop->messages[i].data.result;
-      if (!retry_fresh(loop, slot->transfer, result) &&
+      if (!retry_fresh(loop, slot->transfer) &&
           (result == CURLE_OK ||
            !errand__descriptors_retry(loop, slot->transfer)))
         errand__finish(loop, slot->transfer, ERRAND_OK, result);

@@ -71,6 +71,7 @@ typedef struct errand__loop {
   bool overdue;      /* a deadline has passed, sockets are to be read first */
   bool sockets_read; /* they have been, in this round */
   bool leftover;
+  bool freed; /* connections became idle since their sockets were looked at */
   bool deferred_all; /* some shard asked for curl_multi_socket_all */
   bool ended;
   bool out_of_descriptors; /* idle connections are to be closed */

@@ -46,12 +46,13 @@ static uint64_t socket_identity(void *context, int fd) {
 
 /*
  * libcurl before 8.0 does not see that a kept connection was reset
- * (9fd2d5aa72): it sends on it and fails. It does see one at its end, so the
- * socket behind the number is exchanged for one whose peer has closed.
+ * (9fd2d5aa72): it sends on it and fails; nor that it has bytes to read, which
+ * it takes for the next response (7c5637b8b4). It does see one at its end, so
+ * the socket behind the number is exchanged for one whose peer has closed.
  */
-static void end_reset_socket(int fd) {
+static void end_socket(int fd) {
   int pair[2];
-  if (errand__curl_version() >= 0x080000 ||
+  if (!errand__curl_keeps_unclean_connections() ||
       socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
                  pair) != 0)
     return;
@@ -92,15 +93,23 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
   case ERRAND__FD_HUNG_UP: {
     errand__shard *shard = owner;
     int fd = errand__fd_of_key(event->data.u64);
-    if (!failed && !peer_has_gone(fd))
-      return; /* data for a transfer that is paused */
+    if (!failed && !peer_has_gone(fd)) {
+      /* Data: for a transfer that is paused, or for nobody. */
+      if (errand__fd_may_speak(&loop->fds, fd) ||
+          errand__socket_is_used(loop, shard, fd))
+        return;
+      end_socket(fd);
+      shard->hung_up = true;
+      errand__loop_keep_ticking(loop);
+      return;
+    }
     /* A paused transfer's: as it goes on libcurl finds what is left in the
        socket, and then the error. */
     if (errand__socket_hung_up(loop, shard, fd))
       return;
     shard->hung_up = true;
     if (failed)
-      end_reset_socket(fd);
+      end_socket(fd);
     errand__loop_keep_ticking(loop);
     return;
   }
@@ -171,6 +180,7 @@ static void read_clock(errand__loop *loop) {
 
 void errand__loop_poll(errand__loop *loop) {
   read_clock(loop);
+  loop->freed = false;
   (void) take_batch(loop);
 }
 
@@ -179,6 +189,7 @@ void errand__loop_poll_all(errand__loop *loop) {
      a resolver's socket too. */
   uint64_t left = (loop->fds.open + loop->live) / ERRAND__TOGETHER + 2;
   read_clock(loop);
+  loop->freed = false;
   while (take_batch(loop) && --left > 0)
     ;
 }

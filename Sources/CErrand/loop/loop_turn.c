@@ -97,6 +97,11 @@ static bool round_once(errand__loop *loop) {
   errand__wheel_advance(&loop->wheel, loop->now_ms, on_deadline, loop);
   any |= loop->overdue;
   any |= errand__review_run(loop);
+  /* What is behind a response shows before another request follows it. */
+  if (loop->freed && errand__admission_may_start(loop)) {
+    errand__loop_poll_all(loop);
+    any = true;
+  }
   any |= errand__admission_run(loop);
   errand__shards_timer(loop);
   any |= errand__shards_kick(loop);

@@ -123,6 +123,7 @@ static errand__shard *make_shard(errand__realm *realm, uint32_t limit) {
   shard->timer_at_ms = ERRAND__WHEEL_NEVER;
   errand__list_init(&shard->dirty_link);
   errand__list_init(&shard->kicked_link);
+  errand__list_init(&shard->left);
   shard->multi = make_multi(shard, limit);
   if (!shard->multi) {
     errand__free(shard);
@@ -139,7 +140,7 @@ errand__shard *errand__shard_for(errand__realm *realm, uint32_t limit) {
   errand__list *l = realm->shards.next;
   for (; l != &realm->shards; l = l->next) {
     errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, link);
-    if (shard->in_flight < limit && !shard->broken)
+    if (shard->in_flight < limit && !shard->broken && !shard->retired)
       return shard;
   }
   return make_shard(realm, limit);
@@ -237,6 +238,7 @@ uint64_t errand__shards_timer(errand__loop *loop) {
 void errand__shard_discard(errand__shard *shard) {
   /* Closes the kept connections; on_socket and on_timer still run. */
   curl_multi_cleanup(shard->multi);
+  errand__slots_left(shard);
   errand__fd_purge(&shard->realm->loop->fds, shard);
   errand__list_remove(&shard->dirty_link);
   errand__list_remove(&shard->kicked_link);
@@ -262,7 +264,7 @@ static void tend_realm(errand__realm *realm, uint64_t now) {
     uint64_t idle = now - shard->used_ms;
     check_timer(shard, now);
     if (shard->in_flight == 0 &&
-        (realm->loop->out_of_descriptors || idle >= IDLE_MS ||
+        (realm->loop->out_of_descriptors || shard->retired || idle >= IDLE_MS ||
          (shard->hung_up && idle >= HUNG_UP_MS)))
       errand__shard_discard(shard);
   }

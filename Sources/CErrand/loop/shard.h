@@ -45,6 +45,8 @@ typedef struct errand__shard {
   bool kick;              /* the timer is due */
   bool socket_all;        /* an address refused; see errand__shard_kick */
   bool hung_up;           /* an idle connection's peer has gone */
+  bool retired;           /* gets no more requests; see errand__slot_leave */
+  errand__list left;      /* slots that its connections may still name */
   bool broken;            /* its state is undefined: fail all, make it anew */
 } errand__shard;
 

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "group/process.h"
 #include "loop/deadline.h"
 #include "transfer/decode.h"
 #include "transfer/payload.h"
@@ -160,21 +161,36 @@ static bool end_of_head(errand__slot *slot) {
     errand__loop_review(slot->realm->loop, t);
   /* Whether libcurl answers the challenge it decides after this callback: the
      body, which it keeps to itself then, or the end will tell. */
-  t->head_held = t->username && t->http_status == 401;
+  t->head_held = t->username && (t->http_status == 401 ||
+                                 (t->without_body && t->http_status < 300));
   return tells_head(t) && !t->head_held ? report_head(slot) : true;
 }
 
-static bool begin_head(errand__slot *slot, const char *line, size_t n) {
+static errand_status begin_head(errand__slot *slot, const char *line,
+                                size_t n) {
   errand__transfer *t = slot->transfer;
   /* Also a second head after a final one, whose body libcurl kept to itself
      because it answers a challenge. */
   t->head_done = t->head_held = false;
   t->codings.count = 0;
   t->content_length = -1;
-  t->in_head = true;
+  t->in_head = t->first_field = true;
   slot->scratch.length = 0;
   parse_status_line(t, line, n);
-  return scratch_append(&slot->scratch, line, n);
+  /* libcurl reads "HTTP/1.1  200" as 200, and would go on to a body that has no
+     head here. */
+  if (t->http_status < 100)
+    return ERRAND_MALFORMED_RESPONSE;
+  return scratch_append(&slot->scratch, line, n) ? ERRAND_OK
+                                                 : ERRAND_OUT_OF_MEMORY;
+}
+
+/* A blank right behind the status line (RFC 9112 2.2): a line that continues
+   nothing. */
+static bool continues_nothing(errand__transfer *t, const char *line) {
+  bool first = t->first_field;
+  t->first_field = false;
+  return first && (line[0] == ' ' || line[0] == '\t');
 }
 
 size_t errand__on_header(char *bytes, size_t size, size_t count,
@@ -193,8 +209,12 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
     return give_up(t, ERRAND_LIMIT_HEADER_BYTES);
   /* Elsewhere it is a field, however much it looks like a status line. */
   if (!t->in_head && !t->body_begun && !t->trailers_begun && n >= 5 &&
-      memcmp(bytes, "HTTP/", 5) == 0)
-    return begin_head(slot, bytes, n) ? n : give_up(t, ERRAND_OUT_OF_MEMORY);
+      memcmp(bytes, "HTTP/", 5) == 0) {
+    errand_status status = begin_head(slot, bytes, n);
+    return status == ERRAND_OK ? n : give_up(t, status);
+  }
+  if (continues_nothing(t, bytes))
+    return give_up(t, ERRAND_MALFORMED_RESPONSE);
   if (n <= 2 && (bytes[0] == '\r' || bytes[0] == '\n')) {
     if (t->head_done)
       return n; /* the end of the trailers */
@@ -375,6 +395,13 @@ size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
   size_t room = n;
   if (n == 0)
     return 0;
+  /* A line of the head, where CURLOPT_HEADER has libcurl show it here before
+     it stores it (errand__curl_keeps_freed_fields). */
+  if (!t->head_done && errand__curl_keeps_freed_fields())
+    return continues_nothing(t, bytes) ? give_up(t, ERRAND_MALFORMED_RESPONSE)
+                                       : n;
+  if (!t->head_done)
+    return give_up(t, ERRAND_MALFORMED_RESPONSE);
   t->activity_ms = slot->realm->loop->now_ms;
   if (t->head_held && !errand__head_release(slot))
     return give_up(t, ERRAND_OUT_OF_MEMORY);

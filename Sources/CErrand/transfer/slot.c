@@ -80,6 +80,21 @@ void errand__slot_give(errand__slot *slot, bool reusable) {
   errand__slots_trim(realm, ERRAND__IDLE_SLOTS_MAX);
 }
 
+void errand__slot_leave(errand__slot *slot) {
+  errand__shard *shard = slot->shard;
+  slot->transfer = NULL;
+  slot->fd = -1;
+  shard->retired = true;
+  errand__list_append(&shard->left, &slot->link);
+  errand__loop_keep_ticking(slot->realm->loop);
+}
+
+void errand__slots_left(errand__shard *shard) {
+  errand__list *l;
+  while ((l = errand__list_pop(&shard->left)) != NULL)
+    free_slot(ERRAND__CONTAINER(l, errand__slot, link));
+}
+
 void errand__slots_trim(errand__realm *realm, size_t spare) {
   while (realm->idle_slots > realm->in_flight + spare) {
     errand__slot *slot =

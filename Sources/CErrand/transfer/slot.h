@@ -63,6 +63,13 @@ errand__slot *errand__slot_take(errand__realm *realm, errand_options *options,
    longest ago makes room. */
 void errand__slot_give(errand__slot *slot, bool reusable);
 
+/* In place of errand__slot_give where a connection of its shard may name the
+   handle for as long as it lives: the shard is retired, and the slot freed with
+   it. */
+void errand__slot_leave(errand__slot *slot);
+/* Frees those, once the shard's connections are closed. */
+void errand__slots_left(errand__shard *shard);
+
 /* Frees the idle slots that were used longest ago until there are only `spare`
    more than requests in flight. */
 void errand__slots_trim(errand__realm *realm, size_t spare);

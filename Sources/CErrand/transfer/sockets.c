@@ -39,7 +39,8 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
   errand__slot *slot = context;
   errand__loop *loop = slot->realm->loop;
   /* A failure to connect would seem to say that it was never sent. */
-  if (sends_again(slot->transfer) && !errand__may_replay(slot->transfer)) {
+  if (sends_again(slot->transfer) &&
+      (slot->transfer->replayed || !errand__may_replay(slot->transfer))) {
     slot->transfer->reason = ERRAND_CONNECTION_LOST;
     return CURL_SOCKET_BAD;
   }
@@ -55,6 +56,7 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
   }
   /* The connection it had, if any, is given up. */
   slot->fd = -1;
+  slot->transfer->opened = true;
   errand__deadline_reconnect(loop, slot->transfer);
   /* libcurl before 8.19 leaves its sockets to be inherited by exec. */
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
@@ -66,6 +68,8 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
     slot->transfer->reason = ERRAND_OUT_OF_MEMORY;
     return CURL_SOCKET_BAD;
   }
+  if (slot->options->http2)
+    errand__fd_set_may_speak(&loop->fds, fd, true);
   return fd;
 }
 
@@ -99,8 +103,17 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   t->reason = ERRAND_OK;
   t->address_refused = t->reconnecting = false;
   bool again = sends_again(t);
-  if (again && !errand__may_replay(t)) {
+  bool opened = t->opened;
+  t->opened = false;
+  /* Once more, not more often: RFC 9110 9.2.2. */
+  if (again && (t->replayed || !errand__may_replay(t))) {
     t->reason = ERRAND_CONNECTION_LOST;
+    return CURL_PREREQFUNC_ABORT;
+  }
+  /* Another kept connection may be as dead; errand__collect has it go to a new
+     one. Streams share: what one connection refused may go to the next. */
+  if (again && !opened && !slot->options->http2) {
+    t->wants_fresh = true;
     return CURL_PREREQFUNC_ABORT;
   }
   if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) && t->connects == 0 &&
@@ -114,6 +127,7 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   t->sent_ms = t->activity_ms = loop->now_ms;
   /* Digest's first round goes without the body. */
   bool asking = t->username && t->header_bytes == 0;
+  t->without_body = asking && t->send >= ERRAND__SEND_CUSTOM;
   t->upload_done =
       asking || (!t->source && t->body_length <= ERRAND__SENT_AT_ONCE);
   if (t->phase == ERRAND__RECEIVING)

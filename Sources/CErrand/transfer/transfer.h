@@ -121,10 +121,13 @@ typedef struct errand__transfer {
   uint8_t http_major;
   uint8_t http_minor;
   bool head_done;
-  bool head_sent;   /* streamed: the HEAD record was written */
-  bool head_held;   /* of a challenge that libcurl may answer by itself */
-  bool upload_done; /* the request is sent: first-byte time runs */
-  bool in_head;     /* between a status line and its empty line */
+  bool head_sent;    /* streamed: the HEAD record was written */
+  bool head_held;    /* of a challenge that libcurl may answer by itself */
+  bool upload_done;  /* the request is sent: first-byte time runs */
+  bool without_body; /* Digest's first round of an upload: where it is answered
+                        without a challenge libcurl sends the request again */
+  bool in_head;      /* between a status line and its empty line */
+  bool first_field;  /* the line behind a status line is yet to come */
   bool trailers_begun;
   bool body_begun;
   errand__codings codings; /* of the body, undone on the way */
@@ -132,7 +135,8 @@ typedef struct errand__transfer {
   bool address_refused;
   bool reconnecting; /* had a connection, and libcurl makes another */
   bool replayed;
-  bool fresh_retry; /* was given to libcurl again, for a new connection */
+  bool opened;      /* has a new socket that nothing was sent on */
+  bool wants_fresh; /* is to be given to libcurl again, for a new connection */
   bool counted_connecting;  /* in its origin's `connecting` */
   bool counted_http2;       /* in its origin's `http2_active` */
   uint8_t connects;         /* times it became ready to send */
