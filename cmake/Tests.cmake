@@ -4,6 +4,7 @@
 # changes the limit of 240 s. Tests/CErrandTests/programs/*.c are programs that
 # tests run; they find them in the directory ERRAND_TEST_PROGRAMS.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET libssl libcrypto)
 set(tests ${PROJECT_SOURCE_DIR}/Tests/CErrandTests)
 set(fault_server ${PROJECT_SOURCE_DIR}/Sources/CErrandFaultServer)
 set(programs ${PROJECT_BINARY_DIR}/test-programs)
@@ -17,7 +18,8 @@ target_include_directories(errand_test_support INTERFACE
   ${tests} ${PROJECT_SOURCE_DIR}/Sources/CErrand ${fault_server}/include)
 target_link_libraries(errand_test_support INTERFACE
   errand_static errand_warnings PkgConfig::CMOCKA PkgConfig::LIBCURL
-  PkgConfig::LIBUV PkgConfig::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
+  PkgConfig::LIBUV PkgConfig::ZLIB PkgConfig::OPENSSL Threads::Threads
+  ${CMAKE_DL_LIBS})
 target_compile_definitions(errand_test_support INTERFACE
   ERRAND_TEST_PROGRAMS="${programs}"
   ERRAND_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -77,6 +77,15 @@ static bool may_be_named(const errand__transfer *t) {
          t->header_bytes == 0 && errand__curl_keeps_ended_streams();
 }
 
+/* What libcurl holds back of a paused stream it does not free at the end of the
+   transfer while the connection has other streams (multi_done), nor with the
+   handle: it gives it up as it goes on, to a callback that takes nothing. */
+static void give_up_held(errand__transfer *t) {
+  t->dropped = true;
+  if (t->counted_http2 && t->paused_bits)
+    curl_easy_pause(t->slot->easy, CURLPAUSE_CONT);
+}
+
 static void leave_libcurl(errand__loop *loop, errand__transfer *t,
                           errand_status status, CURLcode code,
                           errand_record *record) {
@@ -87,6 +96,7 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   errand__name_socket(slot, code);
   errand__descriptors_describe(slot, record);
   complete_payload(slot, record->status != ERRAND_OK, record);
+  give_up_held(t);
   curl_multi_remove_handle(shard->multi, slot->easy);
   errand__shard_touch(shard);
   shard->in_flight--;

@@ -198,6 +198,8 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   errand__slot *slot = context;
   errand__transfer *t = slot->transfer;
   size_t n = size * count;
+  if (t->dropped)
+    return 0;
   t->activity_ms = slot->realm->loop->now_ms;
   if (t->phase < ERRAND__RECEIVING) {
     t->phase = ERRAND__RECEIVING;
@@ -393,7 +395,7 @@ size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
   errand__transfer *t = slot->transfer;
   size_t n = size * count;
   size_t room = n;
-  if (n == 0)
+  if (n == 0 || t->dropped)
     return 0;
   /* A line of the head, where CURLOPT_HEADER has libcurl show it here before
      it stores it (errand__curl_keeps_freed_fields). */

@@ -135,6 +135,7 @@ typedef struct errand__transfer {
   bool address_refused;
   bool reconnecting; /* had a connection, and libcurl makes another */
   bool replayed;
+  bool dropped;     /* has ended: takes nothing of what libcurl still has */
   bool opened;      /* has a new socket that nothing was sent on */
   bool wants_fresh; /* is to be given to libcurl again, for a new connection */
   bool counted_connecting;  /* in its origin's `connecting` */
