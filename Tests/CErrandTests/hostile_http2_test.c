@@ -68,7 +68,7 @@ static void streams_that_wait_as_they_end(void **state) {
   for (int i = 0; i < 2; i++) {
     get(rig, "/shut");
     end_waiting(rig, i == 0);
-    if (i == 1)
+    if (i == 0)
       hostile_server_release(server);
     /* Its connection would be looked at again, for this one. */
     get(rig, "/r/7");

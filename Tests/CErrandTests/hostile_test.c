@@ -65,9 +65,12 @@ static void violated(const char *what, const errand_record *record) {
             errand_status_name(record->status), record->http_status);
 }
 
-static void check_owner(const errand_record *record, errand_bytes bytes) {
+/* What is changed over HTTP/2 may be the number of a stream, whose owner then
+   rightly gets it. */
+static void check_owner(const place *of, const errand_record *record,
+                        errand_bytes bytes) {
   uint64_t owner;
-  if (bytes.length > 0 &&
+  if (of->server != HTTP2 && bytes.length > 0 &&
       hostile_find_token(bytes.data, bytes.length, &owner) &&
       owner != record->tag)
     violated("a response to another request", record);
@@ -76,7 +79,7 @@ static void check_owner(const errand_record *record, errand_bytes bytes) {
 static void take_head(place *of, const errand_record *record) {
   if (of->heads++ > 0)
     violated("two heads", record);
-  check_owner(record, errand_payload_head(record->payload));
+  check_owner(of, record, errand_payload_head(record->payload));
 }
 
 /* As much of the rest as `credit` allows. */
@@ -98,8 +101,8 @@ static void take_end(place *of, const errand_record *record) {
   if (record->payload != NULL) {
     body = errand_payload_body(record->payload);
     if (!of->streamed)
-      check_owner(record, errand_payload_head(record->payload));
-    check_owner(record, body);
+      check_owner(of, record, errand_payload_head(record->payload));
+    check_owner(of, record, body);
   }
   if (of->streamed && body.length > 0)
     violated("a body in the end of a streamed response", record);
@@ -131,7 +134,7 @@ static void take(party *p, const errand_record *record) {
   case ERRAND_RECORD_CHUNK:
     if (!of->streamed || of->heads != 1)
       violated("a chunk without a head", record);
-    check_owner(record, errand_payload_body(record->payload));
+    check_owner(of, record, errand_payload_body(record->payload));
     /* Some are left without, until their deadline. */
     if (of->server == HTTP1_HEALTHY || of->server == HTTP2_HEALTHY ||
         random_below(&p->random, 8) != 0)
@@ -365,7 +368,8 @@ static void the_promises_hold(void **state) {
   errand_memory_read(&memory_before);
   all.seed = random_seed(16);
   start_all();
-  all.until = process_milliseconds() + 1000 * (seconds ? atol(seconds) : 60);
+  all.until = process_milliseconds() +
+              1000 * (seconds ? strtol(seconds, NULL, 10) : 60);
   for (int i = 0; i < GROUPS * THREADS; i++)
     assert_int_equal(
         pthread_create(&threads[i], NULL, run_thread, &all.parties[i % GROUPS]),

@@ -30,8 +30,9 @@ bool errand__curl_denied(uint32_t version);
 bool errand__curl_keeps_freed_fields(void);
 
 /* A handle whose request ends while its HEADERS wait in nghttp2 is looked at
-   when nghttp2 drops them (on_stream_close): seen with 7.88.1, and no released
-   libcurl takes it out of there. */
+   when nghttp2 drops them (on_stream_close): a use after free seen with 7.88.1;
+   8.14.1 still asks the handle whether it is a good one. True of all versions
+   so far. */
 bool errand__curl_keeps_ended_streams(void);
 
 /* Before 8.0.0 (7c5637b8b4) a kept connection with bytes to read is used for

@@ -138,7 +138,8 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
     pointer(&s, CURLOPT_HTTPHEADER, &o->accept_field);
   /* Nothing but the sink decodes (transfer/decode.h). */
   number(&s, CURLOPT_HTTP_CONTENT_DECODING, 0);
-  if (errand__curl_keeps_freed_fields())
+  slot->shows_head = errand__curl_keeps_freed_fields();
+  if (slot->shows_head)
     number(&s, CURLOPT_HEADER, 1);
   set_callbacks(&s, slot);
   set_tls(&s, o);

@@ -3,7 +3,6 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "group/process.h"
 #include "loop/deadline.h"
 #include "transfer/decode.h"
 #include "transfer/payload.h"
@@ -397,13 +396,12 @@ size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
   size_t room = n;
   if (n == 0 || t->dropped)
     return 0;
-  /* A line of the head, where CURLOPT_HEADER has libcurl show it here before
-     it stores it (errand__curl_keeps_freed_fields). */
-  if (!t->head_done && errand__curl_keeps_freed_fields())
-    return continues_nothing(t, bytes) ? give_up(t, ERRAND_MALFORMED_RESPONSE)
-                                       : n;
-  if (!t->head_done)
-    return give_up(t, ERRAND_MALFORMED_RESPONSE);
+  if (!t->head_done) {
+    /* A line of the head, which CURLOPT_HEADER has libcurl show here before it
+       stores it (errand__curl_keeps_freed_fields); or a body without one. */
+    bool good = slot->shows_head && !continues_nothing(t, bytes);
+    return good ? n : give_up(t, ERRAND_MALFORMED_RESPONSE);
+  }
   t->activity_ms = slot->realm->loop->now_ms;
   if (t->head_held && !errand__head_release(slot))
     return give_up(t, ERRAND_OUT_OF_MEMORY);

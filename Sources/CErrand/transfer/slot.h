@@ -39,6 +39,7 @@ typedef struct errand__slot {
   const char *words; /* why the body cannot be decoded; NULL: it can */
   /* Applied beside the options. */
   errand__send send;
+  bool shows_head; /* CURLOPT_HEADER, for its life */
   bool custom_method;
   bool has_headers;
   bool fresh;
