@@ -26,6 +26,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/loop/shard.c
   Sources/CErrand/loop/start.c
   Sources/CErrand/loop/transfers.c
+  Sources/CErrand/loop/unreachable.c
   Sources/CErrand/loop/wheel.c
   Sources/CErrand/queue/submit_queue.c
   Sources/CErrand/transfer/decode.c

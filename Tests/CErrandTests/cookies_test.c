@@ -244,6 +244,19 @@ static void set_list_and_clear(void **state) {
   assert_int_equal(errand_cookies_save(rig->group), ERRAND_INVALID_OPTION);
 }
 
+/* curl keeps "Path=" as an empty text, which means "/". */
+static void an_empty_path_is_the_root(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/a/set", SET("Set-Cookie: e=1; Path=; Max-Age=1000\r\n"));
+  RIG_ON(rig, NULL, SET(""));
+  sent_to(rig, "h0.errand.test", "/a/set");
+  assert_string_equal(sent_to(rig, "h0.errand.test", "/b"), "e=1");
+  errand_cookie_list *list = list_of(rig);
+  assert_int_equal(list->count, 1);
+  assert_string_equal(list->cookies[0].path, "/");
+  errand_cookies_free(list);
+}
+
 static void wrong_cookies(void **state) {
   test_rig *rig = *state;
   const errand_cookie good = {
@@ -342,6 +355,7 @@ static int set_up_odd_file(void **state) {
   FILE *to = fopen(in_folder("jar"), "w");
   fprintf(to, "ALL\nSet-Cookie: x=1\n# comment\n\n\t\t\t\na\tb\n"
               "h0.errand.test\tFALSE\t/\tFALSE\t1\told\t1\n"
+              "h0.errand.test\tFALSE\t\tFALSE\t0\trooted\t1\n"
               "h0.errand.test\tFALSE\t/\tFALSE\t0\tgood\t1\r\nSESS\n");
   for (int i = 0; i < 4999; i++) /* an end that looks like a cookie */
     fputc('x', to);
@@ -353,8 +367,12 @@ static int set_up_odd_file(void **state) {
 static void odd_lines_are_passed_over(void **state) {
   test_rig *rig = *state;
   errand_cookie_list *list = list_of(rig);
-  assert_int_equal(list->count, 1);
-  assert_string_equal(list->cookies[0].name, "good");
+  assert_int_equal(list->count, 2);
+  for (size_t i = 0; i < list->count; i++) {
+    bool rooted = strcmp(list->cookies[i].name, "rooted") == 0;
+    assert_true(rooted || strcmp(list->cookies[i].name, "good") == 0);
+    assert_string_equal(list->cookies[i].path, "/");
+  }
   errand_cookies_free(list);
 }
 
@@ -410,6 +428,7 @@ int main(void) {
       TEST(groups_do_not),
       TEST(a_host_field_is_of_its_request_alone),
       TEST(set_list_and_clear),
+      TEST(an_empty_path_is_the_root),
       TEST(wrong_cookies),
       RIG_TEST(nothing_without_a_jar),
       FILE_TEST(a_file_is_written, set_up_file),

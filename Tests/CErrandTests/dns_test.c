@@ -117,6 +117,64 @@ a_burst_to_a_hanging_name_does_not_take_a_thread_each(void **state) {
   assert_true(dns_hanging() <= 8);
 }
 
+/* Four at a time would take 25 s. */
+static void what_waits_behind_a_dead_host_ends_with_it(void **state) {
+  test_rig *rig = *state;
+  static errand_request requests[200];
+  int64_t start = process_milliseconds();
+  for (size_t i = 0; i < COUNT_OF(requests); i++) {
+    requests[i] = rig_request("GET", named(rig, "hang-dead.test"));
+    requests[i].timeout_connect = 500;
+  }
+  rig->accepted += errand_submit(rig->group, requests, COUNT_OF(requests));
+  assert_int_equal(rig->accepted, COUNT_OF(requests));
+  for (size_t i = 0; i < COUNT_OF(requests); i++)
+    rig_expect_status(collector_wait(&rig->collector, requests[i].id),
+                      ERRAND_TIMEOUT_CONNECT);
+  assert_true(process_milliseconds() - start < 10000);
+  const test_result *last =
+      collector_wait(&rig->collector, requests[COUNT_OF(requests) - 1].id);
+  assert_true(
+      bytes_contain(errand_payload_error_text(last->end.payload), "not tried"));
+  /* What is submitted later probes again. */
+  errand_request again = rig_request("GET", named(rig, "hang-dead.test"));
+  again.timeout_connect = 100;
+  const test_result *end = rig_run(rig, &again);
+  rig_expect_status(end, ERRAND_TIMEOUT_CONNECT);
+  assert_true(end->end.timings.total >= 50000);
+}
+
+static void what_waits_behind_a_name_that_fails_asks_no_more(void **state) {
+  test_rig *rig = *state;
+  static errand_request requests[100];
+  int before = dns_calls();
+  for (size_t i = 0; i < COUNT_OF(requests); i++)
+    requests[i] = rig_request("GET", named(rig, "fail-many.test"));
+  rig->accepted += errand_submit(rig->group, requests, COUNT_OF(requests));
+  for (size_t i = 0; i < COUNT_OF(requests); i++)
+    rig_expect_status(collector_wait(&rig->collector, requests[i].id),
+                      ERRAND_RESOLVE_FAILED);
+  assert_true(dns_calls() - before <= 16);
+}
+
+/* Who gave a host little time does not judge it for who gives it more. */
+static void the_patient_are_not_ended_with_the_hasty(void **state) {
+  test_rig *rig = *state;
+  static errand_request requests[12];
+  for (size_t i = 0; i < COUNT_OF(requests); i++) {
+    requests[i] = rig_request("GET", named(rig, "hang-hasty.test"));
+    requests[i].timeout_connect = i < 11 ? 200 : 60000;
+  }
+  rig->accepted += errand_submit(rig->group, requests, COUNT_OF(requests));
+  for (size_t i = 0; i < 11; i++)
+    rig_expect_status(collector_wait(&rig->collector, requests[i].id),
+                      ERRAND_TIMEOUT_CONNECT);
+  assert_int_equal(collector_peek(&rig->collector, requests[11].id).order, 0);
+  assert_int_equal(errand_cancel(rig->group, requests[11].id), ERRAND_OK);
+  rig_expect_status(collector_wait(&rig->collector, requests[11].id),
+                    ERRAND_CANCELLED);
+}
+
 /* libcurl before 8.4 waits for a timer before the next address (core facts
    21: 202 ms). */
 static void the_next_address_is_tried_at_once(void **state) {
@@ -144,6 +202,9 @@ int main(void) {
       TEST(a_hanging_name_can_be_cancelled),
       TEST(a_hanging_name_does_not_hold_up_destroy),
       TEST(a_burst_to_a_hanging_name_does_not_take_a_thread_each),
+      TEST(what_waits_behind_a_dead_host_ends_with_it),
+      TEST(what_waits_behind_a_name_that_fails_asks_no_more),
+      TEST(the_patient_are_not_ended_with_the_hasty),
       TEST(the_next_address_is_tried_at_once),
   };
   return cmocka_run_group_tests_name("dns", tests, NULL, NULL);

@@ -39,7 +39,9 @@ bool errand__cookie_parse(char *line, errand_cookie *out) {
   out->domain = fields[0] + (fields[0][0] == '.');
   if (strcasecmp(fields[1], "TRUE") == 0)
     out->flags |= ERRAND_COOKIE_SUBDOMAINS;
-  out->path = fields[2];
+  /* libcurl keeps a "Path=" as it is written, and sends its cookie to every
+     path (sanitize_cookie_path). */
+  out->path = fields[2][0] ? fields[2] : "/";
   if (strcasecmp(fields[3], "TRUE") == 0)
     out->flags |= ERRAND_COOKIE_SECURE;
   out->expires = strtoll(fields[4], NULL, 10);

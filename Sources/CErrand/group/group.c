@@ -175,6 +175,9 @@ errand_status errand_group_stop(errand_group *group, errand_stop_mode mode,
                                memory_order_relaxed, memory_order_relaxed))
     continue;
   atomic_store_explicit(&group->stopping, 1, memory_order_release);
+  /* uv_async_send begins with a plain read of its own flag, which must not be
+     taken before `stopping` is seen: the loop may be clearing that flag. */
+  atomic_thread_fence(memory_order_seq_cst);
   for (uint32_t i = 0; i < group->loop_count; i++)
     errand__loop_wake(&group->loops[i]);
   return ERRAND_OK;

@@ -42,13 +42,31 @@ static void keep_openssl_from_atexit(void) {
     no_atexit = symbol.function(OPENSSL_INIT_NO_ATEXIT_BIT, NULL) == 1;
 }
 
+/* Who allocates for libcurl; decided once. */
+typedef enum allocator { UNDECIDED = 0, LEFT_ALONE = 1, DECIDED = 2 } allocator;
+
+static _Atomic int allocator_choice;
+
+errand_status errand_leave_allocator(void) {
+  int before = UNDECIDED;
+  atomic_compare_exchange_strong(&allocator_choice, &before, LEFT_ALONE);
+  return before == DECIDED ? ERRAND_INVALID_OPTION : ERRAND_OK;
+}
+
+/* Where the host has initialised libcurl already this changes nothing but
+   libcurl's count of its users. */
+static CURLcode start_libcurl(void) {
+  if (atomic_exchange(&allocator_choice, DECIDED) == LEFT_ALONE)
+    return curl_global_init(CURL_GLOBAL_DEFAULT);
+  return curl_global_init_mem(CURL_GLOBAL_DEFAULT, errand__heap_malloc,
+                              errand__heap_free, errand__heap_realloc,
+                              errand__heap_strdup, errand__heap_calloc);
+}
+
 static void start(void) {
   curl_info = curl_version_info(CURLVERSION_NOW);
   keep_openssl_from_atexit();
-  if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, errand__heap_malloc,
-                           errand__heap_free, errand__heap_realloc,
-                           errand__heap_strdup,
-                           errand__heap_calloc) != CURLE_OK) {
+  if (start_libcurl() != CURLE_OK) {
     process_status = ERRAND_SYSTEM;
     return;
   }

@@ -85,6 +85,17 @@ typedef enum ERRAND_CLOSED_ENUM errand_stop_mode {
 } errand_stop_mode;
 
 /*
+ * Leaves libcurl's allocator alone. libcurl takes one for the whole process,
+ * with its first initialisation: where the program has made that before, the
+ * core changes nothing; else it names functions of its own, which are malloc
+ * and free on every thread but its loops', where what libcurl frees is kept for
+ * the next request. Whatever else uses libcurl in the process then uses them
+ * too. Thread: any, before any other function of this library. Returns: OK;
+ * INVALID_OPTION (too late: libcurl has been initialised here).
+ */
+ERRAND_API errand_status errand_leave_allocator(void);
+
+/*
  * Starts the loop threads.
  * Thread: any.
  * Owns: `init` stays the caller's; *out is the caller's until destroyed.

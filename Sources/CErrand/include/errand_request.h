@@ -105,7 +105,13 @@ typedef struct errand_request {
   /* Milliseconds, 0: none, at most ERRAND_TIMEOUT_MAX. */
   int64_t timeout_queue;      /* submission to start */
   int64_t timeout_connect;    /* start to ready to send: DNS, TCP, TLS;
-                                 0: libcurl's own 300 s */
+                                 0: libcurl's own 300 s. Of a host that has
+                                 not answered yet four requests at most connect
+                                 at once; where all of them fail by
+                                 RESOLVE_FAILED, CONNECT_FAILED or
+                                 TIMEOUT_CONNECT, those that waited for them
+                                 and name no longer time end with the same
+                                 status. Later ones try the host again. */
   int64_t timeout_first_byte; /* last byte sent to first byte of the head */
   int64_t timeout_idle;       /* no byte either way, while neither paused nor
                                  out of credit; also where the source of a

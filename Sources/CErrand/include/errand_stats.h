@@ -58,7 +58,9 @@ enum {
   ERRAND_FEATURE_HTTP2_DEFAULT = 256,
   /* This libcurl version is on the deny-list. */
   ERRAND_FEATURE_DENIED = 512,
-  /* OpenSSL's exit handler was kept from running (it crashes live loops). */
+  /* OpenSSL was asked not to run its exit handler, which crashes live loops. A
+     program that has initialised OpenSSL before has registered it already, and
+     OpenSSL does not tell: it should pass OPENSSL_INIT_NO_ATEXIT itself. */
   ERRAND_FEATURE_NO_ATEXIT = 1024,
   /* Debug builds of CErrand. */
   ERRAND_FEATURE_DEBUG = 2048

@@ -76,6 +76,8 @@ static errand__origin *make(errand__loop *loop, const errand__transfer *t,
   o->quota = errand__origin_quota(loop->group, o->hash, loop->index);
   o->gated = !url->literal && !options->unix_socket;
   errand__list_init(&o->ready_link);
+  errand__list_init(&o->unreachable_link);
+  errand__list_init(&o->shard_link);
   for (int i = 0; i < ERRAND__PRIORITIES; i++)
     errand__list_init(&o->waiting[i]);
   for (size_t i = 0; i < url->host_length; i++)
@@ -103,7 +105,10 @@ static errand__origin *origin_for(errand__loop *loop,
 static bool may_start(const errand__loop *loop, const errand__origin *o) {
   if (o->waiting_count == 0 || o->in_flight >= o->quota)
     return false;
-  return !o->gated || o->connecting < GATE || loop->now_ms < o->warm_until_ms;
+  if (!o->gated || loop->now_ms < o->warm_until_ms)
+    return true;
+  /* After a failure the others of the same try are waited for. */
+  return o->connecting < GATE && o->failure == ERRAND_OK;
 }
 
 /* Of its waiting requests, of which there are some. */
@@ -127,6 +132,10 @@ static void refresh(errand__loop *loop, errand__origin *o) {
   o->ready_rank = rank;
   if (ready)
     errand__list_append(&loop->ready[rank], &o->ready_link);
+}
+
+void errand__admission_refresh(errand__loop *loop, errand__origin *o) {
+  refresh(loop, o);
 }
 
 static int rank(errand_priority priority) {
@@ -203,7 +212,7 @@ bool errand__admission_may_start(const errand__loop *loop) {
 }
 
 bool errand__admission_run(errand__loop *loop) {
-  bool any = false;
+  bool any = errand__unreachable_run(loop);
   int rank, started = 0;
   while ((rank = first_ready(loop)) >= 0) {
     if (!errand__group_acquire(loop, rank))
@@ -237,6 +246,8 @@ void errand__origin_connected(errand__loop *loop, errand__transfer *t) {
   errand__origin *o = t->origin;
   not_connecting(t);
   o->warm_until_ms = loop->now_ms + WARM_MS;
+  o->failure = ERRAND_OK;
+  errand__list_remove(&o->unreachable_link);
   t->counted_http2 = options_of(loop, t)->http2;
   if (!t->counted_http2)
     loop->busy_http1++;
@@ -245,8 +256,10 @@ void errand__origin_connected(errand__loop *loop, errand__transfer *t) {
   refresh(loop, o);
 }
 
-void errand__admission_ended(errand__loop *loop, errand__transfer *t) {
+void errand__admission_ended(errand__loop *loop, errand__transfer *t,
+                             const errand_record *record) {
   errand__origin *o = t->origin;
+  bool connecting = t->counted_connecting;
   if (t->phase >= ERRAND__SENDING) {
     if (!t->counted_http2)
       loop->busy_http1--;
@@ -254,6 +267,8 @@ void errand__admission_ended(errand__loop *loop, errand__transfer *t) {
       loop->busy_http2--;
   }
   not_connecting(t);
+  if (connecting && o->gated && loop->now_ms >= o->warm_until_ms)
+    errand__origin_failed(loop, o, t, record);
   o->in_flight--;
   o->used_ms = loop->now_ms;
   errand__group_release(loop->group, loop->index);
@@ -270,6 +285,8 @@ void errand__origins_tend(errand__loop *loop, bool everything) {
       if (unused && (everything || loop->now_ms - o->used_ms >= IDLE_MS)) {
         *link = o->next;
         errand__list_remove(&o->ready_link);
+        errand__list_remove(&o->unreachable_link);
+        errand__shard_forget(o);
         errand__root_free(o->root);
         errand__free(o);
         loop->origin_count--;

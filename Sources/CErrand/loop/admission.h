@@ -7,7 +7,8 @@
  *
  * A cold origin, one whose name is not in the address cache, starts a few
  * requests and holds the others until one of them has a connection: libcurl
- * resolves once per request, on a thread each (core-facts 0.5).
+ * resolves once per request, on a thread each (core-facts 0.5). Where all of
+ * these fail to connect, those that waited for them end with the same status.
  */
 #ifndef ERRAND_LOOP_ADMISSION_H
 #define ERRAND_LOOP_ADMISSION_H
@@ -31,7 +32,14 @@ typedef struct errand__origin {
   uint32_t http2_active;
   uint64_t warm_until_ms;
   uint64_t used_ms;
-  errand__root *root; /* of its plain URLs; NULL: none yet */
+  /* Its connections of now are a first try of the host, and one has failed;
+     requests with no more patience than that end with it (unreachable.c). */
+  errand__list unreachable_link; /* the loop's list, once the last has */
+  errand_status failure;         /* OK: none has */
+  int64_t failure_patience;      /* milliseconds that the host was given */
+  struct errand__shard *shard;   /* where it last started; NULL: gone */
+  errand__list shard_link;       /* that shard's list */
+  errand__root *root;            /* of its plain URLs; NULL: none yet */
   uint16_t port;
   bool secure;
   bool gated; /* its host is a name that has to be resolved */
@@ -55,8 +63,21 @@ bool errand__admission_may_start(const errand__loop *loop);
 /* Starts what may start. Returns: whether anything did. */
 bool errand__admission_run(errand__loop *loop);
 
-/* A started transfer has ended and is out of libcurl. */
-void errand__admission_ended(errand__loop *loop, errand__transfer *transfer);
+/* A started transfer has ended and is out of libcurl; as its record says. */
+void errand__admission_ended(errand__loop *loop, errand__transfer *transfer,
+                             const errand_record *record);
+
+/* A started transfer ended before it had a connection; unreachable.c. */
+void errand__origin_failed(errand__loop *loop, errand__origin *origin,
+                           const errand__transfer *transfer,
+                           const errand_record *record);
+
+/* Its rules of who may start have changed. */
+void errand__admission_refresh(errand__loop *loop, errand__origin *origin);
+
+/* Ends what waits for hosts that cannot be reached; unreachable.c. Returns:
+   whether anything ended. */
+bool errand__unreachable_run(errand__loop *loop);
 
 /* A transfer has a connection. */
 void errand__origin_connected(errand__loop *loop, errand__transfer *transfer);

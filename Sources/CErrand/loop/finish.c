@@ -99,7 +99,7 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   give_up_held(t);
   curl_multi_remove_handle(shard->multi, slot->easy);
   errand__shard_touch(shard);
-  shard->in_flight--;
+  errand__shard_left(shard);
   shard->used_ms = realm->used_ms = loop->now_ms;
   realm->in_flight--;
   t->slot = NULL;
@@ -139,12 +139,14 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
     if (status != ERRAND_OK && record->timings.total < lasted)
       record->timings.total = lasted;
     errand__list_remove(&t->link);
-    errand__admission_ended(loop, t);
+    errand__admission_ended(loop, t, record);
   } else {
     record->timings.queue = (uv_hrtime() - t->submitted_ns) / 1000;
     if (t->origin)
       errand__admission_dequeue(loop, t);
     errand__counter_sub(&loop->group->queued, 1);
+    record->payload = t->payload;
+    t->payload = NULL;
   }
   t->phase = ERRAND__FINISHED;
   errand__wheel_remove(&loop->wheel, &t->deadline);

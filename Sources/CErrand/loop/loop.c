@@ -128,10 +128,10 @@ static void *run(void *context) {
 }
 
 static void init_state(errand__loop *loop) {
-  errand__list *lists[] = {&loop->realms,     &loop->dirty,    &loop->kicked,
-                           &loop->ready[0],   &loop->ready[1], &loop->ready[2],
-                           &loop->started,    &loop->review,   &loop->flush,
-                           &loop->progressing};
+  errand__list *lists[] = {
+      &loop->realms,   &loop->dirty,       &loop->kicked,     &loop->ready[0],
+      &loop->ready[1], &loop->ready[2],    &loop->started,    &loop->review,
+      &loop->flush,    &loop->progressing, &loop->unreachable};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     errand__list_init(lists[i]);
   loop->starving = -1;

@@ -97,6 +97,7 @@ typedef struct errand__loop {
   /* Origins that may start a request, by the best they have waiting. */
   errand__list ready[ERRAND__PRIORITIES];
   int starving; /* the rank its bit of the group's `starved` is at, or -1 */
+  errand__list unreachable; /* origins whose host cannot be reached */
   errand__list started;     /* transfers in libcurl */
   errand__list review;      /* transfers whose pause may have to change */
   errand__list flush;       /* transfers with a chunk or credit to report */

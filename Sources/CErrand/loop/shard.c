@@ -3,9 +3,12 @@
 #include "base/mem.h"
 #include "group/group.h"
 #include "group/process.h"
+#include "loop/admission.h"
 #include "loop/finish.h"
 #include "transfer/slot.h"
 
+/* Shards with room that are looked at for one with few origins. */
+#define LOOK_AT 8
 /* libcurl before 8.4 waits 200 ms after an address refused. */
 #define SOCKET_ALL_PAUSE_MS 20
 /* A shard or realm without requests is kept as long as a connection. */
@@ -97,6 +100,7 @@ errand__realm *errand__realm_for(errand__loop *loop, uint64_t identity) {
   realm->identity = identity;
   realm->used_ms = loop->now_ms;
   errand__list_init(&realm->shards);
+  errand__list_init(&realm->roomy);
   for (size_t i = 0; i < ERRAND__SLOT_LISTS; i++)
     errand__list_init(&realm->slots[i]);
   errand__list_init(&realm->slots_by_age);
@@ -121,6 +125,8 @@ static errand__shard *make_shard(errand__realm *realm, uint32_t limit) {
     return NULL;
   shard->realm = realm;
   shard->timer_at_ms = ERRAND__WHEEL_NEVER;
+  errand__list_init(&shard->room_link);
+  errand__list_init(&shard->origins);
   errand__list_init(&shard->dirty_link);
   errand__list_init(&shard->kicked_link);
   errand__list_init(&shard->left);
@@ -131,19 +137,82 @@ static errand__shard *make_shard(errand__realm *realm, uint32_t limit) {
   }
   shard->serial = ++realm->shards_made;
   errand__list_append(&realm->shards, &shard->link);
+  errand__list_append(&realm->roomy, &shard->room_link);
+  realm->shard_count++;
   errand__counter_bump(&realm->loop->counters.multis, 1);
   errand__loop_keep_ticking(realm->loop);
   return shard;
 }
 
-errand__shard *errand__shard_for(errand__realm *realm, uint32_t limit) {
-  errand__list *l = realm->shards.next;
-  for (; l != &realm->shards; l = l->next) {
-    errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, link);
-    if (shard->in_flight < limit && !shard->broken && !shard->retired)
+/* How many shards a realm may have for the sake of their kept connections, so
+   that these, over all loops, are about as many as requests may be in flight.
+ */
+static size_t shards_for_origins(const struct errand_group *group) {
+  const errand_group_init *init = &group->init;
+  size_t most =
+      init->in_flight_limit / init->shard_in_flight_limit / group->loop_count;
+  return most > 0 ? most : 1;
+}
+
+/* The first with room; one that is the last of fewer origins than it keeps
+   connections for, where one of a few is. */
+static errand__shard *roomy_shard(const errand__realm *realm, uint32_t limit) {
+  errand__shard *first = NULL;
+  int looked = 0;
+  for (errand__list *l = realm->roomy.next;
+       l != &realm->roomy && looked < LOOK_AT; l = l->next, looked++) {
+    errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, room_link);
+    if (shard->broken || shard->retired)
+      continue;
+    if (shard->origin_count < limit)
       return shard;
+    if (!first)
+      first = shard;
   }
-  return make_shard(realm, limit);
+  return realm->shard_count < shards_for_origins(realm->loop->group) ? NULL
+                                                                     : first;
+}
+
+errand__shard *errand__shard_for(errand__realm *realm,
+                                 const errand__origin *origin) {
+  uint32_t limit = realm->loop->group->init.shard_in_flight_limit;
+  errand__shard *last = origin->shard;
+  if (last && last->realm == realm && last->in_flight < limit &&
+      !last->broken && !last->retired)
+    return last;
+  errand__shard *shard = roomy_shard(realm, limit);
+  return shard ? shard : make_shard(realm, limit);
+}
+
+static void forget_origin(errand__origin *origin) {
+  if (!origin->shard)
+    return;
+  origin->shard->origin_count--;
+  errand__list_remove(&origin->shard_link);
+  origin->shard = NULL;
+}
+
+void errand__shard_forget(errand__origin *origin) {
+  forget_origin(origin);
+}
+
+void errand__shard_entered(errand__shard *shard, errand__origin *origin) {
+  uint32_t limit = shard->realm->loop->group->init.shard_in_flight_limit;
+  if (++shard->in_flight >= limit)
+    errand__list_remove(&shard->room_link);
+  if (origin->shard == shard)
+    return;
+  forget_origin(origin);
+  origin->shard = shard;
+  shard->origin_count++;
+  errand__list_append(&shard->origins, &origin->shard_link);
+}
+
+void errand__shard_left(errand__shard *shard) {
+  shard->in_flight--;
+  /* First: it has a connection that was just used. */
+  if (errand__list_is_empty(&shard->room_link))
+    errand__list_prepend(&shard->realm->roomy, &shard->room_link);
 }
 
 void errand__shard_touch(errand__shard *shard) {
@@ -240,6 +309,11 @@ void errand__shard_discard(errand__shard *shard) {
   curl_multi_cleanup(shard->multi);
   errand__slots_left(shard);
   errand__fd_purge(&shard->realm->loop->fds, shard);
+  while (!errand__list_is_empty(&shard->origins))
+    forget_origin(
+        ERRAND__CONTAINER(shard->origins.next, errand__origin, shard_link));
+  errand__list_remove(&shard->room_link);
+  shard->realm->shard_count--;
   errand__list_remove(&shard->dirty_link);
   errand__list_remove(&shard->kicked_link);
   errand__list_remove(&shard->link);

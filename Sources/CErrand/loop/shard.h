@@ -13,6 +13,8 @@
 #include "base/list.h"
 #include "loop/loop.h"
 
+struct errand__origin;
+
 /* Idle easy handles are found by their options in one of so many lists. */
 #define ERRAND__SLOT_LISTS_LOG2 5
 #define ERRAND__SLOT_LISTS (1 << ERRAND__SLOT_LISTS_LOG2)
@@ -23,6 +25,8 @@ typedef struct errand__realm {
   uint64_t identity;
   CURLSH *share; /* no lock callbacks: one thread */
   errand__list shards;
+  errand__list roomy; /* those of them that have room */
+  size_t shard_count;
   errand__list slots[ERRAND__SLOT_LISTS]; /* idle ones, last used first */
   errand__list slots_by_age;              /* all of them, last used first */
   size_t idle_slots;
@@ -33,6 +37,9 @@ typedef struct errand__realm {
 
 typedef struct errand__shard {
   errand__list link;
+  errand__list room_link;
+  errand__list origins; /* that last started here: errand__origin.shard_link */
+  uint32_t origin_count;
   errand__list dirty_link;
   errand__list kicked_link;
   errand__realm *realm;
@@ -53,9 +60,18 @@ typedef struct errand__shard {
 /* The realm of an identity, made on demand. Returns: NULL: out of memory. */
 errand__realm *errand__realm_for(errand__loop *loop, uint64_t identity);
 
-/* A shard of the realm with room, the fullest-first one, so that kept
-   connections are found again. Returns: NULL: out of memory. */
-errand__shard *errand__shard_for(errand__realm *realm, uint32_t limit);
+/* A shard of the realm with room: the one where the origin last started, so
+   that kept connections are found again; else one with room for another
+   origin's connections. Returns: NULL: out of memory. */
+errand__shard *errand__shard_for(errand__realm *realm,
+                                 const struct errand__origin *origin);
+
+/* A request of the origin is in the shard, or has left it. */
+void errand__shard_entered(errand__shard *shard, struct errand__origin *origin);
+void errand__shard_left(errand__shard *shard);
+
+/* The origin is about to be freed. */
+void errand__shard_forget(struct errand__origin *origin);
 
 /* It may have messages. */
 void errand__shard_touch(errand__shard *shard);

@@ -15,7 +15,7 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   errand__shard *shard = NULL;
   errand__slot *slot = NULL;
   if (realm)
-    shard = errand__shard_for(realm, loop->group->init.shard_in_flight_limit);
+    shard = errand__shard_for(realm, t->origin);
   if (shard)
     slot = errand__slot_take(realm, options,
                              t->without_jar ? NULL : loop->group->jar);
@@ -34,7 +34,7 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
     return ERRAND_OUT_OF_MEMORY;
   }
   t->slot = slot;
-  shard->in_flight++;
+  errand__shard_entered(shard, t->origin);
   realm->in_flight++;
   shard->hung_up = false; /* libcurl prunes its dead ones as it starts */
   shard->used_ms = realm->used_ms = loop->now_ms;

@@ -1,0 +1,83 @@
+/* What waits for a host that cannot be reached. */
+#include <errno.h>
+
+#include "loop/admission.h"
+#include "loop/finish.h"
+#include "transfer/payload.h"
+
+static const char not_tried[] =
+    "not tried: the connections to this host that it waited for failed";
+
+/* What it gives a host; libcurl's own 300 s are more than any caller names. */
+static int64_t patience_of(const errand__transfer *t) {
+  return t->timeout_connect > 0 ? t->timeout_connect : INT64_MAX;
+}
+
+/* What a failure to connect says of the host for those who would give it that
+   long: 0 is nothing. A want of descriptors or memory is ours, and a refusal by
+   the address filter may be about one request. */
+static int64_t verdict(const errand__transfer *t, const errand_record *record) {
+  switch (record->os_error) {
+  case EMFILE:
+  case ENFILE:
+  case ENOBUFS:
+  case ENOMEM:
+    return 0;
+  default:
+    break;
+  }
+  switch (record->status) {
+  case ERRAND_RESOLVE_FAILED:
+  case ERRAND_CONNECT_FAILED:
+    return INT64_MAX;
+  case ERRAND_TIMEOUT_CONNECT:
+    return patience_of(t);
+  default:
+    return 0;
+  }
+}
+
+void errand__origin_failed(errand__loop *loop, errand__origin *o,
+                           const errand__transfer *t,
+                           const errand_record *record) {
+  int64_t patience = loop->out_of_descriptors ? 0 : verdict(t, record);
+  if (patience > 0 &&
+      (o->failure == ERRAND_OK || patience > o->failure_patience)) {
+    o->failure = record->status;
+    o->failure_patience = patience;
+  }
+  /* Not here: this is inside the end of another request. */
+  if (o->failure != ERRAND_OK && o->connecting == 0 &&
+      errand__list_is_empty(&o->unreachable_link))
+    errand__list_append(&loop->unreachable, &o->unreachable_link);
+}
+
+static void end_waiting(errand__loop *loop, errand__origin *o,
+                        errand_status failure, int64_t patience) {
+  for (int i = 0; i < ERRAND__PRIORITIES; i++)
+    for (errand__list *l = o->waiting[i].next; l != &o->waiting[i];) {
+      errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
+      l = l->next;
+      if (patience_of(t) > patience)
+        continue;
+      t->payload = errand__payload_create(NULL, 0, NULL, sizeof not_tried);
+      if (t->payload)
+        (void) errand__payload_set_text(&t->payload, not_tried);
+      errand__finish(loop, t, failure, CURLE_OK);
+    }
+}
+
+bool errand__unreachable_run(errand__loop *loop) {
+  bool any = false;
+  errand__list *l;
+  while ((l = errand__list_pop(&loop->unreachable)) != NULL) {
+    errand__origin *o = ERRAND__CONTAINER(l, errand__origin, unreachable_link);
+    errand_status failure = o->failure;
+    /* What is left tries the host again. */
+    o->failure = ERRAND_OK;
+    end_waiting(loop, o, failure, o->failure_patience);
+    errand__admission_refresh(loop, o);
+    any = true;
+  }
+  return any;
+}
