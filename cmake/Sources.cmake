@@ -43,6 +43,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/transfer/sockets.c
   Sources/CErrand/transfer/source.c
   Sources/CErrand/transfer/transfer.c
+  Sources/CErrand/transfer/trust.c
   Sources/CErrand/transfer/url.c
   Sources/CErrand/transfer/validate.c
 )

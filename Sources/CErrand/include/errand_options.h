@@ -64,7 +64,11 @@ typedef struct errand_options_init {
      UNSUPPORTED_FEATURE, but for ERRAND_ENCODING_ALL. */
   uint32_t encodings;
 
-  /* PEM bundle; NULL: libcurl's built-in bundle. */
+  /* PEM bundle, whose roots alone are trusted; NULL: libcurl's built-in bundle.
+     Parsed once, by the thread that first submits an https request, and again
+     once the file has changed, which is looked at with the first submission of
+     a minute; where libcurl does not use OpenSSL, or a proxy is spoken to by
+     TLS, libcurl reads it. */
   const char *ERRAND_NULLABLE ca_file;
   /* PEM client certificate and key; the key may be in the certificate file. */
   const char *ERRAND_NULLABLE client_certificate;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "group/process.h"
@@ -216,6 +217,19 @@ static bool needs_identity(const errand_options *o) {
          o->proxy_https;
 }
 
+/* libcurl would ask for the roots of a TLS proxy by the same callback, and its
+   proxy_ca_file is another. */
+static errand_status set_trust(errand_options *o) {
+  static const char tls[] = "https:";
+  bool proxy =
+      strncasecmp(errand__options_proxy(o, false), tls, sizeof tls - 1) == 0 ||
+      strncasecmp(errand__options_proxy(o, true), tls, sizeof tls - 1) == 0;
+  if (proxy || o->accept_any_certificate)
+    return ERRAND_OK;
+  return errand__trust_create(o->ca_file, &o->trust) ? ERRAND_OK
+                                                     : ERRAND_OUT_OF_MEMORY;
+}
+
 static errand_status fill(errand_options *o, const errand_options_init *init) {
   static _Atomic uint64_t next_identity = 1;
   errand_status status = set_http(o, init->http_policy);
@@ -227,6 +241,8 @@ static errand_status fill(errand_options *o, const errand_options_init *init) {
     status = set_proxy(o, init);
   if (status == ERRAND_OK)
     status = set_network(o, init);
+  if (status == ERRAND_OK)
+    status = set_trust(o);
   if (status == ERRAND_OK && needs_identity(o))
     o->identity =
         atomic_fetch_add_explicit(&next_identity, 1, memory_order_relaxed);
@@ -281,5 +297,6 @@ void errand_options_release(errand_options *o) {
   errand__free(o->unix_socket_path);
   errand__free(o->local_interface);
   curl_slist_free_all(o->resolve);
+  errand__trust_release(o->trust);
   errand__free(o);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "include/errand_options.h"
+#include "transfer/trust.h"
 
 struct errand_options {
   _Atomic uint32_t references;
@@ -43,6 +44,7 @@ struct errand_options {
   char *unix_socket_path;
   char *local_interface; /* with its prefix */
   struct curl_slist *resolve;
+  errand__trust *trust; /* NULL: libcurl reads the roots itself */
 };
 
 /* The proxy for a scheme, "" for none. */

@@ -76,7 +76,18 @@ static void set_tls(setter *s, const errand_options *o) {
     if (errand__curl_has(CURL_VERSION_HTTPS_PROXY))
       pointer(s, CURLOPT_PROXY_CAPATH, NULL);
   }
-  text_if(s, CURLOPT_CAINFO, o->ca_file);
+  if (o->trust) {
+    pointer(s, CURLOPT_CAINFO, NULL);
+    pointer(s, CURLOPT_SSL_CTX_DATA, o->trust);
+    /* libcurl fills the store after the callback and keeps it for the next
+       connections of the multi handle, which may be due a newer one. */
+    number(s, CURLOPT_CA_CACHE_TIMEOUT, 0);
+    if (s->code == CURLE_OK)
+      s->code = curl_easy_setopt(s->easy, CURLOPT_SSL_CTX_FUNCTION,
+                                 errand__trust_on_context);
+  } else {
+    text_if(s, CURLOPT_CAINFO, o->ca_file);
+  }
   text_if(s, CURLOPT_SSLCERT, o->client_certificate);
   text_if(s, CURLOPT_SSLKEY, o->client_key);
   /* Without one OpenSSL would ask for it at the terminal, on the loop. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "group/group.h"
 #include "loop/progress.h"
 #include "transfer/options.h"
 #include "transfer/source.h"
@@ -206,6 +207,9 @@ errand_status errand__transfer_create(const errand_request *r,
   cursor += url.length + 1;
   t->url_parts = url;
   t->origin_hash = errand__url_origin_hash(&url, options->seed);
+  /* Here, as a loop must not wait for a disk. */
+  if (url.secure && options->trust)
+    errand__trust_prepare(options->trust, errand__now_ms());
   t->method = r->method.length
                   ? place(&cursor, r->method.data, r->method.length)
                   : "GET";

@@ -1,0 +1,204 @@
+#include "transfer/trust.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "group/process.h"
+
+/* openssl/x509_vfy.h; what libcurl sets on its own store. */
+#define VERIFY_TRUSTED_FIRST 0x8000ul
+#define VERIFY_PARTIAL_CHAIN 0x80000ul
+
+/* libcurl links OpenSSL already, so its functions are looked up, not linked, as
+   in process.c. */
+typedef struct functions {
+  void *(*store_new)(void);
+  void (*store_free)(void *store);
+  int (*store_load)(void *store, const char *file, const char *folder);
+  int (*store_set_flags)(void *store, unsigned long flags);
+  void (*set1_cert_store)(void *ssl_context, void *store);
+  void (*clear_errors)(void);
+} functions;
+
+/* A file is looked at again after so long: packages renew it under its name. */
+#define LOOK_AGAIN_MS 60000
+
+struct errand__trust {
+  _Atomic uint32_t references;
+  _Atomic uint64_t look_ms; /* when to look at the file; 0: not read yet */
+  pthread_mutex_t parsing;  /* callers; while a file is read */
+  struct stat seen;         /* of what `store` holds */
+  pthread_mutex_t taking;   /* callers and loops; for a moment */
+  void *store;              /* NULL: not readable so far */
+  char *file;               /* NULL: none built in */
+  char *folder;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool usable;
+static functions openssl;
+/* The built-in roots, while any options use them. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static errand__trust *built_in;
+
+static bool find(const char *name, void *function) {
+  void *found = dlsym(RTLD_DEFAULT, name);
+  memcpy(function, &found, sizeof found); /* POSIX: the same size */
+  return found != NULL;
+}
+
+/* Whether libcurl names the version of the library that dlsym finds. */
+static bool is_same_library(const char *used) {
+  const char *(*version)(int) = NULL;
+  if (!used || strncmp(used, "OpenSSL/", 8) != 0 ||
+      !find("OpenSSL_version", &version))
+    return false;
+  const char *found = version(0); /* "OpenSSL 3.0.17 1 Jul 2025" */
+  size_t length = strcspn(used + 8, " ");
+  return strncmp(found, "OpenSSL ", 8) == 0 &&
+         strncmp(found + 8, used + 8, length) == 0 && found[8 + length] == ' ';
+}
+
+static void look_up(void) {
+  /* From 8.21 on a CAPATH of NULL means the built-in one. */
+  usable = errand__curl_version() < 0x081500 &&
+           is_same_library(curl_version_info(CURLVERSION_NOW)->ssl_version) &&
+           find("X509_STORE_new", &openssl.store_new) &&
+           find("X509_STORE_free", &openssl.store_free) &&
+           find("X509_STORE_load_locations", &openssl.store_load) &&
+           find("X509_STORE_set_flags", &openssl.store_set_flags) &&
+           find("SSL_CTX_set1_cert_store", &openssl.set1_cert_store) &&
+           find("ERR_clear_error", &openssl.clear_errors);
+}
+
+static void dispose(errand__trust *trust) {
+  if (trust->store)
+    openssl.store_free(trust->store);
+  pthread_mutex_destroy(&trust->parsing);
+  pthread_mutex_destroy(&trust->taking);
+  errand__free(trust->file);
+  errand__free(trust->folder);
+  errand__free(trust);
+}
+
+static errand__trust *make(const char *file, const char *folder) {
+  errand__trust *trust = errand__calloc(1, sizeof *trust);
+  if (!trust)
+    return NULL;
+  atomic_init(&trust->references, 1);
+  pthread_mutex_init(&trust->parsing, NULL);
+  pthread_mutex_init(&trust->taking, NULL);
+  if ((file && !(trust->file = errand__strdup(file))) ||
+      (folder && !(trust->folder = errand__strdup(folder)))) {
+    dispose(trust); /* not released: the lock may be held */
+    return NULL;
+  }
+  return trust;
+}
+
+static bool use_built_in(errand__trust **out) {
+  const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+  bool known = info->age >= CURLVERSION_SEVENTH;
+  const char *file = known ? info->cainfo : NULL;
+  const char *folder = known ? info->capath : NULL;
+  if (!file && !folder)
+    return true; /* OpenSSL's own place, or none */
+  pthread_mutex_lock(&lock);
+  if (built_in)
+    atomic_fetch_add_explicit(&built_in->references, 1, memory_order_relaxed);
+  else /* the folder has the same roots, which would be read one by one */
+    built_in = make(file, file ? NULL : folder);
+  *out = built_in;
+  pthread_mutex_unlock(&lock);
+  return *out != NULL;
+}
+
+bool errand__trust_create(const char *file, errand__trust **out) {
+  *out = NULL;
+  pthread_once(&once, look_up);
+  if (!usable)
+    return true;
+  if (!file)
+    return use_built_in(out);
+  *out = make(file, NULL);
+  return *out != NULL;
+}
+
+void errand__trust_release(errand__trust *trust) {
+  if (!trust)
+    return;
+  pthread_mutex_lock(&lock);
+  bool last = atomic_fetch_sub_explicit(&trust->references, 1,
+                                        memory_order_acq_rel) == 1;
+  if (last && built_in == trust)
+    built_in = NULL;
+  pthread_mutex_unlock(&lock);
+  if (last)
+    dispose(trust);
+}
+
+static void *parse(const errand__trust *trust) {
+  void *store = openssl.store_new();
+  if (!store)
+    return NULL;
+  openssl.store_set_flags(store, VERIFY_TRUSTED_FIRST | VERIFY_PARTIAL_CHAIN);
+  bool ok = openssl.store_load(store, trust->file, trust->folder) == 1;
+  openssl.clear_errors(); /* this thread may be about to use OpenSSL itself */
+  if (ok)
+    return store;
+  openssl.store_free(store);
+  return NULL;
+}
+
+static bool is_unchanged(const struct stat *a, const struct stat *b) {
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+         a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+         a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* A file that cannot be read any more leaves the roots as they were. */
+static void read_again(errand__trust *trust) {
+  struct stat now;
+  if (stat(trust->file ? trust->file : trust->folder, &now) != 0 ||
+      (trust->store && is_unchanged(&now, &trust->seen)))
+    return;
+  void *store = parse(trust);
+  if (!store)
+    return;
+  trust->seen = now;
+  pthread_mutex_lock(&trust->taking);
+  void *old = trust->store;
+  trust->store = store;
+  pthread_mutex_unlock(&trust->taking);
+  if (old)
+    openssl.store_free(old); /* connections have references of their own */
+}
+
+void errand__trust_prepare(errand__trust *trust, uint64_t now_ms) {
+  if (now_ms < atomic_load_explicit(&trust->look_ms, memory_order_acquire))
+    return;
+  pthread_mutex_lock(&trust->parsing);
+  if (now_ms >= atomic_load_explicit(&trust->look_ms, memory_order_relaxed)) {
+    read_again(trust);
+    if (trust->store)
+      atomic_store_explicit(&trust->look_ms, now_ms + LOOK_AGAIN_MS,
+                            memory_order_release);
+  }
+  pthread_mutex_unlock(&trust->parsing);
+}
+
+CURLcode errand__trust_on_context(CURL *easy, void *ssl_context,
+                                  void *context) {
+  errand__trust *trust = context;
+  (void) easy;
+  pthread_mutex_lock(&trust->taking);
+  if (trust->store)
+    openssl.set1_cert_store(ssl_context, trust->store);
+  bool ok = trust->store != NULL;
+  pthread_mutex_unlock(&trust->taking);
+  return ok ? CURLE_OK : CURLE_SSL_CACERT_BADFILE;
+}

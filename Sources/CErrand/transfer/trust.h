@@ -1,0 +1,34 @@
+/*
+ * Trusted roots, parsed once for all that name the same file. libcurl keeps a
+ * parsed bundle in each multi handle and parses it anew in the next, for 20 ms
+ * on the loop; here the callers' threads parse it, and each TLS connection
+ * gets the same X509_STORE (CURLOPT_SSL_CTX_FUNCTION).
+ */
+#ifndef ERRAND_TRANSFER_TRUST_H
+#define ERRAND_TRANSFER_TRUST_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct errand__trust errand__trust;
+
+/*
+ * The roots of a PEM bundle; NULL: those that libcurl was built with.
+ * Thread: any.  Owns: one reference, the caller's, for errand__trust_release.
+ * Returns: false: out of memory. *out is NULL where libcurl has to read the
+ * bundle itself: it does not use the OpenSSL that this process has, or takes
+ * an absent file for the built-in one (8.21 on).
+ */
+bool errand__trust_create(const char *file, errand__trust **out);
+void errand__trust_release(errand__trust *trust);
+
+/* Parses the bundle the first time, and again where the file has changed,
+   which is looked at once a minute; by the clock of errand__now_ms.
+   Thread: any. */
+void errand__trust_prepare(errand__trust *trust, uint64_t now_ms);
+
+/* A CURLOPT_SSL_CTX_FUNCTION; the context is an errand__trust. */
+CURLcode errand__trust_on_context(CURL *easy, void *ssl_context, void *trust);
+
+#endif
