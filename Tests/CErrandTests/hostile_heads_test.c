@@ -67,6 +67,26 @@ static void heads_are_not_bodies(void **state) {
   }
 }
 
+/* A trailer of an empty body may look like a status line. It is a trailer: the
+   head is told once. */
+static void a_trailer_that_looks_like_a_head(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\n"
+                                "Transfer-Encoding: chunked\r\n\r\n"
+                                "0\r\nHTTP/1.1 201 No: x\r\n\r\n"));
+  for (int i = 0; i < 4; i++) {
+    errand_request request = rig_request("GET", rig_url(rig, "/"));
+    request.flags =
+        i % 2 ? ERRAND_REQUEST_STREAM_RESPONSE : ERRAND_REQUEST_REPORT_EVENTS;
+    const test_result *result = rig_run(rig, &request);
+    rig_expect_response(result, 200, "");
+    assert_int_equal(result->heads, 1);
+    assert_true(bytes_contain(errand_payload_trailers(result->end.payload),
+                              "HTTP/1.1 201"));
+  }
+}
+
 /* libcurl reads 200 where RFC 9112 4 has no status: a head that is none must
    not leave a body without one. */
 static void a_status_that_is_none(void **state) {
@@ -167,6 +187,7 @@ int main(void) {
       RIG_TEST_ONE_LOOP(heads_are_not_bodies),
       RIG_TEST_ONE_LOOP(a_status_that_is_none),
       RIG_TEST_ONE_LOOP(what_comes_while_idle_answers_nothing),
+      RIG_TEST_ONE_LOOP(a_trailer_that_looks_like_a_head),
       cmocka_unit_test_setup_teardown(what_is_unread_answers_nothing,
                                       one_at_a_time, rig_tear_down),
       RIG_TEST_ONE_LOOP(an_upload_that_is_not_challenged),

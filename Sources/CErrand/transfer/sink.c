@@ -208,9 +208,11 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   t->header_bytes += (int64_t) n;
   if (t->header_bytes > t->limit_header_bytes)
     return give_up(t, ERRAND_LIMIT_HEADER_BYTES);
-  /* Elsewhere it is a field, however much it looks like a status line. */
-  if (!t->in_head && !t->body_begun && !t->trailers_begun && n >= 5 &&
-      memcmp(bytes, "HTTP/", 5) == 0) {
+  /* Elsewhere it is a field, however much it looks like a status line: in a
+     head, and behind a final one, where it is a trailer of an empty body.
+     Behind a held one libcurl has answered the challenge. */
+  if (!t->in_head && (!t->head_done || (t->head_held && !t->trailers_begun)) &&
+      n >= 5 && memcmp(bytes, "HTTP/", 5) == 0) {
     errand_status status = begin_head(slot, bytes, n);
     return status == ERRAND_OK ? n : give_up(t, status);
   }
