@@ -49,7 +49,7 @@ import Testing
         let stub = StubTransport()
         let client = client(stub) { $0.reportsStops = true }
         let task = Task { try await Self.wait(form, on: client) }
-        let id = await stub.opened()
+        let id = try await stub.opened()
         let watcher = Watcher()
         let request = try #require(client.requests.first)
         request.delegate = watcher
@@ -70,7 +70,7 @@ import Testing
         let stub = StubTransport()
         let client = client(stub)
         let task = Task { try await client.run(GetText()) }
-        let id = await stub.opened()
+        let id = try await stub.opened()
         let watcher = Watcher()
         let request = try #require(client.requests.first)
         request.delegate = watcher
@@ -92,7 +92,7 @@ import Testing
         let watcher = Watcher()
         let client = client(stub) { $0.accessories = [watcher] }
         let task = Task { try await client.stream(GetText()).body.collect(upTo: 10) }
-        let id = await stub.opened()
+        let id = try await stub.opened()
         stub.sendHead(200, to: id)
         stub.sendChunk([1], to: id)
         stub.end(id)
@@ -113,7 +113,7 @@ import Testing
             isOver.store(true, ordering: .releasing)
         }
         let opened = Task { try await client.stream(GetText()) }
-        let id = await stub.opened()
+        let id = try await stub.opened()
         stub.sendHead(200, to: id)
         let response = try await opened.value
         var body = response.body.makeAsyncIterator()

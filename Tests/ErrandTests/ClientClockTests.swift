@@ -40,11 +40,11 @@ import Testing
             try await client.run(
                 Chain([ChainStep(GetText()) { turn in if turn.runs < 2 { turn.again(after: .seconds(3600)) } }]))
         }
-        stub.complete(await stub.opened(), with: .response(Response(statusCode: 200)))
+        stub.complete(try await stub.opened(), with: .response(Response(statusCode: 200)))
         await clock.sleepers(1)
         #expect(stub.submitted.count == 1)
         clock.advance(by: .seconds(3600))
-        stub.complete(await stub.opened(), with: .response(Response(statusCode: 200)))
+        stub.complete(try await stub.opened(), with: .response(Response(statusCode: 200)))
         _ = try await task.value
         await client.shutdown(.cancel)
     }
@@ -81,7 +81,7 @@ import Testing
         await clock.sleepers(1)
         clock.advance(by: .seconds(3000))
         await gate.open()
-        let id = await stub.opened()
+        let id = try await stub.opened()
         #expect(stub.submitted.first?.settings.timeouts.total == .seconds(600))
         stub.complete(id, with: .response(Response(statusCode: 200)))
         _ = try await task.value

@@ -19,7 +19,7 @@ import Testing
     ) async throws -> (StreamedResponse, AsyncStream<[UInt8]>.Continuation, TransferID) {
         let (values, upload) = AsyncStream.makeStream(of: [UInt8].self)
         let task = Task { try await client.stream(Put(values: values)) }
-        let id = await stub.opened()
+        let id = try await stub.opened()
         stub.sendHead(status, headers, to: id)
         return (try await task.value, upload, id)
     }
@@ -37,7 +37,7 @@ import Testing
         #expect(stub.open == [id] && stub.cancelled.isEmpty)
         upload.yield([9])
         upload.finish()
-        while stub.upload(of: id).ending == .open { await Task.yield() }
+        try await waitUntil("the upload is closed") { stub.upload(of: id).ending != .open }
         #expect(stub.upload(of: id).bytes == [9])
         stub.end(id, status)
         await client.shutdown()
@@ -57,7 +57,7 @@ import Testing
         }
         #expect(stub.cancelled.isEmpty)
         upload.finish()
-        while stub.upload(of: id).ending == .open { await Task.yield() }
+        try await waitUntil("the upload is closed") { stub.upload(of: id).ending != .open }
         stub.end(id)
         await client.shutdown()
         #expect(stub.cancelled.isEmpty)
@@ -88,7 +88,7 @@ import Testing
         stub.sendChunk([1, 2], to: id)
         stub.sendChunk([3], to: id)
         upload.finish()
-        while stub.upload(of: id).ending == .open { await Task.yield() }
+        try await waitUntil("the upload is closed") { stub.upload(of: id).ending != .open }
         stub.end(id)
         #expect(try await response.body.collect(upTo: 10) == [1, 2, 3])
         await client.shutdown()

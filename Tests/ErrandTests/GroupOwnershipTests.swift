@@ -17,14 +17,14 @@ import Testing
         let child = client.request(GetText())
         let other = groupClient.request(GetText())
         let group = groupClient.start(Batch(requests: [child, other], policy: .collectAll))
-        let id = await stub.opened()
+        let id = try await stub.opened()
         // The group's own queue is busy.
         let isLet = DispatchSemaphore(value: 0)
         groupClient.callbacks.async { isLet.wait() }
         stub.complete(id, with: .response(Response(statusCode: 200)))
-        while !child.isAtRest { await Task.yield() }
+        try await waitUntil("the request child is at rest") { child.isAtRest }
         #expect(child.start())
-        let own = await stub.opened()
+        let own = try await stub.opened()
         switch order {
         case .stop: group.stop()
         case .pause: group.pause()
@@ -32,7 +32,7 @@ import Testing
         #expect(child.state == .running && !stub.isPaused(own), "the run is the user's own")
         isLet.signal()
         group.stop()
-        while !group.state.isFinished { await Task.yield() }
+        try await waitUntil("the request group has ended") { group.state.isFinished }
         #expect(child.state == .running)
         stub.complete(own, with: .response(Response(statusCode: 200)))
         await client.shutdown()
@@ -59,9 +59,9 @@ import Testing
         child.whenDone(success: { _ in told.add("success") })
         let group = client.start(Batch(requests: [child]))
         restarter.group.withLock { $0 = group }
-        stub.complete(await stub.opened(), with: .response(Response(statusCode: 200)))
-        while !group.state.isFinished { await Task.yield() }
-        _ = await stub.opened()
+        stub.complete(try await stub.opened(), with: .response(Response(statusCode: 200)))
+        try await waitUntil("the request group has ended") { group.state.isFinished }
+        _ = try await stub.opened()
         #expect(group.state == .cancelled && told.all == [] && child.state == .running)
         child.delegate = nil
         restarter.group.withLock { $0 = nil }

@@ -15,9 +15,9 @@ import Testing
         let direct = Task { try await leaving.run(GetText()) }
         let stream = Task { try await leaving.stream(GetText()) }
         let coalesced = leaving.start(GetText(), overrides: Self.coalesced)
-        while leaving.requests.count < 8 { await Task.yield() }
+        try await waitUntil("8 requests run") { leaving.requests.count >= 8 }
         let other = staying.start(GetText())
-        while stub.open.count < 9 { await Task.yield() }
+        try await waitUntil("9 transfers are open") { stub.open.count >= 9 }
         await leaving.shutdown(.cancel)
         #expect(own.allSatisfy { $0.error == .shutDown } && coalesced.error == .shutDown)
         #expect(told.all == Array(repeating: .shutDown, count: 5))
@@ -48,7 +48,7 @@ import Testing
         for _ in 0..<50 {
             let client = Client.stubbed(stub)
             let request = client.start(GetRaw())
-            let id = await stub.opened()
+            let id = try await stub.opened()
             let end = Task { stub.complete(id, with: .response(Response(statusCode: 302, headers: [.location: "/n"]))) }
             await client.shutdown(.cancel)
             _ = await end.value

@@ -67,17 +67,16 @@ private struct PutSource: Command {
         let client = Client.stubbed(stub)
         let source = Exclusive(Gate())
         let request = client.start(PutSource(source: source))
-        let first = await stub.opened()
+        let first = try await stub.opened()
         await source.gate.arrivals(1)
         stub.complete(first, with: .response(Response(statusCode: 307, headers: [.location: "/next"])))
-        while stub.submitted.count < 2 { await Task.yield() }
-        let second = await stub.opened()
+        try await waitUntil("2 transfers were submitted") { stub.submitted.count >= 2 }
+        let second = try await stub.opened()
         await client.callbacksDrained()
-        // A reader that were not waited for would be opened in this time.
-        try await Task.sleep(for: .milliseconds(50))
+        await allowTime(for: "a second reader beside the first", .milliseconds(50))
         #expect(source.opened == 1)
         await source.gate.open()
-        while stub.upload(of: second).ending == .open { await Task.yield() }
+        try await waitUntil("the upload is closed") { stub.upload(of: second).ending != .open }
         #expect(stub.upload(of: second).bytes == [2])
         #expect(source.opened == 2 && source.most == 1)
         stub.complete(second, with: .response(Response(statusCode: 200)))
@@ -96,13 +95,13 @@ private struct PutSource: Command {
             if run == 1 { await source.gate.arrivals(1) }
             guard run < 4 else { break }
             request.stop()
-            while !request.isAtRest { await Task.yield() }
+            try await waitUntil("the request is at rest") { request.isAtRest }
         }
-        let last = await stub.opened()
-        try await Task.sleep(for: .milliseconds(50))
+        let last = try await stub.opened()
+        await allowTime(for: "a second reader beside the first", .milliseconds(50))
         #expect(source.opened == 1)
         await source.gate.open()
-        while stub.upload(of: last).ending == .open { await Task.yield() }
+        try await waitUntil("the upload is closed") { stub.upload(of: last).ending != .open }
         // What was stopped before its turn has opened none.
         #expect(stub.upload(of: last).bytes == [2])
         #expect(source.most == 1)

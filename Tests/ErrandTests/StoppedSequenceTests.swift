@@ -26,7 +26,7 @@ import Testing
         let client = Client.stubbed(stub)
         let batch = client.request(Batch([GetText()]))
         let task = Task { try await Self.wait(form, on: client, batch) }
-        _ = await stub.opened()
+        _ = try await stub.opened()
         client.cancelAll()
         await #expect(throws: CancellationError.self) { try await task.value }
         await client.shutdown(.cancel)
@@ -37,7 +37,7 @@ import Testing
         let client = Client.stubbed(stub)
         let batch = client.request(Batch([GetText()]))
         let task = Task { try await Self.wait(form, on: client, batch) }
-        _ = await stub.opened()
+        _ = try await stub.opened()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         await client.shutdown(.cancel)
