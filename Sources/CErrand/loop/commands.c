@@ -134,7 +134,8 @@ bool errand__socket_is_used(const errand__loop *loop,
   for (errand__list *l = loop->started.next; l != &loop->started; l = l->next) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
     if (t->slot && t->slot->shard == shard &&
-        (t->slot->fd == fd || (t->slot->fd < 0 && t->paused_bits)))
+        (t->slot->fd == fd ||
+         (t->slot->fd < 0 && (t->paused_bits || t->phase >= ERRAND__SENDING))))
       return true;
   }
   return false;

@@ -129,6 +129,7 @@ static bool report_head(errand__slot *slot) {
     return false;
   errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
   record->kind = ERRAND_RECORD_HEAD;
+  t->head_told = true;
   record->payload = payload;
   record->http_status = t->http_status;
   record->http_major = t->http_major;
@@ -159,9 +160,13 @@ static bool end_of_head(errand__slot *slot) {
   if (t->starved)
     errand__loop_review(slot->realm->loop, t);
   /* Whether libcurl answers the challenge it decides after this callback: the
-     body, which it keeps to itself then, or the end will tell. */
-  t->head_held = t->username && (t->http_status == 401 ||
-                                 (t->without_body && t->http_status < 300));
+     body, which it keeps to itself then, or the end will tell. With HTTP/2 it
+     also sends again what was answered, where another stream of the connection
+     is in its first round (conn->bits.authneg is the connection's). */
+  t->head_held =
+      t->username &&
+      (t->http_status == 401 ||
+       ((t->without_body || t->counted_http2) && t->http_status < 300));
   return tells_head(t) && !t->head_held ? report_head(slot) : true;
 }
 

@@ -102,6 +102,16 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   /* What kept other addresses from being tried matters no more. */
   t->reason = ERRAND_OK;
   t->address_refused = t->reconnecting = false;
+  /* libcurl takes a request back to its start where RST_STREAM asks for
+     HTTP/1.1, and where another stream's Digest misleads it (end_of_head):
+     never behind a head that was told, nor twice what is not to be sent
+     twice. */
+  bool answered = t->head_done && t->http_status < 300 && !t->without_body;
+  if (t->phase == ERRAND__RECEIVING &&
+      (t->head_told || (answered && !errand__may_replay(t)))) {
+    t->reason = ERRAND_PROTOCOL_ERROR;
+    return CURL_PREREQFUNC_ABORT;
+  }
   bool again = sends_again(t);
   bool opened = t->opened;
   t->opened = false;

@@ -122,6 +122,7 @@ typedef struct errand__transfer {
   uint8_t http_minor;
   bool head_done;
   bool head_sent;    /* streamed: the HEAD record was written */
+  bool head_told;    /* a HEAD record was written */
   bool head_held;    /* of a challenge that libcurl may answer by itself */
   bool upload_done;  /* the request is sent: first-byte time runs */
   bool without_body; /* Digest's first round of an upload: where it is answered
