@@ -41,7 +41,7 @@ if(ERRAND_SANITIZE)
   set(environment
     "ASAN_OPTIONS=detect_stack_use_after_return=1:detect_leaks=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
-    "TSAN_OPTIONS=halt_on_error=1:atexit_sleep_ms=20:suppressions=${tests}/tsan.supp")
+    "TSAN_OPTIONS=halt_on_error=1:history_size=7:atexit_sleep_ms=20:suppressions=${tests}/tsan.supp")
 endif()
 
 file(GLOB test_sources CONFIGURE_DEPENDS ${tests}/*_test.c)
