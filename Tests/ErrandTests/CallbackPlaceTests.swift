@@ -101,6 +101,25 @@ import Testing
         #expect(watcher.told.all == ["head on 7", "will stop on 7", "did stop on 7"])
     }
 
+    /// The reader that a body's failure ends lets go of the request before the delegate's turn: that is no stop.
+    @Test func aDelegateIsToldOfABodyThatBreaksOff() async throws {
+        let stub = StubTransport()
+        let client = client(stub)
+        let task = Task { try await client.stream(GetText()).body.collect(upTo: 10) }
+        let id = try await stub.opened()
+        let watcher = Watcher()
+        try #require(client.requests.first).delegate = watcher
+        let isHeld = DispatchSemaphore(value: 0)
+        client.callbacks.async { isHeld.wait() }
+        stub.sendHead(200, to: id)
+        stub.sendChunk([1], to: id)
+        stub.complete(id, with: .failure(.partialBody))
+        await #expect(throws: ErrandError.self) { try await task.value }
+        isHeld.signal()
+        await client.shutdown()
+        #expect(watcher.told.all == ["failed on 7"])
+    }
+
     /// A closure that takes its time on the callback queue holds up no reader of a stream.
     @Test(arguments: [false, true]) func aSlowClosureStallsNoStream(isWatched: Bool) async throws {
         let stub = StubTransport()

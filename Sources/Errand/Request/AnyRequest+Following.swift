@@ -182,8 +182,8 @@ extension ErrandError {
     /// Whether it may be about the body alone, where there is a response: its head came whole then.
     fileprivate var isOfBody: Bool {
         switch self {
-        case .contentDecodingFailed, .partialBody, .receiveFailed, .connectionLost, .malformedResponse, .protocolError,
-            .limitBodyBytes, .limitDecodedBytes, .timeoutIdle:
+        case .contentDecodingFailed, .partialBody, .sendFailed, .receiveFailed, .connectionLost, .malformedResponse,
+            .protocolError, .limitBodyBytes, .limitDecodedBytes, .timeoutIdle:
             true
         default: false
         }

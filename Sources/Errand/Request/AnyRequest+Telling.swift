@@ -14,7 +14,11 @@ extension AnyRequest {
                 try? observer.request(self, did: event)
                 continue
             }
-            queue.async { try? observer.request(self, did: event) }
+            queue.async {
+                // A stop on the callback queue may have come before this.
+                if observer.callbackQueue == nil, self.core.withLock({ $0.machine.isStopped }) { return }
+                try? observer.request(self, did: event)
+            }
         }
     }
 

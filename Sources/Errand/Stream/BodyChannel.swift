@@ -65,9 +65,9 @@ final class BodyChannel: Sendable {
         for waiter in waiting { waiter.continuation.resume(returning: error.map { .failure($0) } ?? .end) }
     }
 
-    /// Whether the whole body came, read or not.
-    var isWhole: Bool {
-        guarded.withLock { if case .ended(nil) = $0.state { true } else { false } }
+    /// Whether nothing more will come: the whole body, read or not, or a failure.
+    var hasEnded: Bool {
+        guarded.withLock { if case .ended = $0.state { true } else { false } }
     }
 
     /// The next bytes, waiting for them. What came before a failure is read before the failure.

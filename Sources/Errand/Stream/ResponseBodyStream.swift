@@ -26,8 +26,9 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
         }
 
         deinit {
-            // Of a body that came as a whole nothing is to be stopped; an upload that is still open goes on.
-            if !channel.isWhole { request.stop() }
+            // Of a body that came as a whole nothing is to be stopped; an upload that is still open goes on. Of one that
+            // failed a stop would silence the delegate, which is told on the callback queue later.
+            if !channel.hasEnded { request.stop() }
         }
     }
 

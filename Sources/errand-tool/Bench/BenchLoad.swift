@@ -203,7 +203,8 @@ final class BenchLoad: Sendable {
         switch state.phase {
         case .warmingUp: state.phase = .draining(from: nil, until: now + grace)
         case .measuring(let from):
-            let end = duration.map { min(now, from.time + $0) } ?? now
+            // The time was read before the lock: another thread may have begun the measured part since.
+            let end = max(from.time, duration.map { min(now, from.time + $0) } ?? now)
             state.measured = Measured(end: end, answered: state.result.answered, bytes: state.result.bytes)
             if let rate {
                 state.result.countNeverSent(

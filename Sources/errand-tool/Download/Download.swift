@@ -231,8 +231,8 @@ extension errand_status {
     /// Whether a redirect is followed whose transfer ended so: its head has decided, and nobody reads its body.
     fileprivate var leavesRedirect: Bool {
         switch self {
-        case .ok, .cancelled, .decodingFailed, .partialBody, .receiveFailed, .connectionLost, .malformedResponse,
-            .protocolError, .limitBodyBytes, .limitDecodedBytes, .timeoutIdle:
+        case .ok, .cancelled, .decodingFailed, .partialBody, .sendFailed, .receiveFailed, .connectionLost,
+            .malformedResponse, .protocolError, .limitBodyBytes, .limitDecodedBytes, .timeoutIdle:
             true
         default: false
         }
