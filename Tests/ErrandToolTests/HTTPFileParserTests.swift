@@ -187,7 +187,6 @@ import Testing
         Bad("POST http://a/\nX-Request-Type: GraphQL", "2:1", "GraphQL"),
         Bad("@a", "1:1", "'=' is missing"),
         Bad("  @a b = c", "1:3", "'a b' is not the name"),
-        Bad("@a = 1\n@b = 2\n@a = 3", "3:1", "said twice, the first time on line 1"),
         Bad("# @name a\nGET http://a/\n###\n# @name a\nGET http://a/", "5:1", "another request named 'a', on line 2"),
         Bad("# @name a\n# @name b\nGET http://a/", "2:3", "twice"),
         Bad("# @name\nGET http://a/", "1:3", "no name"),
@@ -198,10 +197,6 @@ import Testing
         Bad("# @timeout soon\nGET http://a/", "1:3", "'@timeout' takes"),
         Bad("//  @prompt otp\nGET http://a/", "1:5", "'@prompt' is not supported"),
         Bad("# @note\nGET http://a/", "1:3", "'@note' is not supported"),
-        Bad("< {%\n%}\nGET http://a/", "1:1", "scripts before a request"),
-        Bad("GET http://a/\n> {% x %}", "2:1", "response handler"),
-        Bad("GET http://a/\n\n> {%\n%}", "3:1", "response handler"),
-        Bad("GET http://a/\n\n> ./check.js", "3:1", "response handler"),
         Bad("GET http://a/\n\n>> out.json", "3:1", "saving a response"),
         Bad("GET http://a/\n\n>>! out.json", "3:1", "saving a response"),
         Bad("POST http://a/\n\n<@utf7 b", "3:1", "'utf7' is not supported"),
@@ -211,7 +206,9 @@ import Testing
         Bad("GET http://{{a b}}/", "1:12", "'a b' is not the name"),
         Bad("GET http://{{%a}}/", "1:12", "percent-encoding"),
         Bad("GET http://{{$nope}}/", "1:12", "'$nope' is not supported; there are $uuid"),
-        Bad("GET http://{{$dotenv A}}/", "1:12", "'$dotenv' is not supported"),
+        Bad("GET http://{{$dotenv %A}}/", "1:12", "'$dotenv' takes one name"),
+        Bad("GET http://{{$datetime now}}/", "1:12", "a date takes rfc1123, iso8601"),
+        Bad("GET http://{{$datetime iso8601 1 x}}/", "1:12", "a date's offset is"),
         Bad("GET http://{{$uuid 4}}/", "1:12", "takes no arguments"),
         Bad("GET http://{{$randomInt 5 5}}/", "1:12", "two whole numbers"),
         Bad("GET http://{{$randomInt 5}}/", "1:12", "two whole numbers"),
@@ -283,5 +280,24 @@ extension HTTPFileParserTests {
             path: "README.md", given: ["host": "http://a.test"], file: file.variables, process: ["PASSWORD": "x"])
         var references = HTTPReferences(variables)
         #expect(try file.requests[1].fields.flatMap { try references.of($0.value) }.map(\.reference.name) == ["login"])
+    }
+
+    /// JetBrains' scripts are left out with a warning each; what stands around them is as if they were not there.
+    @Test(arguments: [
+        ("< {%\n client.x = 1;\n### no title\n%}\nPOST http://a/\n\nbody", 1, "< {%"),
+        ("< {% x %}\nPOST http://a/\n\nbody", 1, "< {%"), ("POST http://a/\n\nbody\n\n> {% x %}", 5, "> {%"),
+        ("POST http://a/\n\nbody\n\n> {%\n  client.test(\"a\", function() { });\n%}\n\n", 5, "> {%"),
+        ("POST http://a/\n\nbody\n\n> ./check.js", 5, "check.js"),
+    ]) func scriptsAreSkipped(_ text: String, _ line: Int, _ what: String) throws {
+        let file = try HTTPFileParser.parse(text)
+        #expect(file.requests.count == 1)
+        #expect(file.warnings.map(\.position.line) == [line])
+        #expect(file.warnings[0].text.contains(what) && file.warnings[0].text.contains("skipped"))
+        let body = try #require(file.requests.first).body
+        guard body.count == 1, case .text(let template) = body[0] else {
+            Issue.record("the body is \(body)")
+            return
+        }
+        #expect(template.source == "body")
     }
 }

@@ -200,4 +200,36 @@ import Testing
         #expect(try steps("$['a b'][\"c.d\"][12].é-f") == [.name("a b"), .name("c.d"), .index(12), .name("é-f")])
         #expect(try steps("$['']") == [.name("")])
     }
+
+    /// Each holds from its line on, also within the variables that stand below it.
+    @Test func aVariableMayBeSaidAgain() throws {
+        let known = try variables("@a = 1\n@b = {{a}}\n\n@a = 2\n@c = {{a}}")
+        func expanded(_ text: String, line: Int) throws -> String {
+            try known.expand(try HTTPTemplate(text[...], at: FilePosition(line: line)))
+        }
+        #expect(try expanded("{{a}}{{b}}{{c}}", line: 3) == "112")
+        #expect(try expanded("{{a}}{{b}}{{c}}", line: 9) == "212")
+        let given = try variables("@a = 1\n@a = 2", given: ["a": "3"])
+        #expect(try expand("{{a}}", given) == "3")
+    }
+
+    @Test(arguments: [
+        (#"iso8601"#, "2026-01-31T23:59:58.250Z"), ("rfc1123", "Sat, 31 Jan 2026 23:59:58 GMT"),
+        (#""YYYY-MM-DD HH:mm""#, "2026-01-31 23:59"),
+        (#"'ddd D MMM YY, h:m:s A [at] Z' 1 M"#, "Sat 28 Feb 26, 11:59:58 PM at +00:00"),
+        ("iso8601 -1 y", "2025-01-31T23:59:58.250Z"), ("iso8601 750 ms", "2026-01-31T23:59:59.000Z"),
+        (#""YYYY" 2 s"#, "2026"), (#""[it's] Q""#, "it's Q"),
+    ]) func dates(_ text: String, _ expected: String) throws {
+        let variable = try DateTimeVariable(text[...], isLocal: false, at: FilePosition(line: 1))
+        let now = Date(timeIntervalSince1970: 1_769_903_998.25)
+        #expect(variable.text(now: now, zone: .gmt) == expected)
+        let local = try DateTimeVariable("'HH ZZ'", isLocal: true, at: FilePosition(line: 1))
+        #expect(local.text(now: now, zone: try #require(TimeZone(secondsFromGMT: 5400))) == "01 +0130")
+    }
+
+    @Test func dotenvFiles() throws {
+        let text = "# c\nA=1\nexport B = two words # c\nC=\"x # y\"\nD='z'\n=no\nE=\nnothing\nF=a#b\r\nG=1"
+        let expected = ["A": "1", "B": "two words", "C": "x # y", "D": "z", "E": "", "F": "a#b", "G": "1"]
+        #expect(DotenvFile.parse(text) == expected)
+    }
 }

@@ -23,10 +23,15 @@ struct HTTPFilePlan: Sendable {
         } catch let error as HTTPFileError {
             throw ToolError(error.inFile(path))
         }
+        for warning in file.warnings {
+            StandardError.print(
+                "errand: warning: \(path):\(warning.position.line):\(warning.position.column): \(warning.text)")
+        }
         let variables = HTTPVariables(
             path: path,
             given: Dictionary(arguments.variable.map { ($0.name, $0.value) }) { _, last in last },
-            file: file.variables, environment: environment, process: ProcessInfo.processInfo.environment)
+            file: file.variables, environment: environment, process: ProcessInfo.processInfo.environment,
+            dotenv: (try? String(contentsOfFile: folder + "/.env", encoding: .utf8)).map(DotenvFile.parse) ?? [:])
         requests = try HTTPFilePlan.chosen(file.requests, arguments.only, path)
         maker = HTTPRequestMaker(variables: variables, folder: folder, settings: arguments.settings)
         do {

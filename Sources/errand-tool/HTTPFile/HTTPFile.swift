@@ -9,7 +9,15 @@ struct HTTPFile: Sendable {
         let position: FilePosition
     }
 
+    /// What is in the file and is not done.
+    struct Warning: Sendable {
+        let position: FilePosition
+        let text: String
+    }
+
+    /// In the file's order. Of a name that comes more than once, each holds from its line on.
     var variables: [Variable] = []
+    var warnings: [Warning] = []
     var requests: [HTTPFileRequest] = []
 }
 

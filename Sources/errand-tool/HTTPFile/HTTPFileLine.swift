@@ -39,21 +39,31 @@ struct HTTPFileLine {
             name: String(name), value: try HTTPTemplate(value, at: position(of: value)), position: place)
     }
 
-    /// What runs code, or writes files.
-    func refuseScripts() throws(HTTPFileError) {
+    /// A script of JetBrains' client.
+    struct Script {
+        let what: String
+        let position: FilePosition
+        /// Whether it goes on with the next line, up to `%}`.
+        let isOpen: Bool
+    }
+
+    /// What runs code. Throws for what writes files.
+    func script() throws(HTTPFileError) -> Script? {
         let place = position(of: text.trimmed)
         let words = text.split(separator: " ", maxSplits: 1)
         let mark = words.first ?? ""
         let rest = words.count > 1 ? words[1].trimmed : ""
         switch mark {
         case "<" where rest.hasPrefix("{%"), "<{%":
-            throw HTTPFileError(place, "scripts before a request ('< {%') are not supported")
-        case ">" where rest.hasPrefix("{%") || rest.hasSuffix(".js"), ">{%":
-            throw HTTPFileError(place, "response handler scripts ('>') are not supported")
+            return Script(what: "the script before the request ('< {%')", position: place, isOpen: !text.contains("%}"))
+        case ">" where rest.hasPrefix("{%"), ">{%":
+            return Script(what: "the response handler script ('> {%')", position: place, isOpen: !text.contains("%}"))
+        case ">" where rest.hasSuffix(".js"):
+            return Script(what: "the response handler script ('> \(rest)')", position: place, isOpen: false)
         case ">>" where !rest.isEmpty, ">>!" where !rest.isEmpty:
             throw HTTPFileError(place, "saving a response ('\(mark)') is not supported")
         default:
-            break
+            return nil
         }
     }
 }
@@ -119,7 +129,6 @@ extension HTTPFileLine {
 
     /// `Name: value`.
     func field() throws(HTTPFileError) -> HTTPFileRequest.Field {
-        try refuseScripts()
         let place = position(of: text.trimmed)
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         guard let colon, let name = HTTPField.Name(String(text[..<colon])) else {

@@ -9,6 +9,9 @@ struct HTTPFileParser {
         case body
     }
 
+    /// Within a script block, which is skipped to its `%}`.
+    private var isInScript = false
+
     private var state = State.head
     private var file = HTTPFile()
     private var title: String?
@@ -17,7 +20,6 @@ struct HTTPFileParser {
     var options: (value: HTTPFileRequest.Options, position: FilePosition)?
     private var request: HTTPFileRequest?
     private var names: [String: FilePosition] = [:]
-    private var variables: [String: FilePosition] = [:]
 
     private init() {}
 
@@ -37,6 +39,10 @@ struct HTTPFileParser {
     }
 
     private mutating func read(_ line: HTTPFileLine) throws(HTTPFileError) {
+        if isInScript {
+            isInScript = !line.text.contains("%}")
+            return
+        }
         if line.text.utf8.starts(with: "###".utf8) {
             try endRequest()
             let text = line.text.drop { $0 == "#" }.trimmed
@@ -58,9 +64,9 @@ struct HTTPFileParser {
         guard !line.text.isBlank else { return }
         let text = line.text.trimmed
         if text.hasPrefix("@") {
-            return try add(try line.variable())
+            return file.variables.append(try line.variable())
         }
-        try line.refuseScripts()
+        if skip(try line.script()) { return }
         let (method, rest) = try line.method()
         let (url, version) = try line.url(rest)
         request = HTTPFileRequest(
@@ -71,13 +77,13 @@ struct HTTPFileParser {
         state = .url
     }
 
-    private mutating func add(_ variable: HTTPFile.Variable) throws(HTTPFileError) {
-        // The VS Code client takes the last of two for the whole file, JetBrains each from its line on.
-        if let first = variables.updateValue(variable.position, forKey: variable.name) {
-            throw HTTPFileError(
-                variable.position, "'@\(variable.name)' is said twice, the first time on line \(first.line)")
-        }
-        file.variables.append(variable)
+    /// Leaves a script out, with a warning. Returns: whether there was one.
+    private mutating func skip(_ script: HTTPFileLine.Script?) -> Bool {
+        guard let script else { return false }
+        file.warnings.append(
+            HTTPFile.Warning(position: script.position, text: script.what + " is skipped: no scripts are run"))
+        isInScript = script.isOpen
+        return true
     }
 
     private mutating func readURL(_ line: HTTPFileLine) throws(HTTPFileError) {
@@ -99,13 +105,14 @@ struct HTTPFileParser {
         if line.text.isBlank {
             state = .body
         } else if !line.isResponseReference {
+            if skip(try line.script()) { return }
             request?.fields.append(try line.field())
         }
     }
 
     private mutating func readBody(_ line: HTTPFileLine) throws(HTTPFileError) {
         guard !line.isResponseReference else { return }
-        try line.refuseScripts()
+        if skip(try line.script()) { return }
         if let file = try line.bodyFile() {
             request?.body.append(.file(file))
         } else {

@@ -26,7 +26,7 @@ enum HTTPPlaceholder: Sendable, Hashable {
     }
 }
 
-/// `login.response.body.$.token`, `login.response.headers.X-Token`, `login.response.body.*`; the same of `request`.
+/// `login.response.body.$.token` or `login.response.body.token`, `login.response.headers.X-Token`, `login.response.body.*`; the same of `request`.
 struct ExchangeReference: Sendable, Hashable {
     enum Side: String, Sendable {
         case request
@@ -59,12 +59,15 @@ struct ExchangeReference: Sendable, Hashable {
             part = .json(try JSONPath(rest, at: position))
         case "body" where rest.utf8.first == UInt8(ascii: "/"):
             throw HTTPFileError(position, "XPath is not supported: '\(text)'")
+        case "body" where !rest.isEmpty:
+            // As JetBrains and httpyac have it: a path below the root.
+            part = .json(try JSONPath(rest.hasPrefix("[") ? "$" + rest : "$." + rest, at: position))
         case "headers" where !rest.isEmpty && rest != "*":
             part = .header(String(rest))
         default:
             throw HTTPFileError(
                 position,
-                "'\(text)' does not end in 'body.*', 'body.$' with a JSON path, or 'headers.' with a name")
+                "'\(text)' does not end in 'body.*', 'body.' with a JSON path, or 'headers.' with a name")
         }
     }
 }

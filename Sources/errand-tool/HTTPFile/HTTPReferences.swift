@@ -35,11 +35,12 @@ struct HTTPReferences {
             _ = try variables.value(of: variable, at: position)
             return Variable(height: 0)
         case .variable(let name):
-            let height = known[name]?.height ?? 1
+            let definition = variables.definition(of: name, at: position)
+            let height = known[definition]?.height ?? 1
             guard depth + height <= HTTPVariables.maximumDepth else { throw HTTPVariables.tooDeep(name, position) }
-            if let variable = known[name] { return variable }
+            if let variable = known[definition] { return variable }
             let variable = try walk(name, at: position, depth: depth + 1)
-            known[name] = variable
+            known[definition] = variable
             return variable
         }
     }

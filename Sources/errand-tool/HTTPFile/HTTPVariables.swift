@@ -20,9 +20,11 @@ final class HTTPVariables: Sendable {
     /// Of the `.http` file, for errors.
     let path: String
     private let given: [String: String]
-    private let file: [String: HTTPFile.Variable]
+    /// By name, in the file's order.
+    private let file: [String: [HTTPFile.Variable]]
     private let environment: HTTPEnvironment
     private let process: [String: String]
+    private let dotenv: [String: String]
     private let state = Mutex(State())
 
     /// Variables stand in one another so deep at most. Each is a stack frame, and a circle is found by it.
@@ -32,19 +34,38 @@ final class HTTPVariables: Sendable {
 
     init(
         path: String, given: [String: String] = [:], file: [HTTPFile.Variable] = [],
-        environment: HTTPEnvironment = HTTPEnvironment(), process: [String: String] = [:]
+        environment: HTTPEnvironment = HTTPEnvironment(), process: [String: String] = [:],
+        dotenv: [String: String] = [:]
     ) {
         self.path = path
         self.given = given
-        self.file = Dictionary(file.map { ($0.name, $0) }) { first, _ in first }
+        self.file = Dictionary(grouping: file, by: \.name)
         self.environment = environment
         self.process = process
+        self.dotenv = dotenv
+    }
+
+    /// The variable of the file that holds at that place: of several the last one above it, as JetBrains' client and
+    /// httpyac have it; one that stands below all of its uses holds for them too.
+    private func variable(_ name: String, at position: FilePosition) -> HTTPFile.Variable? {
+        guard let all = file[name] else { return nil }
+        return all.last { $0.position.line <= position.line } ?? all.first
+    }
+
+    /// Tells a variable's definition from another one of the same name.
+    func definition(of name: String, at position: FilePosition) -> String {
+        guard given[name] == nil, let all = file[name], all.count > 1, let variable = variable(name, at: position)
+        else {
+            return name
+        }
+        // No name has a blank.
+        return "\(name) \(variable.position.line)"
     }
 
     /// Where a variable's value comes from.
     func source(of name: String, at position: FilePosition) throws(HTTPFileError) -> Source {
         if let text = given[name] { return .text(text) }
-        if let variable = file[name] { return .file(variable) }
+        if let variable = variable(name, at: position) { return .file(variable) }
         switch environment[name] {
         case .text(let template): return .environment(template)
         case .other: throw HTTPFileError(position, "'\(name)' of the environment is not text")
@@ -104,7 +125,10 @@ final class HTTPVariables: Sendable {
 
     /// Of what the tool knows; also asked before anything is sent, so that a missing one is told then.
     func value(of variable: SystemVariable, at position: FilePosition) throws(HTTPFileError) -> String {
-        if let value = variable.value(environment: process) { return value }
+        if let value = variable.value(environment: process, dotenv: dotenv) { return value }
+        if case .dotenv(let name) = variable {
+            throw HTTPFileError(position, "the file .env beside this one has no variable '\(name)'")
+        }
         guard case .processEnvironment(let name) = variable else {
             throw HTTPFileError(position, "this has no value")
         }
@@ -112,7 +136,8 @@ final class HTTPVariables: Sendable {
     }
 
     private func value(of name: String, at position: FilePosition, depth: Int) throws(HTTPFileError) -> String {
-        if let value = state.withLock({ $0.values[name] }) { return value }
+        let definition = definition(of: name, at: position)
+        if let value = state.withLock({ $0.values[definition] }) { return value }
         guard depth < HTTPVariables.maximumDepth else { throw HTTPVariables.tooDeep(name, position) }
         let text: String
         switch try source(of: name, at: position) {
@@ -133,8 +158,8 @@ final class HTTPVariables: Sendable {
         }
         return state.withLock { state in
             // Another request may have been first; its value stays.
-            let value = state.values[name] ?? text
-            state.values[name] = value
+            let value = state.values[definition] ?? text
+            state.values[definition] = value
             return value
         }
     }

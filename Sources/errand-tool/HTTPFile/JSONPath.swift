@@ -9,7 +9,8 @@ struct JSONPath: Sendable, Hashable {
     /// As it was written.
     let source: String
 
-    init(_ text: Substring, at position: FilePosition) throws(HTTPFileError) {
+    init(_ text: some StringProtocol, at position: FilePosition) throws(HTTPFileError) {
+        let text = Substring(text)
         source = String(text)
         func bad(_ why: String) -> HTTPFileError {
             HTTPFileError(position, "the JSON path '\(text)' is not supported: \(why)")

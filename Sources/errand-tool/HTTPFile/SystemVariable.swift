@@ -10,9 +10,13 @@ enum SystemVariable: Sendable, Hashable {
     /// From the first, below the second.
     case randomInteger(Int64, Int64)
     case processEnvironment(String)
+    /// Of the `.env` file beside the `.http` file.
+    case dotenv(String)
+    case dateTime(DateTimeVariable)
 
     static let supported =
-        "$uuid, $guid, $random.uuid, $timestamp, $isoTimestamp, $randomInt, $random.integer, $processEnv and $env.NAME"
+        "$uuid, $guid, $random.uuid, $timestamp, $isoTimestamp, $datetime, $localDatetime, $randomInt, $random.integer, "
+        + "$processEnv, $env.NAME and $dotenv"
 
     init(_ text: Substring, at position: FilePosition) throws(HTTPFileError) {
         let words = text.split { $0 == " " || $0 == "\t" }
@@ -41,6 +45,15 @@ enum SystemVariable: Sendable, Hashable {
                 throw HTTPFileError(position, "'$processEnv' takes one name, without '%'")
             }
             self = .processEnvironment(String(arguments[0]))
+        case "$dotenv":
+            guard arguments.count == 1, arguments[0].first != "%" else {
+                throw HTTPFileError(position, "'$dotenv' takes one name, without '%'")
+            }
+            self = .dotenv(String(arguments[0]))
+        case "$datetime", "$localDatetime":
+            self = .dateTime(
+                try DateTimeVariable(
+                    text[name.endIndex...].trimmed, isLocal: name == "$localDatetime", at: position))
         case _ where name.hasPrefix("$env.") && name.count > 5:
             try none()
             self = .processEnvironment(String(name.dropFirst(5)))
@@ -70,7 +83,7 @@ enum SystemVariable: Sendable, Hashable {
     }
 
     /// Returns: `nil` where the process has no such variable.
-    func value(environment: [String: String]) -> String? {
+    func value(environment: [String: String], dotenv: [String: String] = [:]) -> String? {
         switch self {
         case .uuid: UUID().uuidString.lowercased()
         case .timestamp(let offset): String(Int64(Date().timeIntervalSince1970) + offset)
@@ -78,6 +91,8 @@ enum SystemVariable: Sendable, Hashable {
             Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         case .randomInteger(let low, let high): String(Int64.random(in: low..<high))
         case .processEnvironment(let name): environment[name]
+        case .dotenv(let name): dotenv[name]
+        case .dateTime(let variable): variable.text(now: Date(), zone: .current)
         }
     }
 }

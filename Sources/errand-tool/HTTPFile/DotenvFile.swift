@@ -1,0 +1,29 @@
+/// A `.env` file: `NAME=value` lines, with `export` before them or not, values in quotes or not, comments by `#`.
+enum DotenvFile {
+    static func parse(_ text: String) -> [String: String] {
+        var values: [String: String] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
+            var line = line.trimmed
+            if line.hasPrefix("export ") { line = line.dropFirst("export ".count).trimmed }
+            guard line.first != "#", let mark = line.firstIndex(of: "=") else { continue }
+            let name = line[..<mark].trimmed
+            guard !name.isEmpty else { continue }
+            values[String(name)] = String(value(line[line.index(after: mark)...].trimmed))
+        }
+        return values
+    }
+
+    private static func value(_ text: Substring) -> Substring {
+        if let quote = text.first, quote == "\"" || quote == "'" {
+            let inner = text.dropFirst()
+            if let end = inner.firstIndex(of: quote) { return inner[..<end] }
+        }
+        // Without quotes a blank and a number sign begin a comment.
+        var previous: Character = "x"
+        let end = text.indices.first { index in
+            defer { previous = text[index] }
+            return text[index] == "#" && (previous == " " || previous == "\t")
+        }
+        return text[..<(end ?? text.endIndex)].trimmed
+    }
+}
