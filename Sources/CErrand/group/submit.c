@@ -8,6 +8,9 @@
 #include "transfer/options.h"
 #include "transfer/transfer.h"
 
+/* Requests that are pushed together. */
+#define TOGETHER 64
+
 /* What one call has for one loop. */
 typedef struct chain {
   errand__queue_node *first;
@@ -68,7 +71,7 @@ static void append(chain *to, errand__transfer *t) {
 
 /* The loop has ended since the gate was looked at. */
 static void refuse(struct errand_group *group, chain *all,
-                   errand_request *items, size_t count) {
+                   errand_request *items, uint64_t *ids, size_t count) {
   errand__queue_node *node = all->first;
   errand__counter_sub(&group->queued, all->count);
   errand__counter_add(&group->refused, all->count);
@@ -76,8 +79,8 @@ static void refuse(struct errand_group *group, chain *all,
     errand__transfer *t = (errand__transfer *) (void *) node;
     node = node->next;
     for (size_t i = 0; i < count; i++)
-      if (items[i].id == t->id) {
-        items[i].id = 0;
+      if (ids[i] == t->id) {
+        ids[i] = 0;
         items[i].status = ERRAND_SHUT_DOWN;
       }
     give_back(t);
@@ -85,7 +88,7 @@ static void refuse(struct errand_group *group, chain *all,
 }
 
 static size_t push(struct errand_group *group, chain *chains,
-                   errand_request *items, size_t count) {
+                   errand_request *items, uint64_t *ids, size_t count) {
   size_t accepted = 0;
   for (uint32_t i = 0; i < group->loop_count; i++) {
     chain *c = &chains[i];
@@ -98,7 +101,7 @@ static size_t push(struct errand_group *group, chain *chains,
       accepted += n;
     } else {
       errand__counter_sub(&loop->load, n);
-      refuse(group, c, items, count);
+      refuse(group, c, items, ids, count);
     }
   }
   return accepted;
@@ -113,25 +116,48 @@ static errand_status gate(const struct errand_group *group) {
              : ERRAND_OK;
 }
 
-size_t errand_submit(errand_group *group, errand_request *items, size_t count) {
+/* Who sees an id may name the request: orders for it come behind it in the
+   queue of its loop. */
+static void tell_id(errand_request *item, uint64_t id) {
+  __atomic_store_n(&item->id, id, __ATOMIC_RELEASE);
+}
+
+static size_t submit_together(errand_group *group, errand_request *items,
+                              size_t count, errand_status closed,
+                              uint64_t now_ns) {
   chain chains[ERRAND__LOOPS_MAX];
+  uint64_t ids[TOGETHER];
   memset(chains, 0, group->loop_count * sizeof chains[0]);
-  errand_status closed = gate(group);
-  uint64_t now_ns = uv_hrtime();
   for (size_t i = 0; i < count; i++) {
     errand_request *item = &items[i];
     errand__transfer *t = NULL;
-    item->id = 0;
+    ids[i] = 0;
     item->status =
         closed == ERRAND_OK ? prepare(group, item, now_ns, &t) : closed;
     if (item->status != ERRAND_OK)
       continue;
     uint32_t index = choose_loop(group, t);
     uint64_t sequence = errand__counter_add(&group->next_sequence, 1) + 1;
-    t->id = item->id = (sequence << ERRAND__LOOP_BITS) | index;
+    t->id = ids[i] = (sequence << ERRAND__LOOP_BITS) | index;
     append(&chains[index], t);
   }
-  return push(group, chains, items, count);
+  size_t accepted = push(group, chains, items, ids, count);
+  for (size_t i = 0; i < count; i++)
+    tell_id(&items[i], ids[i]);
+  return accepted;
+}
+
+size_t errand_submit(errand_group *group, errand_request *items, size_t count) {
+  errand_status closed = gate(group);
+  uint64_t now_ns = uv_hrtime();
+  size_t accepted = 0;
+  for (size_t i = 0; i < count; i++)
+    tell_id(&items[i], 0);
+  for (size_t from = 0; from < count; from += TOGETHER) {
+    size_t n = count - from < TOGETHER ? count - from : TOGETHER;
+    accepted += submit_together(group, items + from, n, closed, now_ns);
+  }
+  return accepted;
 }
 
 static errand_status order(errand_group *group, uint64_t id,

@@ -137,8 +137,9 @@ typedef struct errand_request {
   uint32_t flags; /* ERRAND_REQUEST_* */
   uint64_t tag;   /* echoed in every record */
 
-  /* Set by errand_submit. */
-  uint64_t id;          /* for cancel, pause, ...; never 0 once accepted */
+  /* Set by errand_submit. The id is written last, with release order, once the
+     request is in the queue: a thread that sees it may cancel, pause, ... */
+  uint64_t id;          /* never 0 once accepted */
   errand_status status; /* OK: accepted */
 } errand_request;
 
@@ -148,8 +149,8 @@ typedef struct errand_request {
  * come, and may come before this returns) or refused (its status says why;
  * nothing else will come).
  * Thread: any, loop threads included.
- * Owns: the items stay the caller's; `id` and `status` are written before
- * the request can complete.
+ * Owns: the items stay the caller's; `status` is written before the request can
+ * complete, `id` once the request may be named, which a record may come before.
  * Returns: the number of accepted items. Item status: OK, INVALID_*,
  * UNSUPPORTED_SCHEME, UNSUPPORTED_FEATURE, FILE_UNREADABLE, QUEUE_FULL,
  * SHUT_DOWN, FORKED, OUT_OF_MEMORY, OUT_OF_DESCRIPTORS (for a file).
