@@ -2,6 +2,7 @@
    a child of its own. */
 #include <CErrand.h>
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -63,6 +64,21 @@ static bool where_the_host_asked(void) {
          !uses_own_heap() && errand_leave_allocator() == ERRAND_INVALID_OPTION;
 }
 
+/* The host registered OpenSSL's exit handler before the engine started. */
+static bool host_began_openssl(void) {
+  typedef int (*init_crypto)(uint64_t options, const void *settings);
+  union {
+    void *pointer;
+    init_crypto function;
+  } symbol = {dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto")};
+  errand_features features = {0};
+  /* What OpenSSL_add_all_algorithms() is. */
+  if (!symbol.pointer || symbol.function(4 | 8, NULL) != 1)
+    return false;
+  errand_features_read(&features);
+  return !(features.flags & ERRAND_FEATURE_NO_ATEXIT);
+}
+
 static bool where_the_host_was_first(void) {
   if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, host_malloc, free, host_realloc,
                            host_strdup, host_calloc) != CURLE_OK ||
@@ -95,6 +111,7 @@ static void a_host_may_ask_for_none(void **state) {
 static void a_host_that_was_first_keeps_its_own(void **state) {
   (void) state;
   holds_in_a_child(where_the_host_was_first);
+  holds_in_a_child(host_began_openssl);
 }
 
 int main(void) {

@@ -208,6 +208,39 @@ static void codings_upon_codings(void **state) {
   }
 }
 
+/* Bytes of the outer coding that give none to the inner one are no calls of it
+   without progress. */
+static void an_inner_coding_waits_for_as_long_as_it_takes(void **state) {
+  (void) state;
+  for (size_t i = 0; i < COUNT_OF(samples); i++) {
+    char bytes[512];
+    char field[64];
+    if (!is_built(&samples[i]))
+      continue;
+    snprintf(field, sizeof field, "%s, gzip", samples[i].coding);
+    /* Between the two halves stored blocks that decode to nothing. */
+    size_t cut = samples[i].length / 2;
+    z_stream z = {0};
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 31, 8, 0), Z_OK);
+    z.next_out = (Bytef *) bytes;
+    z.avail_out = sizeof bytes;
+    z.next_in = (Bytef *) (uintptr_t) samples[i].bytes;
+    z.avail_in = (uInt) cut;
+    deflate(&z, Z_FULL_FLUSH);
+    size_t before = sizeof bytes - z.avail_out;
+    for (int block = 0; block < 38; block++)
+      memcpy(bytes + before + block * 5, "\0\0\0\xff\xff", 5);
+    z.next_out += 190;
+    z.avail_out -= 190;
+    z.next_in = (Bytef *) (uintptr_t) samples[i].bytes + cut;
+    z.avail_in = (uInt) (samples[i].length - cut);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    size_t n = sizeof bytes - z.avail_out;
+    deflateEnd(&z);
+    expect_text(decode(field, bytes, n, 1, 64), TEXT);
+  }
+}
+
 static void fields_that_cannot_be_undone(void **state) {
   (void) state;
   static const char *const fields[] = {"rot13", "gzip, rot13", "gzipp", "b",
@@ -441,6 +474,7 @@ int main(void) {
       cmocka_unit_test(members_and_frames_are_one_body),
       cmocka_unit_test(what_follows_the_end_is_ignored),
       cmocka_unit_test(codings_upon_codings),
+      cmocka_unit_test(an_inner_coding_waits_for_as_long_as_it_takes),
       cmocka_unit_test(fields_that_cannot_be_undone),
       cmocka_unit_test(a_window_that_is_too_large),
       RIG_TEST(bodies_that_end_too_early_are_errors),

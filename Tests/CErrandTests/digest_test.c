@@ -72,6 +72,34 @@ static void a_wrong_password_is_a_401(void **state) {
   assert_int_equal(result->progress.bytes_received, 7);
 }
 
+/* A 401 is held back until its body or its end, as libcurl may answer it:
+   trailers of an empty body come before that. */
+static void trailers_of_a_401_are_not_its_head(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/",
+         ERRAND_FAULT_STEP_SEND(CHALLENGE "Content-Length: 0\r\n\r\n"),
+         ERRAND_FAULT_STEP(READ_HEAD),
+         ERRAND_FAULT_STEP_SEND(CHALLENGE
+                                "X-In: head\r\nTransfer-Encoding: chunked\r\n"
+                                "\r\n0\r\nX-In: trailers\r\n\r\n"));
+  for (int i = 0; i < 3; i++) {
+    errand_request request = digest("GET", rig_url(rig, "/"), "ada", "wrong");
+    if (i > 0)
+      request.flags = ERRAND_REQUEST_REPORT_EVENTS;
+    if (i > 1)
+      request.flags |= ERRAND_REQUEST_STREAM_RESPONSE;
+    const test_result *result = rig_run(rig, &request);
+    rig_expect_response(result, 401, "");
+    errand_bytes trailers = errand_payload_trailers(result->end.payload);
+    assert_string_equal(bytes_text(trailers), "X-In: trailers\r\n");
+    errand_bytes head =
+        errand_payload_head(i > 0 ? result->head.payload : result->end.payload);
+    assert_true(bytes_contain(head, "HTTP/1.1 401"));
+    assert_true(bytes_contain(head, "X-In: head"));
+    assert_false(bytes_contain(head, "X-In: trailers"));
+  }
+}
+
 static void the_records_tell_of_the_last_response(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP_DIGEST("ada:pw", 1),
@@ -299,6 +327,7 @@ int main(void) {
       RIG_TEST(both_algorithms),
       RIG_TEST(a_quote_in_the_name_is_escaped),
       RIG_TEST(a_wrong_password_is_a_401),
+      RIG_TEST(trailers_of_a_401_are_not_its_head),
       RIG_TEST(the_records_tell_of_the_last_response),
       RIG_TEST(bodies_go_with_the_answer),
       RIG_TEST_ONE_LOOP(a_stale_nonce),

@@ -89,6 +89,22 @@ static void realloc_keeps_the_bytes(void **state) {
   errand__heap_free(block);
 }
 
+static void failures_are_counted(void **state) {
+  (void) state;
+  uint64_t before = errand__heap_failures();
+  void *block = errand__heap_malloc(100);
+  assert_non_null(block);
+  assert_int_equal(errand__heap_failures(), before);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  volatile size_t most = PTRDIFF_MAX;
+  assert_null(errand__heap_malloc(most));
+  assert_null(errand__heap_calloc(1, most));
+  assert_null(errand__heap_realloc(block, most));
+  assert_int_equal(errand__heap_failures(), before + 3);
+#endif
+  errand__heap_free(block);
+}
+
 static void strdup_copies_the_nul(void **state) {
   (void) state;
   char *used = errand__heap_malloc(30);
@@ -177,6 +193,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_block_is_never_too_small, enter, leave),
       cmocka_unit_test_setup_teardown(calloc_clears_a_used_block, enter, leave),
       cmocka_unit_test_setup_teardown(realloc_keeps_the_bytes, enter, leave),
+      cmocka_unit_test_setup_teardown(failures_are_counted, enter, leave),
       cmocka_unit_test_setup_teardown(strdup_copies_the_nul, enter, leave),
       cmocka_unit_test_setup_teardown(what_is_kept_is_bounded, enter, leave),
       cmocka_unit_test_setup_teardown(other_sizes_are_not_kept, enter, leave),

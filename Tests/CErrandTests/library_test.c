@@ -85,6 +85,39 @@ static int64_t processor_milliseconds(void) {
   return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* A share of libcurl keeps the sessions of eight hosts alone. */
+static void tls_sessions_of_many_hosts_are_resumed(void **state) {
+  enum { HOSTS = 40 };
+  test_rig *rig = *state;
+  static char entries[HOSTS][64];
+  const char *resolve[HOSTS];
+  for (int i = 0; i < HOSTS; i++) {
+    snprintf(entries[i], sizeof entries[i], "h%d.test:%u:127.0.0.1", i,
+             nginx.ports[NGINX_TLS]);
+    resolve[i] = entries[i];
+  }
+  errand_options *options =
+      make((errand_options_init){.ca_file = nginx_file(&nginx, "certs/ca.pem"),
+                                 .insecure_accept_any_host_name = 1,
+                                 .resolve = resolve,
+                                 .resolve_count = HOSTS});
+  int resumed = 0;
+  for (int i = 0; i < 2 * HOSTS; i++) {
+    errand_request r =
+        rig_request("GET", text("https://h%d.test:%u/echo", i % HOSTS,
+                                nginx.ports[NGINX_TLS]));
+    r.options = options;
+    r.flags = ERRAND_REQUEST_FRESH_CONNECTION;
+    const test_result *end = rig_run(rig, &r);
+    rig_expect_response(end, 200, NULL);
+    errand_bytes head = errand_payload_head(end->end.payload);
+    resumed += bytes_contain(head, "X-Session-Reused: r");
+  }
+  printf("%d of %d sessions were resumed\n", resumed, HOSTS);
+  assert_true(resumed >= HOSTS * 9 / 10);
+  errand_options_release(options);
+}
+
 /* 41: the system's bundle of some 140 certificates is parsed once, not for
    20 ms with every connection. */
 static void the_bundle_is_parsed_once(void **state) {
@@ -117,6 +150,7 @@ int main(void) {
       cmocka_unit_test(features_are_told),
       RIG_TEST_ONE_LOOP(http2_only_where_it_can_be_trusted),
       RIG_TEST_ONE_LOOP(tls_sessions_are_resumed),
+      RIG_TEST_ONE_LOOP(tls_sessions_of_many_hosts_are_resumed),
       RIG_TEST_ONE_LOOP(the_bundle_is_parsed_once),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

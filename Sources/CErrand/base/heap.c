@@ -38,6 +38,18 @@ typedef struct thread_heap {
 static _Thread_local thread_heap *own
     __attribute__((tls_model("initial-exec")));
 
+static _Thread_local uint64_t own_failures
+    __attribute__((tls_model("initial-exec")));
+
+uint64_t errand__heap_failures(void) {
+  return own_failures;
+}
+
+static inline void *checked(void *block) {
+  own_failures += block == NULL;
+  return block;
+}
+
 static size_t small_size(size_t class) {
   return class * 16 + 8;
 }
@@ -95,7 +107,7 @@ static inline bool keep(thread_heap *heap, void *block) {
 void *errand__heap_malloc(size_t size) {
   thread_heap *heap = own;
   void *block = heap ? take(heap, size) : NULL;
-  return block ? block : malloc(size);
+  return block ? block : checked(malloc(size));
 }
 
 void *errand__heap_calloc(size_t count, size_t size) {
@@ -104,7 +116,7 @@ void *errand__heap_calloc(size_t count, size_t size) {
   if (__builtin_mul_overflow(count, size, &product))
     return NULL;
   void *block = heap ? take(heap, product) : NULL;
-  return block ? memset(block, 0, product) : calloc(1, product);
+  return block ? memset(block, 0, product) : checked(calloc(1, product));
 }
 
 void *errand__heap_realloc(void *old, size_t size) {
@@ -112,15 +124,16 @@ void *errand__heap_realloc(void *old, size_t size) {
   if (!old)
     return errand__heap_malloc(size);
   if (!heap || size > SMALL_MOST)
-    return realloc(old, size);
+    return checked(realloc(old, size));
   size_t usable = malloc_usable_size(old);
   if (usable > SMALL_MOST)
-    return realloc(old, size); /* which gives back what is no longer needed */
+    /* Which gives back what is no longer needed. */
+    return checked(realloc(old, size));
   if (size <= usable)
     return old;
   void *block = take(heap, size);
   if (!block)
-    return realloc(old, size);
+    return checked(realloc(old, size));
   memcpy(block, old, usable);
   errand__heap_free(old);
   return block;

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
   /* libcurl's receive buffer, CURL_MAX_WRITE_SIZE and a NUL. */
@@ -37,6 +38,9 @@ bool errand__heap_enter(bool always);
 /* Gives back what was kept. The thread must have entered, or this is
    nothing. */
 void errand__heap_leave(void);
+
+/* How often the functions below found no memory on this thread. */
+uint64_t errand__heap_failures(void);
 
 /* Bytes kept by this thread. */
 size_t errand__heap_kept(void);

@@ -33,13 +33,19 @@ static void in_child(void) {
  */
 static void keep_openssl_from_atexit(void) {
   typedef int (*init_crypto)(uint64_t options, const void *settings);
+  typedef int (*set_functions)(void *, void *, void *);
   union {
     void *pointer;
-    init_crypto function;
-  } symbol;
-  symbol.pointer = dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
-  if (symbol.pointer)
-    no_atexit = symbol.function(OPENSSL_INIT_NO_ATEXIT_BIT, NULL) == 1;
+    init_crypto init;
+    set_functions set;
+  } init = {dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto")},
+    set = {dlsym(RTLD_DEFAULT, "CRYPTO_set_mem_functions")};
+  /* Changes nothing, and fails once OpenSSL has allocated, as initialisations
+     do that load anything. Whether such a one registered the handler OpenSSL
+     does not tell. */
+  bool untouched = set.pointer && set.set(NULL, NULL, NULL) == 1;
+  if (init.pointer)
+    no_atexit = init.init(OPENSSL_INIT_NO_ATEXIT_BIT, NULL) == 1 && untouched;
 }
 
 /* Who allocates for libcurl; decided once. */

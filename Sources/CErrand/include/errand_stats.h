@@ -58,9 +58,9 @@ enum {
   ERRAND_FEATURE_HTTP2_DEFAULT = 256,
   /* This libcurl version is on the deny-list. */
   ERRAND_FEATURE_DENIED = 512,
-  /* OpenSSL was asked not to run its exit handler, which crashes live loops. A
-     program that has initialised OpenSSL before has registered it already, and
-     OpenSSL does not tell: it should pass OPENSSL_INIT_NO_ATEXIT itself. */
+  /* OpenSSL does not run its exit handler, which crashes live loops. Not said
+     where the program had initialised OpenSSL before: that may have registered
+     the handler, so it should pass OPENSSL_INIT_NO_ATEXIT itself. */
   ERRAND_FEATURE_NO_ATEXIT = 1024,
   /* Debug builds of CErrand. */
   ERRAND_FEATURE_DEBUG = 2048

@@ -12,6 +12,9 @@
    turn to close what is idle, and their peers one to do the same. */
 #define PAUSE_MS 20
 #define TRIES 3
+/* For so long after a want of descriptors a failure to connect may come of it,
+   whatever libcurl says: a resolver's getaddrinfo does not tell. */
+#define SHORT_MS 1000
 
 void errand__descriptors_refused(errand__transfer *t, int error) {
   struct errand_group *group = t->slot->realm->loop->group;
@@ -33,7 +36,13 @@ void errand__descriptors_follow(errand__loop *loop) {
     return;
   atomic_fetch_and_explicit(wanted, ~mine, memory_order_acq_rel);
   loop->out_of_descriptors = true;
+  loop->descriptors_short_until_ms = loop->now_ms + SHORT_MS;
   errand__realms_tend(loop);
+}
+
+static void tick_at(errand__loop *loop, uint64_t at_ms) {
+  if (!loop->descriptor_tick.armed || at_ms < loop->descriptor_tick.deadline_ms)
+    errand__wheel_add(&loop->wheel, &loop->descriptor_tick, at_ms);
 }
 
 bool errand__descriptors_retry(errand__loop *loop, errand__transfer *t) {
@@ -51,9 +60,8 @@ bool errand__descriptors_retry(errand__loop *loop, errand__transfer *t) {
   slot->fd = -1;
   slot->error[0] = '\0';
   curl_multi_remove_handle(slot->shard->multi, slot->easy);
-  uint64_t at = loop->now_ms + pause;
-  if (!loop->descriptor_tick.armed || at < loop->descriptor_tick.deadline_ms)
-    errand__wheel_add(&loop->wheel, &loop->descriptor_tick, at);
+  t->retry_at_ms = loop->now_ms + pause;
+  tick_at(loop, t->retry_at_ms);
   return true;
 }
 
@@ -63,6 +71,10 @@ void errand__descriptors_run(errand__loop *loop) {
     l = l->next;
     if (!t->awaits_descriptor)
       continue;
+    if (t->retry_at_ms > loop->now_ms) {
+      tick_at(loop, t->retry_at_ms);
+      continue;
+    }
     t->awaits_descriptor = false;
     t->reason = ERRAND_OK;
     if (curl_multi_add_handle(t->slot->shard->multi, t->slot->easy) != CURLM_OK)

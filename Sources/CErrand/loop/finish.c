@@ -72,8 +72,13 @@ static bool is_reusable(const errand__transfer *t, errand_status status,
  * that is yet to be opened (http2_data_done), and looks at it when nghttp2
  * drops the HEADERS (on_stream_close). A response says that they were sent.
  */
-static bool may_be_named(const errand__transfer *t) {
-  return t->counted_http2 && t->phase >= ERRAND__SENDING &&
+static bool may_be_named(const errand__loop *loop, const errand__transfer *t) {
+  const errand__slot *slot = t->slot;
+  bool may_speak_http2 =
+      slot->options->http2 &&
+      (t->url_parts.secure || slot->options->prior_knowledge) &&
+      (slot->fd < 0 || errand__fd_may_speak(&loop->fds, slot->fd));
+  return may_speak_http2 && t->phase >= ERRAND__SENDING &&
          t->header_bytes == 0 && errand__curl_keeps_ended_streams();
 }
 
@@ -97,6 +102,7 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   errand__descriptors_describe(slot, record);
   complete_payload(slot, record->status != ERRAND_OK, record);
   give_up_held(t);
+  bool named = may_be_named(loop, t);
   curl_multi_remove_handle(shard->multi, slot->easy);
   errand__shard_touch(shard);
   errand__shard_left(shard);
@@ -106,7 +112,7 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   if (t->counted_http2 && t->http_major == 1)
     errand__fd_set_may_speak(&loop->fds, slot->fd, false);
   loop->freed |= t->http_major == 1 && errand__curl_keeps_unclean_connections();
-  if (may_be_named(t))
+  if (named)
     errand__slot_leave(slot);
   else
     errand__slot_give(slot, is_reusable(t, status, code, record));

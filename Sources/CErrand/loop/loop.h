@@ -74,7 +74,8 @@ typedef struct errand__loop {
   bool freed; /* connections became idle since their sockets were looked at */
   bool deferred_all; /* some shard asked for curl_multi_socket_all */
   bool ended;
-  bool out_of_descriptors; /* idle connections are to be closed */
+  bool out_of_descriptors;             /* idle connections are to be closed */
+  uint64_t descriptors_short_until_ms; /* failures say nothing of a host */
   uint64_t now_ms;
   uint64_t timer_at_ms; /* of `timer`; ERRAND__WHEEL_NEVER */
 

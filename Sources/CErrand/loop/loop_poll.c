@@ -50,15 +50,24 @@ static uint64_t socket_identity(void *context, int fd) {
  * it takes for the next response (7c5637b8b4). It does see one at its end, so
  * the socket behind the number is exchanged for one whose peer has closed.
  */
-static void end_socket(int fd) {
+static bool end_socket(int fd) {
   int pair[2];
-  if (!errand__curl_keeps_unclean_connections() ||
-      socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+  if (!errand__curl_keeps_unclean_connections())
+    return true;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
                  pair) != 0)
-    return;
+    return false;
   close(pair[1]);
-  (void) dup3(pair[0], fd, O_CLOEXEC);
+  bool ended = dup3(pair[0], fd, O_CLOEXEC) >= 0;
   close(pair[0]);
+  return ended;
+}
+
+/* The connection is used no more, nor is its shard where there is no descriptor
+   for that. */
+static void end_connection(errand__shard *shard, int fd) {
+  if (!end_socket(fd))
+    errand__shard_retire(shard);
 }
 
 static bool peer_has_gone(int fd) {
@@ -98,7 +107,7 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
       if (errand__fd_may_speak(&loop->fds, fd) ||
           errand__socket_is_used(loop, shard, fd))
         return;
-      end_socket(fd);
+      end_connection(shard, fd);
       shard->hung_up = true;
       errand__loop_keep_ticking(loop);
       return;
@@ -109,7 +118,7 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
       return;
     shard->hung_up = true;
     if (failed)
-      end_socket(fd);
+      end_connection(shard, fd);
     errand__loop_keep_ticking(loop);
     return;
   }

@@ -80,9 +80,33 @@ static CURLM *make_multi(errand__shard *shard, uint32_t limit) {
 }
 
 static void free_realm(errand__realm *realm) {
-  if (realm->share)
-    curl_share_cleanup(realm->share);
+  for (size_t i = 0; i < ERRAND__SHARES; i++)
+    if (realm->shares[i])
+      curl_share_cleanup(realm->shares[i]);
   errand__free(realm);
+}
+
+static CURLSH *make_share(void) {
+  CURLSH *share = curl_share_init();
+  if (share && (curl_share_setopt(share, CURLSHOPT_SHARE,
+                                  CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK ||
+                curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) !=
+                    CURLSHE_OK)) {
+    curl_share_cleanup(share);
+    return NULL;
+  }
+  return share;
+}
+
+CURLSH *errand__realm_share(errand__realm *realm, bool secure,
+                            uint64_t origin_hash) {
+  size_t index = 0;
+  if (secure)
+    index =
+        1 + (origin_hash * 0x9e3779b97f4a7c15u >> 32) % (ERRAND__SHARES - 1);
+  if (!realm->shares[index])
+    realm->shares[index] = make_share();
+  return realm->shares[index];
 }
 
 errand__realm *errand__realm_for(errand__loop *loop, uint64_t identity) {
@@ -104,15 +128,6 @@ errand__realm *errand__realm_for(errand__loop *loop, uint64_t identity) {
   for (size_t i = 0; i < ERRAND__SLOT_LISTS; i++)
     errand__list_init(&realm->slots[i]);
   errand__list_init(&realm->slots_by_age);
-  realm->share = curl_share_init();
-  if (!realm->share ||
-      curl_share_setopt(realm->share, CURLSHOPT_SHARE,
-                        CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK ||
-      curl_share_setopt(realm->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) !=
-          CURLSHE_OK) {
-    free_realm(realm);
-    return NULL;
-  }
   errand__list_append(&loop->realms, &realm->link);
   if (identity == 0)
     loop->commons = realm;
@@ -162,7 +177,7 @@ static errand__shard *roomy_shard(const errand__realm *realm, uint32_t limit) {
   for (errand__list *l = realm->roomy.next;
        l != &realm->roomy && looked < LOOK_AT; l = l->next, looked++) {
     errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, room_link);
-    if (shard->broken || shard->retired)
+    if (shard->broken)
       continue;
     if (shard->origin_count < limit)
       return shard;
@@ -211,8 +226,17 @@ void errand__shard_entered(errand__shard *shard, errand__origin *origin) {
 void errand__shard_left(errand__shard *shard) {
   shard->in_flight--;
   /* First: it has a connection that was just used. */
-  if (errand__list_is_empty(&shard->room_link))
+  if (errand__list_is_empty(&shard->room_link) && !shard->retired)
     errand__list_prepend(&shard->realm->roomy, &shard->room_link);
+}
+
+void errand__shard_retire(errand__shard *shard) {
+  if (shard->retired)
+    return;
+  shard->retired = true;
+  shard->realm->shard_count--;
+  errand__list_remove(&shard->room_link);
+  errand__loop_keep_ticking(shard->realm->loop);
 }
 
 void errand__shard_touch(errand__shard *shard) {
@@ -313,7 +337,8 @@ void errand__shard_discard(errand__shard *shard) {
     forget_origin(
         ERRAND__CONTAINER(shard->origins.next, errand__origin, shard_link));
   errand__list_remove(&shard->room_link);
-  shard->realm->shard_count--;
+  if (!shard->retired)
+    shard->realm->shard_count--;
   errand__list_remove(&shard->dirty_link);
   errand__list_remove(&shard->kicked_link);
   errand__list_remove(&shard->link);

@@ -19,14 +19,19 @@ struct errand__origin;
 #define ERRAND__SLOT_LISTS_LOG2 5
 #define ERRAND__SLOT_LISTS (1 << ERRAND__SLOT_LISTS_LOG2)
 
+/* A share of libcurl keeps the TLS sessions of eight hosts (25 from 8.12 on,
+   neither can be set), so that the origins of https are spread over several. */
+#define ERRAND__SHARES 17
+
 typedef struct errand__realm {
   errand__list link;
   errand__loop *loop;
   uint64_t identity;
-  CURLSH *share; /* no lock callbacks: one thread */
+  /* No lock callbacks: one thread. The first is for http and for proxies. */
+  CURLSH *shares[ERRAND__SHARES];
   errand__list shards;
-  errand__list roomy; /* those of them that have room */
-  size_t shard_count;
+  errand__list roomy;                     /* those of them that have room */
+  size_t shard_count;                     /* without the retired */
   errand__list slots[ERRAND__SLOT_LISTS]; /* idle ones, last used first */
   errand__list slots_by_age;              /* all of them, last used first */
   size_t idle_slots;
@@ -52,13 +57,17 @@ typedef struct errand__shard {
   bool kick;              /* the timer is due */
   bool socket_all;        /* an address refused; see errand__shard_kick */
   bool hung_up;           /* an idle connection's peer has gone */
-  bool retired;           /* gets no more requests; see errand__slot_leave */
+  bool retired;           /* see errand__shard_retire */
   errand__list left;      /* slots that its connections may still name */
   bool broken;            /* its state is undefined: fail all, make it anew */
 } errand__shard;
 
 /* The realm of an identity, made on demand. Returns: NULL: out of memory. */
 errand__realm *errand__realm_for(errand__loop *loop, uint64_t identity);
+
+/* What easy handles for the origin share. Returns: NULL: out of memory. */
+CURLSH *errand__realm_share(errand__realm *realm, bool secure,
+                            uint64_t origin_hash);
 
 /* A shard of the realm with room: the one where the origin last started, so
    that kept connections are found again; else one with room for another
@@ -69,6 +78,9 @@ errand__shard *errand__shard_for(errand__realm *realm,
 /* A request of the origin is in the shard, or has left it. */
 void errand__shard_entered(errand__shard *shard, struct errand__origin *origin);
 void errand__shard_left(errand__shard *shard);
+
+/* It gets no more requests, and is freed when those it has have ended. */
+void errand__shard_retire(errand__shard *shard);
 
 /* The origin is about to be freed. */
 void errand__shard_forget(struct errand__origin *origin);

@@ -1,4 +1,5 @@
 /* From waiting to inside libcurl. */
+#include "base/heap.h"
 #include "group/group.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"
@@ -43,6 +44,7 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
 
 void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
   t->started_ns = uv_hrtime();
+  t->heap_failures = errand__heap_failures();
   t->started_ms = t->connecting_ms = loop->now_ms;
   errand__counter_sub(&loop->group->queued, 1);
   errand_status status = enter_libcurl(loop, t);

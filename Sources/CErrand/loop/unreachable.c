@@ -40,7 +40,8 @@ static int64_t verdict(const errand__transfer *t, const errand_record *record) {
 void errand__origin_failed(errand__loop *loop, errand__origin *o,
                            const errand__transfer *t,
                            const errand_record *record) {
-  int64_t patience = loop->out_of_descriptors ? 0 : verdict(t, record);
+  bool is_ours = loop->now_ms < loop->descriptors_short_until_ms;
+  int64_t patience = is_ours ? 0 : verdict(t, record);
   if (patience > 0 &&
       (o->failure == ERRAND_OK || patience > o->failure_patience)) {
     o->failure = record->status;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "group/process.h"
 
 /*
@@ -126,9 +127,11 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
     return ERRAND_LIMIT_HEADER_BYTES;
 #endif
   case CURLE_OUT_OF_MEMORY:
-    /* What 7.88.1 says of a header line above 100 KiB. */
+    /* What 7.88.1 says of a header line above 100 KiB. Where the program has
+       given libcurl an allocator of its own nothing tells the two apart. */
     if (!errand__is_connecting(t) && !t->head_done &&
-        errand__curl_version() < 0x080600)
+        errand__curl_version() < 0x080600 &&
+        t->heap_failures == errand__heap_failures())
       return ERRAND_LIMIT_HEADER_BYTES;
     return ERRAND_OUT_OF_MEMORY;
   case CURLE_NOT_BUILT_IN:

@@ -139,8 +139,6 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
   if (slot->jar) {
     pointer(&s, CURLOPT_SHARE, errand__jar_share(slot->jar));
     pointer(&s, CURLOPT_COOKIEFILE, ""); /* turns the engine on */
-  } else {
-    pointer(&s, CURLOPT_SHARE, slot->realm->share);
   }
   /* Otherwise removing a handle that resolves joins its resolver thread. */
   if (errand__curl_version() < 0x080e00)
@@ -279,6 +277,23 @@ static void set_resolve(setter *s, errand__slot *slot) {
   slot->resolves = slot->shard->serial;
 }
 
+/* The addresses of CURLOPT_RESOLVE are in the share, too. */
+static void set_share(setter *s, errand__slot *slot,
+                      const errand__transfer *t) {
+  if (slot->jar)
+    return;
+  CURLSH *share =
+      errand__realm_share(slot->realm, t->url_parts.secure, t->origin_hash);
+  if (share == slot->share && share)
+    return;
+  if (!share)
+    s->code = CURLE_OUT_OF_MEMORY;
+  pointer(s, CURLOPT_SHARE, share);
+  if (slot->options->resolve)
+    pointer(s, CURLOPT_RESOLVE, slot->options->resolve);
+  slot->share = share;
+}
+
 /* What is sent by a request without fields of its own. */
 static const struct curl_slist *own_fields(const errand__slot *slot) {
   const errand_options *o = slot->options;
@@ -287,6 +302,7 @@ static const struct curl_slist *own_fields(const errand__slot *slot) {
 
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   setter s = {slot->easy, CURLE_OK};
+  set_share(&s, slot, t);
   set_url(&s, slot, t);
   set_resolve(&s, slot);
   if (t->headers || slot->has_headers) {

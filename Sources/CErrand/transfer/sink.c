@@ -118,13 +118,17 @@ static bool tells_head(const errand__transfer *t) {
 static bool report_head(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
-  errand__scratch *head = &slot->scratch;
+  /* Where trailers came while it was held, the scratch has these by now. */
+  errand_bytes head =
+      t->payload ? errand_payload_head(t->payload)
+                 : (errand_bytes){(const uint8_t *) slot->scratch.bytes,
+                                  slot->scratch.length};
   char addresses[ERRAND__ADDRESSES_MAX];
   if (!errand__loop_reserve_records(loop, 1))
     return false;
   errand__addresses(slot->easy, addresses);
-  errand_payload *payload =
-      errand__payload_create(head->bytes, head->length, addresses, 0);
+  errand_payload *payload = errand__payload_create((const char *) head.data,
+                                                   head.length, addresses, 0);
   if (!payload)
     return false;
   errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
@@ -135,7 +139,11 @@ static bool report_head(errand__slot *slot) {
   record->http_major = t->http_major;
   record->http_minor = t->http_minor;
   if (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) {
-    head->length = 0; /* a buffered response needs it again */
+    /* A buffered response needs it again. */
+    if (!t->payload)
+      slot->scratch.length = 0;
+    errand_payload_free(t->payload);
+    t->payload = NULL;
     t->head_sent = true;
   }
   return true;

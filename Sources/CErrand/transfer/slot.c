@@ -84,9 +84,8 @@ void errand__slot_leave(errand__slot *slot) {
   errand__shard *shard = slot->shard;
   slot->transfer = NULL;
   slot->fd = -1;
-  shard->retired = true;
   errand__list_append(&shard->left, &slot->link);
-  errand__loop_keep_ticking(slot->realm->loop);
+  errand__shard_retire(shard);
 }
 
 void errand__slots_left(errand__shard *shard) {

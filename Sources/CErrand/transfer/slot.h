@@ -30,6 +30,7 @@ typedef struct errand__slot {
   errand__transfer *transfer; /* while in use */
   int fd; /* what libcurl last watched for it, while in use; -1: nothing */
   errand_options *options; /* applied; one reference */
+  CURLSH *share;           /* its realm's, where it has no jar */
   struct errand__jar *jar; /* whose cookies it uses; NULL: none */
   errand__scratch scratch;
   struct errand__decoder *decoder; /* of the body under way; NULL: none */

@@ -84,7 +84,7 @@ int errand__on_close(void *context, curl_socket_t fd) {
 static void another_round(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   t->phase = ERRAND__SENDING;
-  t->head_done = t->head_held = false;
+  t->head_done = t->head_held = t->in_head = t->first_field = false;
   t->codings.count = 0;
   errand__slot_drop_decoder(slot);
   t->trailers_begun = t->body_begun = false;

@@ -90,6 +90,7 @@ typedef struct errand__transfer {
   uint64_t started_ns;
   uint64_t submitted_ms;
   uint64_t started_ms;
+  uint64_t heap_failures; /* of the loop's thread, as it started */
   uint64_t connecting_ms; /* began to connect, the last time */
   uint64_t sent_ms;       /* ready to send, or last upload progress */
   uint64_t activity_ms;   /* last byte either way */
@@ -143,8 +144,9 @@ typedef struct errand__transfer {
   bool counted_http2;       /* in its origin's `http2_active` */
   uint8_t connects;         /* times it became ready to send */
   uint8_t descriptor_tries; /* times it is tried again for want of one */
-  bool awaits_descriptor;   /* until the loop's descriptor_tick */
-  int descriptor_error;     /* errno of the socket() that failed last */
+  bool awaits_descriptor;   /* until retry_at_ms */
+  uint64_t retry_at_ms;
+  int descriptor_error; /* errno of the socket() that failed last */
 } errand__transfer;
 
 /*
