@@ -124,6 +124,25 @@ private struct Refused: Error {}
         await client.shutdown()
     }
 
+    /// The response in the error of a replay that was never sent is another request's: it leads nowhere.
+    @Test func aRefusedReplayIsNotFollowed() async throws {
+        let stub = StubTransport { .response(status: $0.url.hasSuffix("/x") ? 503 : 200) }
+        let client = Client.stubbed(stub)
+        let thrown = ErrandError.receiveFailed.with(
+            response: Response(statusCode: 302, headers: [.location: "http://test/elsewhere"]))
+        let interceptor = Intercept(
+            prepare: { request, context in
+                if context.replays > 0 { throw thrown }
+                return request
+            }, replays: { result, _ in result.response?.statusCode == 503 })
+        guard case .failure(let error) = await client.result(of: GetIntercepted(interceptors: [interceptor])) else {
+            return #expect(Bool(false), "it succeeded")
+        }
+        #expect(error == .receiveFailed)
+        #expect(stub.submitted.map(\.url) == ["http://test/x"])
+        await client.shutdown()
+    }
+
     /// A replay counts its redirects afresh, and a redirect is not prepared again.
     @Test func redirectsAndReplays() async throws {
         let answers = Mutex(0)

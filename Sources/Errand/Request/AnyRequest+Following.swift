@@ -44,7 +44,10 @@ extension AnyRequest {
             return sendAgain(result, by: builder, inPlace: inPlace)
         case .failure(let error):
             // A redirect is decided by its head (RFC 9110 15.4), whatever became of a body that nobody reads.
-            if let response = error.response, RedirectRules.isRedirect(response.statusCode), error.isOfBody {
+            // A replay that an interceptor refused was no transfer: the response of its error is another one's.
+            if let response = error.response, RedirectRules.isRedirect(response.statusCode), error.isOfBody,
+                !core.withLock({ $0.isReplayUnsent })
+            {
                 return follow(response, endedBy: result, by: builder, inPlace: inPlace)
             }
             return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)

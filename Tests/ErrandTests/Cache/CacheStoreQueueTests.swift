@@ -62,6 +62,23 @@ import Testing
         #expect(store.records.read(one)?.version == 31)
     }
 
+    /// Reads go before changes: an update that is made later than a change that came after it does not undo that change.
+    @Test(arguments: [true, false]) func anUpdateUndoesNoLaterChange(isRemoval: Bool) async throws {
+        let queue = queue()
+        let one = try key(1)
+        try store.records.write(record(1), for: one)
+        try await block(queue)
+        queue.update(one) { _ in record(7) }
+        if isRemoval { queue.remove(one) } else { queue.write(record(9), for: one) }
+        store.release()
+        await queue.flush()
+        #expect(store.records.read(one)?.version == (isRemoval ? nil : 9))
+        // One that comes later still finds and changes that.
+        queue.update(one) { present in record((present?.version ?? 0) + 20) }
+        await queue.flush()
+        #expect(store.records.read(one)?.version == (isRemoval ? 20 : 29))
+    }
+
     /// A barrier that came after an update removes what the update wrote.
     @Test func anUpdateComesBeforeALaterBarrier() async throws {
         let queue = queue()

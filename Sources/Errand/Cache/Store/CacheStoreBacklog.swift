@@ -81,8 +81,15 @@ struct CacheStoreBacklog: Sendable {
     private var isBarrierRunning = false
     private var isDraining = false
     private var wereReadsLast = false
-    /// How many updates of a key wait, or are being made.
-    private var updates: [CacheKey: Int] = [:]
+    /// The updates of a key that wait, or are being made.
+    private struct Updates {
+        /// ``lastTicket`` as each of them came, in their order.
+        var tickets: [UInt64] = []
+        /// The last change of the key that came since then and is no update's.
+        var lastChange: UInt64 = 0
+    }
+
+    private var updates: [CacheKey: Updates] = [:]
 
     /// So often is a removal tried again.
     private static let retries = 3
@@ -111,15 +118,17 @@ struct CacheStoreBacklog: Sendable {
 
     mutating func read(_ read: Read) -> Bool {
         stretches[stretches.count - 1].reads.append(read)
-        if read.isUpdate { updates[read.key, default: 0] += 1 }
+        if read.isUpdate { updates[read.key, default: Updates()].tickets.append(lastTicket) }
         return startDraining()
     }
 
     /// What a read that is an update has led to, right after it. `nil`: nothing. It stands where the read stood: before what
-    /// barriers that have come since then remove.
+    /// barriers that have come since then remove, and before changes of the key that have come since then.
     mutating func updated(_ key: CacheKey, to record: CacheRecord?) {
-        updates[key] = updates[key].flatMap { $0 > 1 ? $0 - 1 : nil }
-        guard let record else { return }
+        guard var waiting = updates[key], let ticket = waiting.tickets.first else { return }
+        waiting.tickets.removeFirst()
+        updates[key] = waiting.tickets.isEmpty ? nil : waiting
+        guard let record, waiting.lastChange <= ticket else { return }
         let size = record.byteCount
         let hasRoom = bytes - replaceable(key, in: 0) + size <= bytesAtMost
         bytes -= replaceable(key, in: 0)
@@ -231,6 +240,7 @@ struct CacheStoreBacklog: Sendable {
         }
         bytes -= replaceable(key)
         append(change, bytes: size, to: key, retries: Self.retries, in: last)
+        updates[key]?.lastChange = lastTicket
         return startDraining()
     }
 
