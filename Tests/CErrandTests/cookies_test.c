@@ -254,6 +254,15 @@ static void an_empty_path_is_the_root(void **state) {
   errand_cookie_list *list = list_of(rig);
   assert_int_equal(list->count, 1);
   assert_string_equal(list->cookies[0].path, "/");
+  /* As it is listed, so it is replaced and removed. */
+  errand_cookie changed = list->cookies[0];
+  changed.value = "2";
+  assert_int_equal(errand_cookies_set(rig->group, &changed), ERRAND_OK);
+  assert_string_equal(sent_to(rig, "h0.errand.test", "/b"), "e=2");
+  changed.expires = 1;
+  assert_int_equal(errand_cookies_set(rig->group, &changed), ERRAND_OK);
+  assert_int_equal(count_of(rig), 0);
+  assert_string_equal(sent_to(rig, "h0.errand.test", "/b"), "");
   errand_cookies_free(list);
 }
 

@@ -7,9 +7,6 @@
 #include "group/group.h"
 #include "group/process.h"
 
-/* The longest line that errand__cookie_is_valid lets through. */
-#define LINE_ROOM 8192
-
 static errand_status gate(const errand_group *group) {
   if (errand__process_forked())
     return ERRAND_FORKED;
@@ -63,14 +60,16 @@ void errand_cookies_free(errand_cookie_list *list) {
 
 errand_status errand_cookies_set(errand_group *group,
                                  const errand_cookie *cookie) {
-  char line[LINE_ROOM];
+  char line[ERRAND__COOKIE_LINE];
   errand_status status = gate(group);
   if (status != ERRAND_OK)
     return status;
   if (!errand__cookie_is_valid(cookie) ||
       !errand__cookie_format(cookie, line, sizeof line))
     return ERRAND_INVALID_ARGUMENT;
-  return errand__jar_order(group->jar, line);
+  if (strcmp(cookie->path, "/") == 0)
+    status = errand__jar_give_paths(group->jar);
+  return status == ERRAND_OK ? errand__jar_order(group->jar, line) : status;
 }
 
 errand_status errand_cookies_clear(errand_group *group, int session_only) {

@@ -1,6 +1,7 @@
 #include "group/jar.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -8,7 +9,8 @@ struct errand__jar {
   CURLSH *share;
   char *file;
   /* One for each kind of data that libcurl locks; cookies, and the count of
-     the share's users. Held for moments, by loops and callers. */
+     the share's users. Held for moments, by loops and callers. Recursive, for
+     what takes several steps (errand__jar_give_paths). */
   pthread_mutex_t locks[CURL_LOCK_DATA_LAST];
 };
 
@@ -43,8 +45,12 @@ errand_status errand__jar_create(const char *file, errand__jar **out) {
   errand__jar *jar = errand__calloc(1, sizeof *jar);
   if (!jar)
     return ERRAND_OUT_OF_MEMORY;
+  pthread_mutexattr_t recursive;
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
   for (int i = 0; i < CURL_LOCK_DATA_LAST; i++)
-    pthread_mutex_init(&jar->locks[i], NULL);
+    pthread_mutex_init(&jar->locks[i], &recursive);
+  pthread_mutexattr_destroy(&recursive);
   if (file && !(jar->file = errand__strdup(file)))
     status = ERRAND_OUT_OF_MEMORY;
   if (status == ERRAND_OK && !make_share(jar))
@@ -105,4 +111,41 @@ errand_status errand__jar_order(errand__jar *jar, const char *order) {
   CURLcode code = curl_easy_setopt(easy, CURLOPT_COOKIELIST, order);
   curl_easy_cleanup(easy);
   return code == CURLE_OK ? ERRAND_OK : ERRAND_OUT_OF_MEMORY;
+}
+
+/* The third field is empty. */
+static bool has_no_path(const char *line) {
+  const char *tab = strchr(line, '\t');
+  tab = tab ? strchr(tab + 1, '\t') : NULL;
+  return tab && tab[1] == '\t';
+}
+
+static errand_status add_again(errand__jar *jar, char *line) {
+  char whole[ERRAND__COOKIE_LINE];
+  errand_cookie cookie;
+  if (!has_no_path(line))
+    return errand__jar_order(jar, line);
+  return errand__cookie_parse(line, &cookie) &&
+                 errand__cookie_format(&cookie, whole, sizeof whole)
+             ? errand__jar_order(jar, whole)
+             : ERRAND_OK;
+}
+
+errand_status errand__jar_give_paths(errand__jar *jar) {
+  struct curl_slist *lines;
+  bool any = false;
+  pthread_mutex_lock(&jar->locks[CURL_LOCK_DATA_COOKIE]);
+  errand_status status = errand__jar_lines(jar, &lines);
+  for (const struct curl_slist *l = lines; l && !any; l = l->next)
+    any = has_no_path(l->data);
+  if (any)
+    status = errand__jar_order(jar, "ALL");
+  if (any && status == ERRAND_OK)
+    for (struct curl_slist *l = lines; l; l = l->next) {
+      errand_status added = add_again(jar, l->data);
+      status = status == ERRAND_OK ? added : status;
+    }
+  pthread_mutex_unlock(&jar->locks[CURL_LOCK_DATA_COOKIE]);
+  curl_slist_free_all(lines);
+  return status;
 }

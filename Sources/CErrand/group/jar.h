@@ -38,6 +38,11 @@ errand_status errand__jar_lines(errand__jar *jar, struct curl_slist **out);
    Returns: OK, OUT_OF_MEMORY. */
 errand_status errand__jar_order(errand__jar *jar, const char *order);
 
+/* libcurl keeps the cookie of an empty "Path=" with no path, by which nothing
+   replaces it: such cookies get the path "/" here. Thread: any.
+   Returns: OK, OUT_OF_MEMORY. */
+errand_status errand__jar_give_paths(errand__jar *jar);
+
 /* Thread: any but a loop's.  Returns: OK, FILE_UNWRITABLE, OUT_OF_MEMORY. */
 errand_status errand__jar_save(errand__jar *jar);
 
@@ -52,6 +57,9 @@ bool errand__cookie_parse(char *line, errand_cookie *out);
 /* Whether the line of a cookie says what the cookie says, and libcurl will
    take it; cookie_line.c. */
 bool errand__cookie_is_valid(const errand_cookie *cookie);
+
+/* The longest line that errand__cookie_is_valid lets through. */
+#define ERRAND__COOKIE_LINE 8192
 
 /* A Netscape line, NUL-terminated, of at most `room` bytes.
    Returns: false where it does not fit. */
