@@ -266,6 +266,23 @@ static void an_empty_path_is_the_root(void **state) {
   errand_cookies_free(list);
 }
 
+/* As curl matches by it, also once it was saved. */
+static void a_path_in_quotes(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/set",
+         SET("Set-Cookie: a=1; Path=\"/p\"\r\nSet-Cookie: b=1; Path=\"/p;\"\r\n"
+             "Set-Cookie: c=1; Path=p\r\n"));
+  RIG_ON(rig, NULL, SET(""));
+  sent_to(rig, "h0.errand.test", "/set");
+  errand_cookie_list *list = list_of(rig);
+  assert_int_equal(list->count, 3);
+  for (size_t i = 0; i < list->count; i++) {
+    bool is_root = list->cookies[i].name[0] == 'c';
+    assert_string_equal(list->cookies[i].path, is_root ? "/" : "/p");
+  }
+  errand_cookies_free(list);
+}
+
 static void wrong_cookies(void **state) {
   test_rig *rig = *state;
   const errand_cookie good = {
@@ -438,6 +455,7 @@ int main(void) {
       TEST(a_host_field_is_of_its_request_alone),
       TEST(set_list_and_clear),
       TEST(an_empty_path_is_the_root),
+      TEST(a_path_in_quotes),
       TEST(wrong_cookies),
       RIG_TEST(nothing_without_a_jar),
       FILE_TEST(a_file_is_written, set_up_file),

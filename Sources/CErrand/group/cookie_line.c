@@ -17,6 +17,23 @@
 
 static const char http_only[] = "#HttpOnly_";
 
+/*
+ * The path that libcurl matches by, where it lists the one that was sent
+ * (sanitize_cookie_path): quotes around it are left out, and one that does not
+ * begin with '/' is "/". It keeps an empty "Path=" as it is, and sends the
+ * cookie to every path.
+ */
+static const char *effective_path(char *path) {
+  size_t length = strlen(path);
+  if (length > 0 && path[0] == '"') {
+    path++;
+    length--;
+  }
+  if (length > 0 && path[length - 1] == '"')
+    path[length - 1] = '\0';
+  return path[0] == '/' ? path : "/";
+}
+
 bool errand__cookie_parse(char *line, errand_cookie *out) {
   char *fields[FIELDS];
   *out = (errand_cookie){.flags = 0};
@@ -39,9 +56,7 @@ bool errand__cookie_parse(char *line, errand_cookie *out) {
   out->domain = fields[0] + (fields[0][0] == '.');
   if (strcasecmp(fields[1], "TRUE") == 0)
     out->flags |= ERRAND_COOKIE_SUBDOMAINS;
-  /* libcurl keeps a "Path=" as it is written, and sends its cookie to every
-     path (sanitize_cookie_path). */
-  out->path = fields[2][0] ? fields[2] : "/";
+  out->path = effective_path(fields[2]);
   if (strcasecmp(fields[3], "TRUE") == 0)
     out->flags |= ERRAND_COOKIE_SECURE;
   out->expires = strtoll(fields[4], NULL, 10);
