@@ -67,7 +67,7 @@ package enum RedirectRules {
             return .fail(refused(response, "the redirect leads from https to http"))
         }
         guard hops < policy.limit else {
-            let message = "the \(hops + 1). redirect is beyond the limit of \(policy.limit)"
+            let message = "stopped after \(policy.limit) \(policy.limit == 1 ? "redirect" : "redirects")"
             return .fail(.tooManyRedirects.with(message: message, response: response))
         }
         var next = proposal(sent, status: response.statusCode, from: source, to: target)

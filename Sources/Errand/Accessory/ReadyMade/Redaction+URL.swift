@@ -6,23 +6,26 @@ extension Redaction {
         self.url(url, depth: 0)
     }
 
-    /// A URL of no request yet, quoted, as an error's message may show it: without the secrets of ``standard``, and
-    /// without what stands before an `@` where an authority was meant.
-    static func quoted(_ url: String) -> String {
+    /// A URL of no request yet, quoted, as an error's message may show it; see ``shown(_:)``.
+    static func quoted(_ url: String) -> String { shown(url).debugDescription }
+
+    /// A URL of no request yet, sound or not: without the secrets of ``standard``, and without what stands before an `@`
+    /// where an authority was meant.
+    package static func shown(_ url: String) -> String {
         let shown = standard.url(url)
         var parts = URLReference(shown)
         let segment = parts.path.prefix { $0 != "/" }
         guard parts.authority?.isEmpty ?? true, let mark = shown.utf8.lastIndex(of: UInt8(ascii: "@")) else {
-            return shown.debugDescription
+            return shown
         }
         if parts.authority != nil {
             // `http:///ada:secret@host`
             parts.path = Self.placeholder + shown[mark...]
-            return parts.text.debugDescription
+            return parts.text
         }
         // `ada:secret@host/x` reads as a scheme and a path.
-        guard segment.utf8.contains(UInt8(ascii: "@")) else { return shown.debugDescription }
-        return (Self.placeholder + shown[mark...]).debugDescription
+        guard segment.utf8.contains(UInt8(ascii: "@")) else { return shown }
+        return Self.placeholder + shown[mark...]
     }
 
     /// How many URLs may stand within each other; what is deeper is hidden.
