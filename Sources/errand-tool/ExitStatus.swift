@@ -19,7 +19,10 @@ enum ExitStatus: Int32, CaseIterable {
     case internalFailure = 70
     case system = 71
     case outputFile = 73
+    case hangup = 129
     case interrupted = 130
+    case brokenPipe = 141
+    case terminated = 143
 
     var meaning: String {
         switch self {
@@ -42,7 +45,10 @@ enum ExitStatus: Int32, CaseIterable {
         case .system:
             "the system refused memory, a thread or a descriptor, too many requests wait, or this libcurl is known to be broken"
         case .outputFile: "the output cannot be written; download: or it exists already, or another download writes it"
-        case .interrupted: "interrupted"
+        case .hangup: "ended by SIGHUP, after what was begun was tidied up"
+        case .interrupted: "interrupted (SIGINT)"
+        case .brokenPipe: "ended by SIGPIPE, without a word: whoever reads the output has gone, as head does"
+        case .terminated: "ended by SIGTERM, after what was begun was tidied up"
         }
     }
 

@@ -16,19 +16,46 @@ struct ToolError: Error {
         self.init(ExitStatus(error), ToolError.text(error))
     }
 
-    /// `resolveFailed: Could not resolve host: example.invalid (curl 6)`.
+    init(_ failure: FetchResult.Failure) {
+        self.init(failure.exit, failure.message)
+    }
+
+    /// `resolveFailed: Could not resolve host: example.invalid (curl 6)`, with the option that helps where there is one.
     static func text(_ error: ErrandError) -> String {
         let status = ExitStatus(error)
         var text = "\(error.shortDescription): "
         // Where the engine itself ended it, libcurl only knows that it was told to stop.
         text += status.isOurs ? fixedText(error) : error.message
-        if status == .limit { text += "; see --max-body" }
         if let curlCode = error.curlCode, !status.isOurs { text += " (curl \(curlCode))" }
         if let number = error.systemErrorCode {
             let reason = String(cString: strerror(Int32(clamping: number)))
             if !text.hasSuffix(reason) { text += " (\(reason))" }
         }
-        return text
+        return text + (option(for: error).map { "; see \($0)" } ?? "")
+    }
+
+    /// What would have let it go on.
+    private static func option(for error: ErrandError) -> String? {
+        switch error {
+        case .timeoutConnect: "--connect-timeout"
+        case .timeoutFirstByte: "--first-byte-timeout"
+        case .timeoutIdle: "--idle-timeout"
+        case .timeoutTotal: "--timeout"
+        case .limitBodyBytes, .limitDecodedBytes: "--max-body"
+        case .tooManyRedirects: "--max-redirects"
+        case .tlsUntrusted: "--cacert"
+        case .fileExists where error.message.hasSuffix("exists already"): "--overwrite and --no-clobber"
+        default: nil
+        }
+    }
+
+    /// The same of a URL that was given; with what may have been meant, where it cannot be sent.
+    static func text(_ error: ErrandError, of url: String) -> String {
+        let text = text(error)
+        guard error == .invalidURL || error == .unsupportedScheme, let meant = URLArgument.suggestion(for: url) else {
+            return text
+        }
+        return text + "; did you mean \(Shown.url(meant))?"
     }
 
     /// The sentence of the error's kind, without what the transfer added.
@@ -57,7 +84,7 @@ struct ToolError: Error {
         do {
             try await body()
         } catch let error as ToolError {
-            StandardError.print("errand: \(error.message)")
+            if error.status != .brokenPipe { StandardError.print("errand: \(error.message)") }
             throw error.status.code
         } catch let error as ErrandError {
             StandardError.print("errand: \(text(error))")

@@ -87,14 +87,28 @@ import Testing
         }
     }
 
-    @Test func interruptLeavesNoFile() throws {
+    @Test(arguments: [SIGINT, SIGHUP, SIGTERM])
+    func signalsLeaveNoFile(_ signal: Int32) throws {
         let server = try ScriptedServer()
         try server.on("/", [.send(FetchFailureTests.head + "abc"), .stall])
         let folder = try TemporaryFolder()
         let run = try ToolRun(
-            ["fetch", server.url("/"), "-o", folder.file("body").path], interruptWhen: { !folder.names.isEmpty })
-        #expect(run.status == 130, "\(run.errors)")
+            ["fetch", server.url("/"), "-o", folder.file("body").path], interruptWhen: { !folder.names.isEmpty },
+            signal: signal)
+        #expect(run.status == 128 + signal, "\(run.errors)")
         #expect(folder.names.isEmpty)
+    }
+
+    /// What did it, and what would have let it go on.
+    @Test func tellsTheOption() throws {
+        let server = try ScriptedServer()
+        try server.on("/loop", [.send("HTTP/1.1 302 F\r\nLocation: /loop\r\nContent-Length: 0\r\n\r\n")])
+        try server.on("/stall", [.stall])
+        let loop = try ToolRun(["fetch", "-L", "--max-redirects", "2", server.url("/loop")])
+        #expect(loop.status == 17)
+        #expect(loop.errors.hasSuffix("tooManyRedirects: stopped after 2 redirects; see --max-redirects\n"))
+        let late = try ToolRun(["fetch", "-m", "100ms", server.url("/stall")])
+        #expect(late.errors.hasSuffix("the request took too long; see --timeout\n"), "\(late.errors)")
     }
 
     @Test func firstFailedURLDecides() throws {

@@ -24,17 +24,21 @@ struct ToolRun {
     /// Runs the tool to its end; throws ``Stuck`` after `seconds`. Output goes through files, so that no pipe fills up;
     /// or to that device, and then it reads as empty here.
     ///
-    /// - Parameter isUnderWay: Sends SIGINT once it says so; ``Stuck`` after 60 s.
+    /// - Parameter shell: what bash does with the tool, which is `"$@"` there.
+    /// - Parameter isUnderWay: Sends `signal` once it says so; ``Stuck`` after 60 s.
     init(
-        _ arguments: [String], input: String = "", interruptWhen isUnderWay: (() -> Bool)? = nil, seconds: Double = 120,
+        _ arguments: [String], shell: String? = nil, input: String = "", interruptWhen isUnderWay: (() -> Bool)? = nil,
+        signal: Int32 = SIGINT, seconds: Double = 120,
         outputTo: String? = nil, errorsTo: String? = nil
     ) throws {
         let folder = try TemporaryFolder()
         let inputFile = folder.file("input")
         try Data(input.utf8).write(to: inputFile)
         for name in ["output", "errors"] { try Data().write(to: folder.file(name)) }
+        let path = ToolRun.executable.path
         let run = try ProgramRun(
-            ToolRun.executable.path, arguments, input: inputFile.path,
+            shell == nil ? path : "/bin/bash", shell.map { ["-c", $0, "bash", path] + arguments } ?? arguments,
+            input: inputFile.path,
             output: outputTo ?? folder.file("output").path, errors: errorsTo ?? folder.file("errors").path)
         var ended: Int32?
         if let isUnderWay {
@@ -42,14 +46,14 @@ struct ToolRun {
             var isReady = false
             while ended == nil, !isReady, Date() < deadline {
                 // Dispatch sets the handler on a thread of its own, and until then the tool ignores the signal.
-                isReady = isUnderWay() && run.catches(SIGINT)
+                isReady = isUnderWay() && run.catches(signal)
                 if !isReady { ended = run.wait(seconds: 0.002) }
             }
             guard isReady || ended != nil else {
                 run.kill()
                 throw Stuck(arguments: arguments, what: "get under way")
             }
-            if isReady { run.signal(SIGINT) }
+            if isReady { run.signal(signal) }
         }
         guard let ended = ended ?? run.wait(seconds: seconds) else {
             run.kill()

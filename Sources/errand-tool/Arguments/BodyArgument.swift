@@ -33,14 +33,30 @@ enum BodyArgument: Sendable {
         }
     }
 
-    /// A file is not read but sent by the engine, whatever its size; the rest is bytes.
+    /// Neither a file nor what comes through a pipe is read here: the engine sends it as it comes, whatever its size.
     func body(contentType: String?) throws(ToolError) -> RequestBody {
-        guard case .file(let path) = self else {
-            return .data(try load(), contentType: contentType)
+        switch self {
+        case .text: return .data(try load(), contentType: contentType)
+        case .standardInput: return .source(DescriptorBodySource.standardInput, contentType: contentType)
+        case .file(let path):
+            try BodyArgument.check(path)
+            if BodyArgument.hasLength(path) { return .file(path, contentType: contentType) }
+            return .source(try DescriptorBodySource(path: path), contentType: contentType)
         }
-        try BodyArgument.check(path)
-        guard BodyArgument.hasLength(path) else { return .data(try load(), contentType: contentType) }
-        return .file(path, contentType: contentType)
+    }
+
+    /// Several of `-d`, joined by `&` as curl does; in memory, where there is more than one.
+    static func body(joining arguments: [String], contentType: String?) throws(ToolError) -> RequestBody {
+        if arguments.count == 1 { return try BodyArgument(arguments[0]).body(contentType: contentType) }
+        var joined = Data()
+        for (index, argument) in arguments.enumerated() {
+            if index > 0 { joined.append(UInt8(ascii: "&")) }
+            joined.append(try BodyArgument(argument).load())
+            guard joined.count <= limit else {
+                throw ToolError(.inputFile, "-d: more than 1 GiB, which is not held in memory")
+            }
+        }
+        return .data(joined, contentType: contentType)
     }
 
     /// Pipes and devices have no length to announce, and files of /proc say 0.
@@ -61,18 +77,9 @@ enum BodyArgument: Sendable {
 
     /// The usual mistakes, in words of their own.
     private static func check(_ path: String) throws(ToolError) {
-        var isDirectory: ObjCBool = false
-        let reason: String? =
-            if !FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
-                "no such file"
-            } else if isDirectory.boolValue {
-                "it is a directory"
-            } else if !FileManager.default.isReadableFile(atPath: path) {
-                "permission denied"
-            } else {
-                nil
-            }
-        if let reason { throw ToolError(.inputFile, "cannot read '\(path)': \(reason)") }
+        if let reason = FileCheck.whyUnreadable(path) {
+            throw ToolError(.inputFile, "cannot read '\(path)': \(reason)")
+        }
     }
 
     /// The same as JSON, which is checked here rather than by a server that says "400".

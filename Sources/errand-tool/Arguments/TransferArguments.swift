@@ -1,5 +1,6 @@
 import ArgumentParser
 import Errand
+import Foundation
 
 /// How to reach servers and how long to wait for them: what the subcommands that fetch have in common.
 struct TransferArguments: ParsableArguments {
@@ -53,7 +54,9 @@ struct TransferArguments: ParsableArguments {
             total: timeout?.duration)
     }
 
-    var connection: ConnectionOptions {
+    /// How to connect. Throws what is wrong with an option, by its name.
+    func connection() throws(ToolError) -> ConnectionOptions {
+        try check()
         var options = ConnectionOptions(httpVersion: httpVersion.policy, encodings: compressed ? .all : [])
         options.tls.caFile = cacert
         options.tls.clientCertificate = cert
@@ -64,5 +67,29 @@ struct TransferArguments: ParsableArguments {
         options.resolveOverrides = resolve
         options.unixSocketPath = unixSocket
         return options
+    }
+
+    private func check() throws(ToolError) {
+        for case let (name, path?) in [("--cacert", cacert), ("--cert", cert), ("--key", key)] {
+            if let reason = FileCheck.whyUnreadable(path) { throw ToolError(.inputFile, "\(name) \(path): \(reason)") }
+        }
+        if let proxy {
+            let scheme = proxy.range(of: "://").map { proxy[..<$0.lowerBound].lowercased() }
+            guard let scheme, ["http", "https", "socks5", "socks5h"].contains(scheme) else {
+                // It may have a password in it, and without a scheme nobody knows where.
+                let shown = Shown.url(scheme == nil ? "http://" + proxy : proxy).trimmingPrefix(
+                    scheme == nil ? "http://" : "")
+                let what =
+                    scheme == nil ? "needs a scheme, such as http://" : "is no http, https, socks5 or socks5h proxy"
+                throw ToolError(.usage, "--proxy '\(shown)' \(what)")
+            }
+        }
+        for entry in resolve {
+            let parts = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), UInt16(parts[1]) != nil else {
+                throw ToolError(.usage, "--resolve '\(Shown.text(entry))' is no host:port:address")
+            }
+        }
+        if unixSocket?.isEmpty == true { throw ToolError(.usage, "--unix-socket is empty") }
     }
 }

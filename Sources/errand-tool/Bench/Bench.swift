@@ -25,8 +25,6 @@ struct Bench: AsyncParsableCommand {
             peak_resident_bytes, latency_microseconds {min, mean, p50, p90, p99, p999, max}, latency_spectrum \
             [[percentile, microseconds], ...], status {code: count}, mode, in_flight, connections (open at the end), \
             loops. due is requests + never_sent; errors has unanswered and refused (by a full queue) in it.
-
-            \(ExitStatus.help)
             """)
 
     @Argument(help: "An http or https URL.")

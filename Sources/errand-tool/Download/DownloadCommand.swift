@@ -15,8 +15,6 @@ struct DownloadCommand: AsyncParsableCommand {
 
             With -o, and where the name is the server's to say, a file that exists is an error, unless --overwrite or \
             --no-clobber says otherwise.
-
-            \(ExitStatus.help)
             """)
 
     @Argument(help: "An http or https URL.")
@@ -60,7 +58,8 @@ struct DownloadCommand: AsyncParsableCommand {
         try await ToolError.reporting {
             // A limit of file size (RLIMIT_FSIZE) is a full disk, then, and not the end.
             signal(SIGXFSZ, SIG_IGN)
-            try await DownloadSession(download: try download(), connection: transfer.connection, isQuiet: quiet).run()
+            try await DownloadSession(download: try download(), connection: try transfer.connection(), isQuiet: quiet)
+                .run()
         }
     }
 

@@ -17,14 +17,14 @@ extension Fetch {
         }
         return urls.enumerated().map { index, url in
             guard index < output.count else {
-                return FetchJob(url: url, output: jsonOutput ? .none : .standardOutput)
+                return FetchJob(url, jsonOutput ? .none : .standardOutput(isNamed: false))
             }
-            return FetchJob(url: url, output: output[index] == "-" ? .standardOutput : .file(output[index]))
+            return FetchJob(url, output[index] == "-" ? .standardOutput(isNamed: true) : .file(output[index]))
         }
     }
 
     /// Checks everything that was said; each mistake has its own message.
-    func settings() throws -> FetchSettings {
+    func settings(_ jobs: [FetchJob]) throws -> FetchSettings {
         guard (1...1000).contains(parallel) else {
             throw ToolError(.usage, "--parallel is 1 to 1,000, not \(parallel)")
         }
@@ -32,15 +32,23 @@ extension Fetch {
             throw ToolError(.usage, "--max-redirects is 0 to 100, not \(maxRedirects)")
         }
         let body = try body()
-        let name = method ?? (body == nil ? "GET" : "POST")
+        let name = method ?? (head ? "HEAD" : uploadFile != nil ? "PUT" : body == nil ? "GET" : "POST")
         guard let parsed = HTTPRequest.Method(rawValue: name) else {
-            throw ErrandError.invalidMethod.with(message: "'\(name)' is not an HTTP method")
+            throw ErrandError.invalidMethod.with(message: "\(name.debugDescription) is not an HTTP method; see -X")
         }
-        return FetchSettings(
-            method: parsed, headers: try fields(), body: body ?? .none, hasBody: body != nil,
-            timeouts: transfer.timeouts, bodyLimit: maxBody?.bytes, connection: transfer.connection,
-            followsRedirects: location,
+        var settings = FetchSettings(
+            method: parsed, headers: try fields(), body: body ?? .none, timeouts: transfer.timeouts,
+            bodyLimit: maxBody?.bytes, connection: try transfer.connection(), followsRedirects: location,
             maxRedirects: maxRedirects, failsOnStatus: fail, parallel: parallel)
+        settings.uploadName = uploadFile.flatMap { $0 == "-" ? nil : $0.split(separator: "/").last.map(String.init) }
+        settings.user = user
+        settings.usesDigest = digest
+        settings.isVerbose = verbose
+        settings.cookies = cookieFiles
+        if digest, user == nil, !jobs.contains(where: { $0.user != nil }) {
+            throw ToolError(.usage, "--digest needs -u USER:PASSWORD, or a URL with both")
+        }
+        return settings
     }
 
     private func fields() throws(ErrandError) -> HTTPFields {
@@ -48,17 +56,41 @@ extension Fetch {
         for header in headers {
             fields.append(try HTTPField.checked(name: header.name, value: header.value))
         }
+        let pairs = cookies.filter { $0.contains("=") }
+        if !pairs.isEmpty, fields[.cookie] == nil {
+            fields.append(try HTTPField.checked(name: "Cookie", value: pairs.joined(separator: "; ")))
+        }
         if fields[.userAgent] == nil { fields[.userAgent] = "errand" }
         if fields[.accept] == nil { fields[.accept] = json == nil ? "*/*" : "application/json" }
         return fields
     }
 
+    /// `nil`: cookies are neither read from a file nor kept.
+    private var cookieFiles: CookieFiles? {
+        let sources = cookies.filter { !$0.contains("=") }
+        return sources.isEmpty && cookieJar == nil ? nil : CookieFiles(sources: sources, destination: cookieJar)
+    }
+
     private func body() throws(ToolError) -> RequestBody? {
-        guard data == nil || json == nil else {
-            throw ToolError(.usage, "--data and --json both give a body")
+        let given = [
+            ("-d", !data.isEmpty), ("--json", json != nil), ("-F", !form.isEmpty), ("-T", uploadFile != nil),
+        ].filter(\.1).map(\.0)
+        guard given.count <= 1 else {
+            throw ToolError(.usage, "\(given.joined(separator: " and ")) each give a body; only one can be sent")
+        }
+        if head, let first = given.first {
+            throw ToolError(.usage, "-I asks for a head alone, and \(first) gives a body")
         }
         if let json { return try BodyArgument(json).json() }
-        guard let data else { return nil }
-        return try BodyArgument(data).body(contentType: "application/x-www-form-urlencoded")
+        if !form.isEmpty {
+            var parts: [MultipartPart] = []
+            for argument in form { parts.append(try FormArgument(argument).part) }
+            return .multipart(parts)
+        }
+        if let uploadFile {
+            return try BodyArgument(uploadFile == "-" ? "@-" : "@" + uploadFile).body(contentType: nil)
+        }
+        guard !data.isEmpty else { return nil }
+        return try BodyArgument.body(joining: data, contentType: "application/x-www-form-urlencoded")
     }
 }

@@ -1,48 +1,73 @@
 import Errand
 import Foundation
 
-/// Writes results to standard output in the order of their URLs, failures to standard error.
+/// Writes heads and results to standard output, failures to standard error; in a URL's turn.
 struct FetchPrinter: Sendable {
     let includesHead: Bool
     let isJSON: Bool
+    private let queue = BlockingQueue()
 
-    /// Returns: the result with what went wrong in saving or printing it.
-    func print(_ job: FetchJob, _ fetched: FetchResult) -> FetchResult {
+    init(includesHead: Bool, isJSON: Bool) {
+        self.includesHead = includesHead
+        self.isJSON = isJSON
+    }
+
+    /// What comes before a body on standard output.
+    func begin(_ job: FetchJob, _ result: FetchResult) async -> FetchResult.Failure? {
+        guard case .standardOutput = job.output else { return nil }
+        return await head(result)
+    }
+
+    /// What comes after it, or without it. Answers what went wrong, here or before.
+    func end(_ job: FetchJob, _ fetched: FetchResult, _ settings: FetchSettings) async -> FetchResult.Failure? {
         var result = fetched
-        if result.failure == nil { save(job, &result) }
         if isJSON {
-            write(Array((result.json.text() + "\n").utf8), &result)
-        } else {
-            if includesHead, result.status != 0 { write(result.head + [0x0D, 0x0A], &result) }
-            if result.failure == nil, job.output == .standardOutput, case .memory(let body) = result.body {
-                body.withBytes { bytes in
-                    if !Descriptor.write(bytes, to: STDOUT_FILENO) {
-                        result.failure = .output("-", String(cString: strerror(errno)))
-                    }
-                }
-            }
+            let failure = await write(result.json.text() + "\n")
+            result.failure = result.failure ?? failure
+        } else if !result.isHeadPrinted(job) {
+            let failure = await head(result)
+            result.failure = result.failure ?? failure
         }
-        if let failure = result.failure { StandardError.print("errand: \(job.url): \(failure.message)") }
-        return result
+        if let failure = result.failure {
+            // A reader that has had enough is no news.
+            if failure.exit != .brokenPipe { say(job, failure.message) }
+        } else if let note = result.challengeNote(settings, job) {
+            say(job, note)
+        }
+        return result.failure
     }
 
-    /// A body in memory that belongs in a file; a downloaded one is there already.
-    private func save(_ job: FetchJob, _ result: inout FetchResult) {
-        guard case .file(let path) = job.output, case .memory(let body) = result.body else { return }
-        do {
-            var file = try OutputFile(path)
-            try body.withBytes { bytes throws(OutputFile.Failure) in try file.write(bytes) }
-            try file.finish()
-            result.body = .file(path: path, bytes: file.written)
-        } catch {
-            result.failure = .output(path, error.reason)
-        }
+    private func say(_ job: FetchJob, _ message: String) {
+        StandardError.print("errand: \(Shown.url(job.url)): \(Shown.text(message))")
     }
 
-    private func write(_ bytes: [UInt8], _ result: inout FetchResult) {
-        let written = bytes.withUnsafeBytes { Descriptor.write($0, to: STDOUT_FILENO) }
-        if !written, result.failure == nil {
-            result.failure = .output("-", String(cString: strerror(errno)))
+    private func head(_ result: FetchResult) async -> FetchResult.Failure? {
+        guard includesHead, !isJSON, result.status != 0 else { return nil }
+        return await write(Shown.head(result.head) + "\r\n")
+    }
+
+    private func write(_ text: String) async -> FetchResult.Failure? {
+        let put = { @Sendable () -> FetchResult.Failure? in
+            var text = text
+            let isWritten = text.withUTF8 { Descriptor.write(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
+            return isWritten ? nil : .output("-", errno: errno)
         }
+        // After an interrupt what there is to say is said, unless that might take for ever.
+        if Task.isCancelled { return Descriptor.isWritable(STDOUT_FILENO) ? await queue.run(put) : .cancelled }
+        return await queue.runAbandonably(put) ?? .cancelled
+    }
+}
+
+extension FetchResult {
+    /// Whether it came before the body.
+    fileprivate func isHeadPrinted(_ job: FetchJob) -> Bool {
+        if case .standardOutput = job.output { return isReceived }
+        return false
+    }
+
+    /// A 401 whose body is all there is to see would leave people to guess.
+    fileprivate func challengeNote(_ settings: FetchSettings, _ job: FetchJob) -> String? {
+        guard status == 401 else { return nil }
+        return Failure.unauthorized(headers, user: settings.credentials(for: job)?.user)
     }
 }

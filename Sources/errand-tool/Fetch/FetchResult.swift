@@ -1,22 +1,9 @@
 import Errand
+import Foundation
 import HTTPTypes
 
 /// How one URL ended.
 struct FetchResult: Sendable {
-    enum Body: Sendable {
-        case none
-        case memory(Response.Body)
-        case file(path: String, bytes: UInt64)
-
-        var count: UInt64 {
-            switch self {
-            case .none: 0
-            case .memory(let body): UInt64(body.count)
-            case .file(_, let bytes): bytes
-            }
-        }
-    }
-
     /// What went wrong: a stable name for programs, words for people.
     struct Failure: Sendable {
         let name: String
@@ -35,7 +22,12 @@ struct FetchResult: Sendable {
     /// Status line and fields, each ended by CRLF.
     var head: [UInt8] = []
     var headers = HTTPFields()
-    var body = Body.none
+    /// The body was begun with.
+    var isReceived = false
+    /// Of the body, decoded, as far as it came.
+    var bodyBytes: UInt64 = 0
+    /// The file that has the whole body.
+    var savedTo: String?
     var metrics = TransferMetrics()
     var failure: Failure?
 
@@ -46,18 +38,41 @@ struct FetchResult: Sendable {
 }
 
 extension FetchResult.Failure {
-    init(_ error: ErrandError) {
+    /// `url`: that was given.
+    init(_ error: ErrandError, of url: String? = nil) {
         self.init(
-            name: error.shortDescription, message: ToolError.text(error), exit: ExitStatus(error),
+            name: error.shortDescription, message: url.map { ToolError.text(error, of: $0) } ?? ToolError.text(error),
+            exit: ExitStatus(error),
             curlCode: error.curlCode, systemErrorCode: error.systemErrorCode)
     }
 
-    static func status(_ status: Int) -> Self {
-        Self(name: "httpStatus", message: "the server answered \(status)", exit: .httpStatus)
+    static let cancelled = Self(name: "cancelled", message: "cancelled", exit: .interrupted)
+
+    static let binary = Self(
+        name: "outputFile",
+        message: "the body is binary and might garble the terminal; -o FILE saves it, -o - prints it all the same",
+        exit: .outputFile)
+
+    static func status(_ response: Response) -> Self {
+        let hint = response.statusCode == 401 ? unauthorized(response.headers, user: nil) : nil
+        let message = hint ?? "the server answered \(response.statusCode)"
+        return Self(name: "httpStatus", message: message, exit: .httpStatus)
     }
 
-    static func output(_ path: String, _ reason: String) -> Self {
-        Self(name: "outputFile", message: "cannot write '\(path)': \(reason)", exit: .outputFile)
+    /// `user`: whose credentials were sent and refused.
+    static func unauthorized(_ headers: HTTPFields, user: String?) -> String {
+        let offers = headers[values: .wwwAuthenticate].joined(separator: ", ")
+        var message = "the server answered 401"
+        if let user { message += " and refused the credentials of '\(user)'" }
+        if !offers.isEmpty { message += "; it asks for \(offers)" }
+        return user == nil ? message + "; -u USER:PASSWORD sends credentials" : message
+    }
+
+    static func output(_ path: String, errno number: Int32) -> Self {
+        let reason = String(cString: strerror(number))
+        return Self(
+            name: "outputFile", message: "cannot write '\(path)': \(reason)",
+            exit: number == EPIPE ? .brokenPipe : .outputFile, systemErrorCode: Int(number))
     }
 }
 
@@ -67,33 +82,37 @@ extension FetchResult {
         status = response.statusCode
         head = response.rawHead
         headers = response.headers
-        metrics = response.metrics
+        take(response.metrics)
+    }
+
+    /// The metrics of a transfer's end have all but what only its head tells.
+    mutating func take(_ metrics: TransferMetrics) {
+        let former = self.metrics
+        self.metrics = metrics
+        self.metrics.remoteAddress = metrics.remoteAddress ?? former.remoteAddress
+        self.metrics.httpVersion = metrics.httpVersion ?? former.httpVersion
     }
 
     var json: JSONValue {
         .object([
-            ("url", .string(url)),
-            ("final_url", .string(finalURL)),
+            ("url", .string(Shown.url(url))),
+            ("final_url", .string(Shown.url(finalURL))),
             ("status", status == 0 ? .null : .integer(status)),
             ("http_version", .optional(metrics.httpVersion)),
             (
                 "headers",
                 .array(headers.map { .array([.string($0.name.rawName.lowercased()), .string($0.value)]) })
             ),
-            ("body_bytes", .integer(body.count)),
+            ("body_bytes", .integer(bodyBytes)),
             ("wire_bytes_received", .integer(metrics.bytesReceived)),
             ("wire_bytes_sent", .integer(metrics.bytesSent)),
             ("redirects", .integer(redirects)),
             ("connection_reused", .bool(metrics.isConnectionReused)),
             ("remote_address", .optional(metrics.remoteAddress)),
             ("timings_microseconds", timings),
-            ("output", outputPath),
+            ("output", .optional(savedTo)),
             ("error", failure.map(\.json) ?? .null),
         ])
-    }
-
-    private var outputPath: JSONValue {
-        if case .file(let path, _) = body { .string(path) } else { .null }
     }
 
     private var timings: JSONValue {

@@ -1,16 +1,13 @@
 import Errand
 import Foundation
-import HTTPTypes
 
-/// Runs the jobs, so many at a time, and prints them in order.
+/// Runs the jobs, so many at a time.
 struct FetchRunner {
     private let jobs: [FetchJob]
     private let settings: FetchSettings
     private let printer: FetchPrinter
     private let progress: FetchProgress
     private let client: Client
-    /// `nil`: nothing is downloaded to a file.
-    private let downloads: DownloadEngine?
 
     init(jobs: [FetchJob], settings: FetchSettings, printer: FetchPrinter, showsProgress: Bool) throws {
         self.jobs = jobs
@@ -20,20 +17,18 @@ struct FetchRunner {
         configuration.loops = 1
         configuration.userAgent = nil
         configuration.connection = settings.connection
+        if settings.cookies != nil { configuration.cookies = .memory }
+        if settings.isVerbose { configuration.accessories = [FetchVerbose()] }
         client = Client(configuration: configuration)
-        let isStreamed = jobs.contains { FetchRunner.isStreamed($0, settings) }
-        // What is kept in memory has no bytes to show before its end.
-        progress = FetchProgress(count: jobs.count, isShown: showsProgress && (isStreamed || jobs.count > 1))
-        downloads = isStreamed ? try DownloadEngine(settings) : nil
-    }
-
-    /// A GET into a file is streamed there; the rest is small enough for memory, or refused by the limit.
-    private static func isStreamed(_ job: FetchJob, _ settings: FetchSettings) -> Bool {
-        if case .file = job.output { settings.method == .get && !settings.hasBody } else { false }
+        // Bodies on the terminal show by themselves how far they are.
+        let isOnTerminal = StandardOutput.isTerminal && jobs.contains { $0.output.isStandardOutput }
+        let isWorthIt = jobs.count > 1 || jobs.contains { !$0.output.isStandardOutput }
+        progress = FetchProgress(count: jobs.count, isShown: showsProgress && isWorthIt && !isOnTerminal)
     }
 
     /// Throws the exit code of the first URL that failed, after all were printed.
     func run() async throws {
+        if let jar = client.cookies { try settings.cookies?.load(into: jar) }
         let all = Task { await fetchAll() }
         let interrupt = Interrupt { all.cancel() }
         let drawing = Task { await progress.draw() }
@@ -41,50 +36,25 @@ struct FetchRunner {
         drawing.cancel()
         await drawing.value
         interrupt.end()
+        let cookies = Result { () throws in if let jar = client.cookies { try settings.cookies?.save(jar) } }
         await client.shutdown(.cancel)
-        await downloads?.shutDown()
         if let failed { throw failed.code }
+        try cookies.get()
     }
 
     private func fetchAll() async -> ExitStatus? {
-        await withTaskGroup(of: (Int, FetchResult).self) { group in
-            var results: [Int: FetchResult] = [:]
-            var started = 0
-            var printed = 0
-            var failed: ExitStatus?
-            while printed < jobs.count {
-                while started < jobs.count, started - printed < settings.parallel {
-                    let number = started
-                    group.addTask { (number, await fetch(jobs[number])) }
-                    started += 1
-                }
-                guard let (number, result) = await group.next() else { break }
-                results[number] = result
-                while let result = results.removeValue(forKey: printed) {
-                    let printedResult = printer.print(jobs[printed], result)
-                    failed = failed ?? printedResult.failure?.exit
-                    printed += 1
-                }
+        let turn = FetchTurn()
+        return await withTaskGroup(of: (Int, ExitStatus?).self) { group in
+            var failures: [Int: ExitStatus] = [:]
+            for number in jobs.indices {
+                if number >= settings.parallel, let (ended, failure) = await group.next() { failures[ended] = failure }
+                let run = FetchRun(
+                    job: jobs[number], number: number, settings: settings, client: client, turn: turn,
+                    progress: progress, printer: printer)
+                group.addTask { (number, await run.run()) }
             }
-            return failed
-        }
-    }
-
-    private func fetch(_ job: FetchJob) async -> FetchResult {
-        guard let downloads, case .file(let path) = job.output, FetchRunner.isStreamed(job, settings) else {
-            let result = await BufferedFetch.run(job.url, settings, client: client)
-            progress.ended()
-            return result
-        }
-        do {
-            // The client's own rules for URLs hold for downloads too.
-            let description = try client.describe(settings.command(job.url))
-            return await Download(job, description, path: path, settings, engine: downloads, progress: progress).run()
-        } catch {
-            var result = FetchResult(url: job.url)
-            result.failure = FetchResult.Failure(error)
-            progress.ended()
-            return result
+            for await (ended, failure) in group { failures[ended] = failure }
+            return failures.min { $0.key < $1.key }?.value
         }
     }
 }

@@ -11,19 +11,22 @@ struct OutputFile: ~Copyable {
     private(set) var written: UInt64 = 0
 
     struct Failure: Error {
-        let reason: String
+        let number: Int32
 
         init(_ number: Int32 = errno) {
-            reason = String(cString: strerror(number))
+            self.number = number
         }
     }
 
-    init(_ name: String) throws(Failure) {
+    /// `mode`: of a file that is not there yet.
+    init(_ name: String, mode: mode_t = 0o666) throws(Failure) {
         path = OutputFile.resolved(name)
-        (partial, descriptor) = try OutputFile.open(path)
+        (partial, descriptor) = try OutputFile.open(path, mode: mode)
     }
 
-    private static func open(_ path: String) throws(Failure) -> (partial: String?, descriptor: Int32) {
+    private static func open(_ path: String, mode given: mode_t) throws(Failure) -> (
+        partial: String?, descriptor: Int32
+    ) {
         var status = stat()
         let exists = stat(path, &status) == 0
         guard exists || errno == ENOENT else { throw Failure() }
@@ -35,7 +38,7 @@ struct OutputFile: ~Copyable {
         // Renaming needs no right to the file itself, but who may not write it must not replace it.
         guard !exists || access(path, W_OK) == 0 else { throw Failure() }
         let mode = status.st_mode & 0o777
-        let (partial, descriptor) = try create(beside: path, mode: exists ? mode : 0o666)
+        let (partial, descriptor) = try create(beside: path, mode: exists ? mode : given)
         if exists {
             // The owner first, because that may clear mode bits. Only root may; for others it stays theirs.
             _ = fchown(descriptor, status.st_uid, status.st_gid)
@@ -110,5 +113,31 @@ struct OutputFile: ~Copyable {
     deinit {
         if descriptor >= 0 { close(descriptor) }
         if let partial { unlink(partial) }
+    }
+}
+
+extension OutputFile {
+    /// Saves it all. Answers what went wrong.
+    static func save(_ bytes: [UInt8], to path: String, mode: mode_t) -> FetchResult.Failure? {
+        do throws(Failure) {
+            var file = try OutputFile(path, mode: mode)
+            try file.write(bytes)
+            try file.finish()
+            return nil
+        } catch {
+            return .output(path, errno: error.number)
+        }
+    }
+
+    mutating func write(_ bytes: [UInt8]) throws(Failure) {
+        let failure = bytes.withUnsafeBytes { bytes -> Failure? in
+            do throws(Failure) {
+                try write(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
     }
 }

@@ -11,8 +11,6 @@ struct BatchRun: AsyncParsableCommand {
             refer to another's response: errand chain is for those.
 
             \(HTTPFileArguments.jsonHelp)
-
-            \(ExitStatus.help)
             """)
 
     enum Policy: String, ExpressibleByArgument, CaseIterable, Sendable {

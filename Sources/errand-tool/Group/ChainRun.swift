@@ -11,8 +11,6 @@ struct ChainRun: AsyncParsableCommand {
             JetBrains' HTTP Client; docs/http-files.md has what is supported.
 
             \(HTTPFileArguments.jsonHelp)
-
-            \(ExitStatus.help)
             """)
 
     @OptionGroup var arguments: HTTPFileArguments

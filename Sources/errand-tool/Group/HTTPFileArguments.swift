@@ -39,8 +39,8 @@ struct HTTPFileArguments: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "The progress bar, shown where standard error is a terminal.")
     var progress = true
 
-    var settings: HTTPFileSettings {
-        HTTPFileSettings(connection: transfer.connection, timeouts: transfer.timeouts, bodyLimit: maxBody?.bytes)
+    func settings() throws(ToolError) -> HTTPFileSettings {
+        HTTPFileSettings(connection: try transfer.connection(), timeouts: transfer.timeouts, bodyLimit: maxBody?.bytes)
     }
 
     static let jsonHelp = """

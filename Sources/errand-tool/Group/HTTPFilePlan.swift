@@ -33,7 +33,7 @@ struct HTTPFilePlan: Sendable {
             file: file.variables, environment: environment, process: ProcessInfo.processInfo.environment,
             dotenv: (try? String(contentsOfFile: folder + "/.env", encoding: .utf8)).map(DotenvFile.parse) ?? [:])
         requests = try HTTPFilePlan.chosen(file.requests, arguments.only, path)
-        maker = HTTPRequestMaker(variables: variables, folder: folder, settings: arguments.settings)
+        maker = HTTPRequestMaker(variables: variables, folder: folder, settings: try arguments.settings())
         do {
             try HTTPFileCheck(all: file.requests, chosen: requests, maker: maker, order: order).run()
         } catch let error as HTTPFileError {

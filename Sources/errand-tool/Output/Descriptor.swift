@@ -2,6 +2,16 @@ import Foundation
 
 /// Reads and writes whole; FileHandle traps where the system refuses.
 enum Descriptor {
+    /// Takes those of 0, 1 and 2 that the tool was started without (`>&-`). Else the engine would get that number for a
+    /// descriptor of its own, and output would go into it. They are open the wrong way round, so that what is read or
+    /// written there is refused, as it would be without them.
+    static func holdStandard() {
+        for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
+            // The lowest number that is free is this one.
+            _ = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Returns: false, with the reason in `errno`, where not all could be written.
     static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
@@ -18,6 +28,18 @@ enum Descriptor {
             }
         }
         return true
+    }
+
+    /// Whether some bytes can be written without waiting.
+    static func isWritable(_ descriptor: Int32) -> Bool {
+        var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&wanted, 1, 0) == 1 && wanted.revents & Int16(POLLOUT) != 0
+    }
+
+    /// Whether there is a regular file of that name, or nothing yet.
+    static func isRegularFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Everything up to its end. Returns: `nil`, with the reason in `errno`, where it cannot be read; `EFBIG` above

@@ -2,11 +2,11 @@ import Foundation
 
 /// What was asked for.
 enum StandardOutput {
+    static let isTerminal = isatty(STDOUT_FILENO) == 1
+
     static func write(_ text: String) throws(ToolError) {
         var text = text
         let isWritten = text.withUTF8 { Descriptor.write(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
-        guard isWritten else {
-            throw ToolError(.outputFile, "cannot write '-': \(String(cString: strerror(errno)))")
-        }
+        guard isWritten else { throw ToolError(FetchResult.Failure.output("-", errno: errno)) }
     }
 }

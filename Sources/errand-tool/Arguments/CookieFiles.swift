@@ -1,0 +1,73 @@
+import Errand
+import Foundation
+
+/// The files of `-b` and `-c`, in the format that Netscape's browser had and curl has: seven columns, tabs between.
+struct CookieFiles: Sendable {
+    /// Read before the first request, where it is a file.
+    var sources: [String] = []
+    /// Written after the last one; `-`: standard output.
+    var destination: String?
+
+    private static let httpOnly = "#HttpOnly_"
+
+    func load(into jar: CookieJar) throws {
+        for path in sources {
+            let text = try Self.read(path)
+            for line in text.split(whereSeparator: \.isNewline) {
+                guard let cookie = Self.cookie(line) else { continue }
+                // One that RFC 6265 does not allow, of a top-level domain for one, is none.
+                do throws(ErrandError) {
+                    try jar.set(cookie)
+                } catch {
+                    guard error == .invalidArgument else { throw error }
+                }
+            }
+        }
+    }
+
+    private static func read(_ path: String) throws(ToolError) -> String {
+        let data: Data
+        if path == "-" {
+            data = try BodyArgument.standardInput.load()
+        } else {
+            if let reason = FileCheck.whyUnreadable(path) {
+                throw ToolError(.inputFile, "-b '\(path)': \(reason); a cookie itself is NAME=VALUE")
+            }
+            data = try BodyArgument.file(path).load()
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// `domain, for subdomains, path, secure, expires, name, value`; `nil` for comments and what is no cookie.
+    static func cookie(_ line: some StringProtocol) -> Cookie? {
+        let isHTTPOnly = line.hasPrefix(httpOnly)
+        if line.hasPrefix("#"), !isHTTPOnly { return nil }
+        let columns = line.dropFirst(isHTTPOnly ? httpOnly.count : 0).split(
+            separator: "\t", omittingEmptySubsequences: false)
+        guard columns.count >= 6, let expires = Double(columns[4]) else { return nil }
+        return Cookie(
+            name: String(columns[5]), value: columns.count > 6 ? String(columns[6]) : "",
+            domain: String(columns[0].drop { $0 == "." }), path: columns[2].isEmpty ? "/" : String(columns[2]),
+            expires: expires > 0 ? Date(timeIntervalSince1970: expires) : nil, isSecure: columns[3] == "TRUE",
+            isHTTPOnly: isHTTPOnly, includesSubdomains: columns[1] == "TRUE")
+    }
+
+    static func line(_ cookie: Cookie) -> String {
+        let expires = cookie.expires.map { Int64($0.timeIntervalSince1970) } ?? 0
+        let columns = [
+            (cookie.isHTTPOnly ? httpOnly : "") + (cookie.includesSubdomains ? "." : "") + cookie.domain,
+            cookie.includesSubdomains ? "TRUE" : "FALSE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
+            String(expires), cookie.name, cookie.value,
+        ]
+        return columns.joined(separator: "\t")
+    }
+
+    func save(_ jar: CookieJar) throws {
+        guard let destination else { return }
+        let lines = try jar.all().map(Self.line).sorted()
+        let text = (["# Netscape HTTP Cookie File", ""] + lines).joined(separator: "\n") + "\n"
+        if destination == "-" { return try StandardOutput.write(text) }
+        // Whoever has a session's cookie is its user.
+        if let failure = OutputFile.save(Array(text.utf8), to: destination, mode: 0o600) { throw ToolError(failure) }
+    }
+}

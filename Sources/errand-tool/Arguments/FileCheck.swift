@@ -1,0 +1,14 @@
+import Foundation
+
+/// Whether a file can be read, in words.
+enum FileCheck {
+    /// `nil` where it can.
+    static func whyUnreadable(_ path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            return errno == ENOENT ? "no such file" : String(cString: strerror(errno))
+        }
+        if status.st_mode & S_IFMT == S_IFDIR { return "it is a directory" }
+        return access(path, R_OK) == 0 ? nil : String(cString: strerror(errno)).lowercased()
+    }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Errand
+import Foundation
+
+/// A URL as people type it: without a scheme it is http.
+struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
+    /// As it is sent.
+    let text: String
+
+    init(argument: String) {
+        text = Self.hasHostFirst(argument) ? "http://" + argument : argument
+    }
+
+    /// `localhost:8080/x`, `[::1]/`, `ada:secret@host`: what begins with an authority. What has a scheme, or something that
+    /// reads as one, stays as it is.
+    private static func hasHostFirst(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first, !"/?#:".unicodeScalars.contains(first), !text.contains("://")
+        else {
+            return false
+        }
+        let authority = text.prefix { !"/?#".contains($0) }
+        if authority.hasPrefix("[") || authority.contains("@") { return true }
+        if ["http", "https"].contains(authority.lowercased()), text.dropFirst(authority.count).hasPrefix("//") {
+            return false
+        }
+        guard let colon = authority.firstIndex(of: ":") else { return true }
+        let port = authority[colon...].dropFirst()
+        return !port.isEmpty && port.allSatisfy { $0.isASCII && $0.isNumber }
+    }
+
+    // MARK: User and password
+
+    /// The URL without user and password, and those; `nil` where it has none. They are sent as a header, and so can answer
+    /// a challenge, too.
+    var withoutUser: (address: String, user: UserArgument?) {
+        guard let scheme = text.range(of: "://") else { return (text, nil) }
+        let rest = text[scheme.upperBound...]
+        let authority = rest.prefix { !"/?#\\".contains($0) }
+        guard let mark = authority.lastIndex(of: "@") else { return (text, nil) }
+        let info = authority[..<mark]
+        let colon = info.firstIndex(of: ":") ?? info.endIndex
+        let user = UserArgument(user: Self.decoded(info[..<colon]), password: Self.decoded(info[colon...].dropFirst()))
+        return (String(text[..<scheme.upperBound] + rest[mark...].dropFirst()), user)
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        text.removingPercentEncoding ?? String(text)
+    }
+
+    /// As one segment of a path.
+    static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~"))) ?? text
+    }
+
+    // MARK: Mistakes
+
+    /// What was probably meant by a URL that cannot be sent; `nil` where nobody knows.
+    static func suggestion(for text: String) -> String? {
+        let lowercased = text.lowercased()
+        for scheme in ["https", "http"] {
+            // `http:/host`, `http:host`, `http//host`, `http:///host`
+            for separator in [":///", ":/", "//", ":"] where lowercased.hasPrefix(scheme + separator) {
+                return suggested(scheme, text.dropFirst(scheme.count + separator.count))
+            }
+        }
+        if text.hasPrefix("//") { return suggested("http", text.dropFirst(2)) }
+        if text.hasPrefix(":"), text.dropFirst().first?.isNumber == true { return "http://localhost" + text }
+        guard let mark = text.range(of: "://") else { return nil }
+        let scheme = lowercased[..<mark.lowerBound]
+        let meant = ["https", "http"].first { isOneEditAway(String(scheme), $0) }
+        return meant.flatMap { suggested($0, text[mark.upperBound...]) }
+    }
+
+    private static func suggested(_ scheme: String, _ rest: Substring) -> String? {
+        guard let first = rest.first, !"/?#:@".contains(first) else { return nil }
+        return "\(scheme)://\(rest)"
+    }
+
+    /// One letter too many, missing, wrong, or two in the wrong order.
+    private static func isOneEditAway(_ text: String, _ word: String) -> Bool {
+        let (text, word) = (Array(text), Array(word))
+        let prefix = zip(text, word).prefix { $0 == $1 }.count
+        let (left, right) = (text[prefix...], word[prefix...])
+        if left.dropFirst() == right || left == right.dropFirst() || left.dropFirst().elementsEqual(right.dropFirst()) {
+            return true
+        }
+        return left.count >= 2 && right.count >= 2 && left.dropFirst(2).elementsEqual(right.dropFirst(2))
+            && left.prefix(2).elementsEqual(right.prefix(2).reversed())
+    }
+}

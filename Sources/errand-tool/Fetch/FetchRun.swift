@@ -1,0 +1,81 @@
+import Errand
+import HTTPTypes
+import Synchronization
+
+/// One URL of `errand fetch`: its body goes out as it comes, so that memory is the same for every size, and events are seen
+/// when they are sent. What is for standard output waits for its turn; until then the rest waits in the connection.
+struct FetchRun: Sendable {
+    let job: FetchJob
+    let number: Int
+    let settings: FetchSettings
+    let client: Client
+    let turn: FetchTurn
+    let progress: FetchProgress
+    let printer: FetchPrinter
+
+    /// Runs to its last byte, and prints. Answers what went wrong.
+    func run() async -> ExitStatus? {
+        var result = FetchResult(url: job.url)
+        await fetch(&result)
+        progress.ended()
+        await turn.come(number)
+        defer { turn.end(number) }
+        return await printer.end(job, result, settings)?.exit
+    }
+
+    private func fetch(_ result: inout FetchResult) async {
+        let hops = Mutex((count: 0, url: job.url))
+        do {
+            let command = try settings.command(job) { hop in
+                hops.withLock { $0 = (hop.count, hop.proposal.url) }
+                return .follow(hop.proposal)
+            }
+            let streamed = try await client.stream(command)
+            result.take(streamed.head)
+            (result.redirects, result.finalURL) = hops.withLock { $0 }
+            if settings.failsOnStatus, result.status >= 400 {
+                result.failure = .status(streamed.head)
+                return
+            }
+            await receive(streamed, &result)
+            if let metrics = streamed.request.metrics { result.take(metrics) }
+        } catch let error as ErrandError {
+            if let response = error.response { result.take(response) }
+            if let metrics = error.metrics { result.take(metrics) }
+            result.failure = FetchResult.Failure(error, of: job.url)
+        } catch {
+            result.failure = .cancelled
+        }
+        (result.redirects, result.finalURL) = hops.withLock { $0 }
+    }
+
+    private func receive(_ streamed: StreamedResponse, _ result: inout FetchResult) async {
+        let output = FetchOutput(job.output)
+        progress.began(length: result.headers[.contentLength].flatMap(UInt64.init))
+        if case .standardOutput = job.output { await turn.come(number) }
+        result.isReceived = true
+        var failure = await printer.begin(job, result)
+        if failure == nil { failure = await output.open() }
+        var count: UInt64 = 0
+        if failure == nil {
+            do {
+                for try await chunk in streamed.body {
+                    failure = await output.write(chunk)
+                    if failure != nil { break }
+                    count += UInt64(chunk.count)
+                    progress.received(UInt64(chunk.count))
+                }
+            } catch let error as ErrandError {
+                failure = FetchResult.Failure(error)
+                if let metrics = error.metrics { result.take(metrics) }
+            } catch {
+                failure = .cancelled
+            }
+        }
+        if failure == nil { failure = await output.finish() }
+        if failure != nil { await output.discard() }
+        result.failure = failure
+        result.bodyBytes = count
+        if case .file(let path) = job.output, failure == nil { result.savedTo = path }
+    }
+}

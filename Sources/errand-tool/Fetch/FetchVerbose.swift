@@ -1,0 +1,50 @@
+import Errand
+import HTTPTypes
+
+/// `-v`: tells on standard error what is sent and what comes back, as curl does, with secrets hidden. On one queue, so that
+/// lines of several URLs do not mix.
+final class FetchVerbose: EventAccessory {
+    let callbackQueue: CallbackQueue? = .serial()
+
+    func request(_ request: AnyRequest, did event: RequestEvent) {
+        switch event {
+        case .sent: sent(request)
+        case .head(let response): received(response)
+        case .redirected: tell("* redirected to " + Shown.url(request.url ?? ""))
+        case .replaying: tell("* sent again, with credentials")
+        case .queued, .started, .progress, .advanced, .cacheHit, .cached: break
+        }
+    }
+
+    func requestDidStop(_ request: AnyRequest) {
+        guard let metrics = request.metrics else { return }
+        var parts = [(Double(metrics.total.nanoseconds) / 1e9).timeText]
+        if let address = metrics.remoteAddress { parts.append(address) }
+        if let version = metrics.httpVersion { parts.append("HTTP/" + version) }
+        parts.append(metrics.isConnectionReused ? "connection reused" : "new connection")
+        tell("* " + parts.joined(separator: ", "))
+    }
+
+    private func sent(_ request: AnyRequest) {
+        guard let description = request.transferDescription else { return }
+        var lines = ["> \(description.method.rawValue) \(Shown.url(description.url))"]
+        for field in Redaction.standard.fields(description.headers.fields) {
+            lines.append("> \(field.name.rawName): \(Shown.text(field.value))")
+        }
+        if let authentication = description.authentication { lines.append("* \(authentication)") }
+        tell(lines.joined(separator: "\n"))
+    }
+
+    private func received(_ response: Response) {
+        let statusLine = response.rawHead.prefix { $0 != 0x0D && $0 != 0x0A }
+        var lines = ["< " + Shown.head(Array(statusLine))]
+        for field in Redaction.standard.fields(response.headers) {
+            lines.append("< \(field.name.rawName): \(Shown.text(field.value))")
+        }
+        tell(lines.joined(separator: "\n"))
+    }
+
+    private func tell(_ text: String) {
+        StandardError.print(text)
+    }
+}
