@@ -202,6 +202,18 @@ import Testing
         #expect(first["remote_address"] as? String == "127.0.0.1:\(nginx.number(of: .http))")
     }
 
+    /// Before 8.0 libcurl cannot send a second request on such a connection.
+    @Test func speaksHTTP2InClearText() throws {
+        let nginx = try NginxServer()
+        let url = nginx.url("/12b", port: .h2c)
+        let run = try ToolRun(
+            ["fetch", "--http-version", "2-prior-knowledge", "--json-output", "--parallel", "1", url, url])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.text.components(separatedBy: "\"http_version\": \"2\"").count == 3, "\(run.text)")
+        let bench = try ToolRun(["bench", "--http-version", "2-prior-knowledge", "-n", "40", "-c", "4", url])
+        #expect(bench.status == 0 && bench.text.contains("40 in"), "\(bench.text) \(bench.errors)")
+    }
+
     @Test func speaksTLSAndHTTP2() throws {
         let nginx = try NginxServer()
         let url = nginx.url("/12b", port: .tls, host: "localhost")

@@ -20,8 +20,8 @@ typedef enum ERRAND_CLOSED_ENUM errand_http_policy {
   ERRAND_HTTP_1_1 ERRAND_SWIFT_NAME("http1") = 1,
   /* HTTP/2 by ALPN over TLS, HTTP/1.1 in clear text. */
   ERRAND_HTTP_2_TLS ERRAND_SWIFT_NAME("http2OverTLS") = 2,
-  /* HTTP/2 without negotiation; h2c is refused on libcurl < 8.0, where reuse
-     of such a connection fails (#10634). */
+  /* HTTP/2 without negotiation. In clear text (h2c) each request has a
+     connection of its own on libcurl < 8.0, where reuse fails (#10634). */
   ERRAND_HTTP_2_PRIOR_KNOWLEDGE ERRAND_SWIFT_NAME("http2PriorKnowledge") = 3
 } errand_http_policy;
 

@@ -300,6 +300,14 @@ static const struct curl_slist *own_fields(const errand__slot *slot) {
   return o->accept_encoding[0] ? &o->accept_field : NULL;
 }
 
+/* Before 8.0 libcurl cannot send on a kept HTTP/2 connection in clear text
+   (#10634): there, each such request has a connection of its own. */
+static bool wants_fresh(const errand__slot *slot, const errand__transfer *t) {
+  return (t->flags & ERRAND_REQUEST_FRESH_CONNECTION) != 0 ||
+         (slot->options->prior_knowledge && !t->url_parts.secure &&
+          errand__curl_version() < 0x080000);
+}
+
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   setter s = {slot->easy, CURLE_OK};
   set_share(&s, slot, t);
@@ -311,7 +319,7 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   }
   if (t->send != ERRAND__SEND_GET || slot->send != ERRAND__SEND_GET)
     set_send(&s, slot, t);
-  bool fresh = (t->flags & ERRAND_REQUEST_FRESH_CONNECTION) != 0;
+  bool fresh = wants_fresh(slot, t);
   if (fresh != slot->fresh) {
     number(&s, CURLOPT_FRESH_CONNECT, fresh);
     number(&s, CURLOPT_FORBID_REUSE, fresh);

@@ -165,7 +165,7 @@ errand_status errand__transfer_create(const errand_request *r,
   char host[ERRAND__HOST_ROOM];
   errand__url url;
   errand__header_facts facts;
-  errand_status status = errand__request_check(r, options, host, &url, &facts);
+  errand_status status = errand__request_check(r, host, &url, &facts);
   if (status != ERRAND_OK)
     return status;
   errand__source *source;

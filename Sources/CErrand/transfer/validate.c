@@ -3,9 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "group/process.h"
-#include "transfer/options.h"
-
 /* Far above what any server takes; keeps sums from overflowing. */
 #define LIMIT_MAX ((int64_t) 1 << 50)
 #define METHOD_LENGTH_MAX 64
@@ -217,8 +214,7 @@ static errand_status check_authentication(const errand_request *r,
   return headers->authorization ? ERRAND_INVALID_HEADER : ERRAND_OK;
 }
 
-errand_status errand__request_check(const errand_request *r,
-                                    const errand_options *options, char *host,
+errand_status errand__request_check(const errand_request *r, char *host,
                                     errand__url *url,
                                     errand__header_facts *headers) {
   errand_status status = errand__url_parse(r->url, host, url);
@@ -260,10 +256,6 @@ errand_status errand__request_check(const errand_request *r,
     if (known < 0 || (uint64_t) known != headers->content_length_value)
       return ERRAND_INVALID_HEADER;
   }
-  /* Reusing a clear-text HTTP/2 connection fails before 8.0 (#10634). */
-  if (options && options->prior_knowledge && !url->secure &&
-      errand__curl_version() < 0x080000)
-    return ERRAND_UNSUPPORTED_FEATURE;
   return ERRAND_OK;
 }
 
@@ -271,5 +263,5 @@ errand_status errand_request_validate(const errand_request *request) {
   char host[ERRAND__HOST_ROOM];
   errand__url url;
   errand__header_facts headers;
-  return errand__request_check(request, request->options, host, &url, &headers);
+  return errand__request_check(request, host, &url, &headers);
 }

@@ -45,8 +45,7 @@ bool errand__headers_next(errand_bytes block, size_t *position,
  * Thread: any.  Owns: `host`, as errand__url_parse has it.  Returns: what
  * errand_request_validate documents.
  */
-errand_status errand__request_check(const errand_request *request,
-                                    const errand_options *options, char *host,
+errand_status errand__request_check(const errand_request *request, char *host,
                                     errand__url *url,
                                     errand__header_facts *headers);
 

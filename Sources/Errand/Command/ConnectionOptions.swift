@@ -17,7 +17,8 @@ public struct ConnectionOptions: Sendable, Hashable {
         case http1
         /// HTTP/2 where TLS negotiates it, HTTP/1.1 otherwise.
         case http2OverTLS
-        /// HTTP/2 without asking. In clear text it needs libcurl 8.0.
+        /// HTTP/2 without asking. In clear text each request has a connection of its own before libcurl 8.0, which
+        /// cannot reuse such a one.
         case http2PriorKnowledge
     }
 
