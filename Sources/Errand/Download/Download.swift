@@ -52,6 +52,9 @@ public struct Download: Command {
     public var rateLimit: Int?
     /// When to go on with what is there. Default: where the server gave something to tell the content by.
     public var resumes = ResumePolicy.validated
+    /// Whether to go on with what an earlier run has left of a URL that differs in its query alone, as signed URLs do. What
+    /// tells one content from another is still the server's to say, see ``resumes``. Default: no.
+    public var ignoresQuery = false
     /// Whether the content may come in one of the codings of ``ConnectionOptions/encodings``. It is decoded on the way,
     /// and neither resumed nor fetched in ranges, as ranges would be of encoded bytes (RFC 9110 14.1.2). Default: no.
     public var acceptsEncodings = false

@@ -15,6 +15,12 @@ struct DownloadJournal: Sendable, Hashable {
     init(url: String) {
         self.url = url
     }
+
+    /// Whether it is of that URL; `ignoringQuery`: or of one that differs in its query alone.
+    func isOf(_ other: String, ignoringQuery: Bool) -> Bool {
+        func key(_ url: String) -> Substring.UTF8View { Substring(url).utf8.prefix { $0 != UInt8(ascii: "?") } }
+        return url == other || ignoringQuery && key(url).elementsEqual(key(other))
+    }
 }
 
 extension DownloadJournal {

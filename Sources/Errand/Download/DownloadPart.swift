@@ -12,7 +12,8 @@ final class DownloadPart {
 
     /// Throws as `PartFile.open`.
     init(_ paths: DownloadPaths, url: String, _ settings: DownloadSettings) throws(ErrandError) {
-        var file = try PartFile.open(paths, url: url, overwrite: settings.overwrite)
+        var file = try PartFile.open(
+            paths, url: url, ignoringQuery: settings.ignoresQuery, overwrite: settings.overwrite)
         if settings.resumes == .never, !file.journal.safe.isEmpty { try file.restart() }
         digest = settings.policy.checksDigest ? try DigestFollower() : nil
         resumed = file.journal.safe.count

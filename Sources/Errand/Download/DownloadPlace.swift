@@ -12,6 +12,7 @@ struct DownloadPlace: Sendable {
     func open() throws(ErrandError) -> DownloadPart? {
         switch settings.destination {
         case .file(let path):
+            let path = settings.overwrite == .replace ? try DownloadLink.target(of: path) : path
             var paths = try DownloadPaths(destination: path)
             if settings.createsDirectories { try Self.makeDirectories(paths.directory) }
             if settings.overwrite == .number { paths = try Self.ownPlace(paths) }
@@ -26,20 +27,36 @@ struct DownloadPlace: Sendable {
     /// The part for what a response of this head brings.
     func open(for head: Response, from url: String) throws(ErrandError) -> DownloadPart {
         guard case .directory(let directory) = settings.destination else { throw .internalFailure }
-        let name = DownloadName(contentDisposition: head.headers[.contentDisposition], url: url)
-        let paths = DownloadPaths(directory: directory, name: name.text)
+        let paths = Self.paths(in: directory, for: head, from: url)
         guard settings.overwrite == .number else { return try DownloadPart(paths, url: self.url, settings) }
         // A part of that name may be another download's, running or left, which is to come to a file, too.
         for number in 0..<100 {
             let candidate = number == 0 ? paths : paths.numbered(number)
             do throws(ErrandError) {
-                if try Self.isOthers(candidate, url: self.url) { continue }
+                if try isOthers(candidate) { continue }
                 return try DownloadPart(candidate, url: self.url, settings)
             } catch {
                 guard error == .fileLocked else { throw error }
             }
         }
         throw .file(.fileExists, paths.destination, "has too many namesakes")
+    }
+
+    /// The file that is where this one is to go, to be compared with the digest that is expected; `nil` where there is
+    /// none, or none is looked for.
+    func finished(for head: Response?, from url: String) -> FinishedFile? {
+        guard settings.overwrite == .fail, settings.expectedDigest != nil else { return nil }
+        switch settings.destination {
+        case .file(let path):
+            return (try? DownloadPaths(destination: path)).flatMap { FinishedFile($0) }
+        case .directory(let directory):
+            return head.flatMap { FinishedFile(Self.paths(in: directory, for: $0, from: url)) }
+        }
+    }
+
+    private static func paths(in directory: String, for head: Response, from url: String) -> DownloadPaths {
+        let name = DownloadName(contentDisposition: head.headers[.contentDisposition], url: url)
+        return DownloadPaths(directory: directory, name: name.text)
     }
 
     /// The first whose part is none, or a download's.
@@ -52,21 +69,25 @@ struct DownloadPlace: Sendable {
         throw .file(.fileExists, paths.destination, "has too many namesakes")
     }
 
-    private static func isOthers(_ paths: DownloadPaths, url: String) throws(ErrandError) -> Bool {
+    private func isOthers(_ paths: DownloadPaths) throws(ErrandError) -> Bool {
         let directory = try DownloadDirectory(paths)
         if directory.hasForeignPart(paths) { return true }
         guard let journal = directory.readJournal() else { return false }
-        return journal.url != url
+        return !journal.isOf(url, ignoringQuery: settings.ignoresQuery)
     }
 
     private func begun(in directory: String) throws(ErrandError) -> DownloadPaths? {
+        var similar: DownloadPaths?
         for name in try DownloadDirectory.names(in: directory) {
             guard let paths = DownloadPaths(journal: name, in: directory) else { continue }
             let place = try DownloadDirectory(paths)
-            guard let journal = place.readJournal(), journal.url == url, !place.hasForeignPart(paths) else { continue }
-            return paths
+            guard let journal = place.readJournal(), journal.isOf(url, ignoringQuery: settings.ignoresQuery),
+                !place.hasForeignPart(paths)
+            else { continue }
+            if journal.url == url { return paths }
+            similar = similar ?? paths
         }
-        return nil
+        return similar
     }
 
     /// As `mkdir -p`.

@@ -12,12 +12,16 @@ public struct DownloadRetry: Sendable, Hashable {
     public var firstDelay = Duration.seconds(1)
     /// No wait is longer, whatever `Retry-After` says. Default: 60 s.
     public var maximumDelay = Duration.seconds(60)
+    /// Whether a server that could not be reached even once in a run is tried again, too: its name does not resolve, nobody
+    /// listens, or nothing comes in time. Default: no, that is told at once.
+    public var coversFirstConnection = false
 
     /// Makes a value.
     public init(
         maximumFailures: Int = 5, maximumRestarts: Int = 3, firstDelay: Duration = .seconds(1),
-        maximumDelay: Duration = .seconds(60)
+        maximumDelay: Duration = .seconds(60), coversFirstConnection: Bool = false
     ) {
+        self.coversFirstConnection = coversFirstConnection
         self.maximumFailures = maximumFailures
         self.maximumRestarts = maximumRestarts
         self.firstDelay = firstDelay

@@ -191,12 +191,13 @@ extension DownloadRun {
         }
     }
 
-    /// Whether the same may well succeed in a while. A server that could not be reached even once is told at once.
+    /// Whether the same may well succeed in a while. A server that could not be reached even once is told at once, unless
+    /// the command says otherwise.
     private func isRetryable(_ error: ErrandError) -> Bool {
         switch error {
         case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError, .timeoutIdle: true
         case .resolveFailed, .connectFailed, .proxyFailed, .timeoutConnect, .timeoutFirstByte, .outOfDescriptors:
-            head != nil
+            head != nil || settings.retriesFirstConnection
         default: false
         }
     }

@@ -11,6 +11,8 @@ final class DownloadRun: @unchecked Sendable {
         case running
         /// A response that is no content is on its way to the request, with its body as far as it is kept.
         case handingUp(DownloadTransfer, head: Response, body: [UInt8])
+        /// A file that is there already may be the one that is wanted; else the error stands.
+        case comparing(FinishedFile, ErrandError)
         case over
     }
 
@@ -99,14 +101,22 @@ final class DownloadRun: @unchecked Sendable {
     }
 
     func stop() {
-        if case .handingUp = phase { return end(.failure(.cancelled)) }
+        if isPastMachine { return end(.failure(.cancelled)) }
         perform(machine.stopRequested())
     }
 
     /// The time is up, or the client shut down.
     func giveUp(_ error: ErrandError) {
-        if case .handingUp = phase { return end(.failure(error)) }
+        if isPastMachine { return end(.failure(error)) }
         perform(machine.gaveUp(error))
+    }
+
+    /// What is under way is not the machine's any more.
+    private var isPastMachine: Bool {
+        switch phase {
+        case .handingUp, .comparing: true
+        case .running, .over: false
+        }
     }
 
     /// The machine is over when a response is being handed up: its transfer is held, or let go on, without it.
@@ -194,12 +204,18 @@ final class DownloadRun: @unchecked Sendable {
             end(.failure(.cancelled))
             return nil
         case .fail(let error):
-            end(.failure(error.with(response: error.response ?? head)))
+            if error == .fileExists, part == nil, let file = place.finished(for: head, from: description.url) {
+                dropTransfers()
+                phase = .comparing(file, error)
+                queue.async { self.compare() }
+                return nil
+            }
+            end(.failure(described(error).with(response: error.response ?? head)))
             return nil
         case .discard(let error):
             try? part?.discard()
             part = nil
-            end(.failure(error.with(response: head)))
+            end(.failure(described(error).with(response: head)))
             return nil
         }
     }
@@ -253,6 +269,27 @@ final class DownloadRun: @unchecked Sendable {
         } catch {
             perform(machine.gaveUp(error))
         }
+    }
+
+    /// As `verify`, of the file that is there.
+    private func compare() {
+        guard case .comparing(let file, let error) = phase else { return }
+        do throws(ErrandError) {
+            guard let digest = try file.follow(atMost: Self.stride) else { return queue.async { self.compare() } }
+            guard digest == settings.expectedDigest else { return end(.failure(error.with(response: head))) }
+            let stored = DownloadStorage.File(
+                path: file.path, byteCount: file.byteCount, sha256: digest, resumedFrom: file.byteCount,
+                validators: head.map { DownloadValidators($0.headers) } ?? DownloadValidators())
+            end(.response(Response(storage: DownloadStorage(stored, head: head, end: nil))))
+        } catch {
+            end(.failure(error.with(response: head)))
+        }
+    }
+
+    /// With what it takes to see which file it was.
+    private func described(_ error: ErrandError) -> ErrandError {
+        guard error == .digestMismatch, let digest, let expected = settings.expectedDigest else { return error }
+        return error.with(message: "SHA-256 is \(digest), expected \(expected)")
     }
 
     // MARK: News to the request

@@ -12,6 +12,8 @@ struct DownloadSettings: Sendable {
     let resumes: ResumePolicy
     let createsDirectories: Bool
     let acceptsEncodings: Bool
+    let retriesFirstConnection: Bool
+    let ignoresQuery: Bool
 
     /// Throws ``ErrandError/invalidArgument``.
     init(_ download: Download) throws(ErrandError) {
@@ -44,6 +46,8 @@ struct DownloadSettings: Sendable {
         resumes = download.resumes
         createsDirectories = download.createsDirectories
         acceptsEncodings = download.acceptsEncodings
+        retriesFirstConnection = retry.coversFirstConnection
+        ignoresQuery = download.ignoresQuery
     }
 
     private static func invalid(_ message: String) -> ErrandError {

@@ -180,7 +180,9 @@ struct DownloadStateMachine: ~Copyable {
         // Else: what was on its way when the transfer was given up.
         guard case .receiving(var run, var receipt) = state, run.transfer == transfer, count > 0 else { return .none }
         guard Int64(count) <= (receipt.end ?? policy.expectedLength ?? .max) - receipt.offset else {
-            return fail(.lengthMismatch.with(message: "more bytes came than were promised"))
+            let error = ErrandError.lengthMismatch.with(message: "more bytes came than were promised")
+            // A part that is longer than it says may be of anything. Kept, the next run would end with the same.
+            return run.isJoined ? restart(&run, error) : fail(error)
         }
         let offset = receipt.offset
         receipt.offset += Int64(count)

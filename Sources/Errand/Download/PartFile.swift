@@ -41,7 +41,7 @@ struct PartFile: ~Copyable {
     /// ``ErrandError/fileExists`` by `overwrite` or where the part is somebody else's, ``ErrandError/diskFull``,
     /// ``ErrandError/fileUnwritable``.
     static func open(
-        _ paths: DownloadPaths, url: String, overwrite: OverwritePolicy = .replace,
+        _ paths: DownloadPaths, url: String, ignoringQuery: Bool = false, overwrite: OverwritePolicy = .replace,
         syncInterval: Int64 = PartFile.syncInterval
     ) throws(ErrandError) -> PartFile {
         let directory = try DownloadDirectory(paths)
@@ -52,7 +52,7 @@ struct PartFile: ~Copyable {
             if try part.isSomebodyElses() {
                 throw ErrandError.file(.fileExists, paths.path(paths.part), "is there, and no download's")
             }
-            try part.recover()
+            try part.recover(ignoringQuery: ignoringQuery)
         } catch let error as FileDescriptor.Failure {
             throw .file(paths.path(paths.part), "cannot be resumed", errno: error.errno)
         } catch let error as ErrandError {
@@ -87,13 +87,16 @@ struct PartFile: ~Copyable {
         return !directory.isOwn(journal)
     }
 
-    private mutating func recover() throws(FileDescriptor.Failure) {
+    private mutating func recover(ignoringQuery: Bool) throws(FileDescriptor.Failure) {
         let size = Int64(try file.status().st_size)
-        guard let found = directory.readJournal(), found.url == journal.url, !found.safe.clipped(to: size).isEmpty
+        let url = journal.url
+        guard let found = directory.readJournal(), found.isOf(url, ignoringQuery: ignoringQuery),
+            !found.safe.clipped(to: size).isEmpty
         else {
             return try startOver()
         }
         journal = found
+        journal.url = url
         journal.safe = found.safe.clipped(to: size)
         try file.truncate(to: journal.safe.end)
         // Before anything is written where the old one says that it is there.
@@ -110,6 +113,10 @@ struct PartFile: ~Copyable {
                 throw ErrandError.file(.fileIsDirectory, paths.destination, "is a directory")
             }
             if case .fail = overwrite { throw ErrandError.file(.fileExists, paths.destination, "exists already") }
+            guard there.st_mode & S_IFMT == S_IFREG else {
+                let kind = there.st_mode & S_IFMT == S_IFLNK ? "a symbolic link" : "no regular file"
+                throw ErrandError.file(.fileExists, paths.destination, "is \(kind), and not to be replaced by one")
+            }
         } catch let error as FileDescriptor.Failure {
             throw .file(paths.destination, "cannot be written", errno: error.errno)
         } catch let error as ErrandError {

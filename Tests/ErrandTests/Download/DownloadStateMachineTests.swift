@@ -103,7 +103,9 @@ import Testing
             .whole: .takeFromZero(tag, length: 100), .part: take, .refused: .fail(.statusNotAccepted), .busy: second,
             .end: second,
         ]
-        let over = Machine.Action.fail(.lengthMismatch)
+        let over = Machine.Action.restart(ask(2))
+        var alone = have
+        alone.isJoined = false
         return [
             (
                 "idle", .idle,
@@ -128,6 +130,13 @@ import Testing
                 "receiving", .receiving(have, mid),
                 merged([
                     .chunk: .write(at: 40), .surplus: over, .end: second, .pause: .hold(1), .share: .release(-1),
+                ])
+            ),
+            (
+                "receiving, one transfer's", .receiving(alone, mid),
+                merged([
+                    .chunk: .write(at: 40), .surplus: .fail(.lengthMismatch), .end: second, .pause: .hold(1),
+                    .share: .release(-1),
                 ])
             ),
             (

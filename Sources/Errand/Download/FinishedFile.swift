@@ -1,0 +1,42 @@
+import Glibc
+
+/// The file that is at a download's destination already, while it is compared with the digest that is expected. On the
+/// file queue alone.
+final class FinishedFile {
+    let path: String
+    private let file: FileDescriptor
+    private var hash: SHA256
+    private(set) var byteCount: Int64 = 0
+
+    private static let block = 1 << 18
+
+    /// `nil` where there is no regular file that can be read.
+    init?(_ paths: DownloadPaths) {
+        guard let directory = try? DownloadDirectory(paths), let file = try? directory.open(paths.name, O_RDONLY),
+            let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG, let hash = SHA256()
+        else { return nil }
+        path = paths.destination
+        self.file = file
+        self.hash = hash
+    }
+
+    /// Reads on, at most so many bytes. Answers the SHA-256 at the file's end.
+    func follow(atMost count: Int64) throws(ErrandError) -> String? {
+        let stop = byteCount + count
+        while byteCount < stop {
+            let bytes: [UInt8]
+            do throws(FileDescriptor.Failure) {
+                bytes = try file.read(Self.block, at: byteCount)
+            } catch {
+                throw .file(path, "cannot be read", errno: error.errno)
+            }
+            if bytes.isEmpty {
+                guard let digest = hash.digest() else { throw .outOfMemory }
+                return SHA256.hex(digest)
+            }
+            guard hash.update(bytes) else { throw .outOfMemory }
+            byteCount += Int64(bytes.count)
+        }
+        return nil
+    }
+}
