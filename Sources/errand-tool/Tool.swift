@@ -40,14 +40,27 @@ struct Tool: AsyncParsableCommand {
         Interrupt.end(with: code.rawValue)
     }
 
-    /// What is wrong, what the option takes, and where there is more; not the list of all options.
+    /// What is wrong, what the option takes, and where there is more, on two lines; not the list of all options.
     private static func usage(_ error: any Error, of arguments: [String]) -> String {
+        let commands = configuration.subcommands.map { $0.configuration.commandName ?? $0._commandName }
+        guard let command = commands.first(where: arguments.contains) else {
+            guard let first = arguments.first, !first.hasPrefix("-") else { return lines(error, name: "errand") }
+            let known = commands.dropLast().joined(separator: ", ") + " or " + (commands.last ?? "")
+            return "errand: '\(Shown.text(first))' is no subcommand; there is \(known)\nSee 'errand --help'."
+        }
+        return lines(error, name: "errand \(command)")
+    }
+
+    private static func lines(_ error: any Error, name: String) -> String {
         var lines = fullMessage(for: error).components(separatedBy: "\n")
         if let usage = lines.firstIndex(where: { $0.hasPrefix("Usage: ") }) { lines.removeSubrange(usage...) }
-        let command = configuration.subcommands.compactMap { $0.configuration.commandName ?? $0._commandName }
-            .first { arguments.contains($0) }
-        let name = command.map { "errand \($0)" } ?? "errand"
-        let message = lines.joined(separator: "\n").trimmingPrefix("Error: ")
-        return "errand: \(message)\nSee '\(name) --help'."
+        // `Help:  -m <timeout>  What it takes.`
+        let help = lines.first { $0.hasPrefix("Help: ") }?.components(separatedBy: "  ").dropFirst(2) ?? []
+        let choices = lines.filter { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
+        let message = lines.filter { !$0.hasPrefix("Help: ") && !$0.hasPrefix("  - ") }.joined(separator: " ")
+            .trimmingPrefix("Error: ")
+        let first = Shown.text(
+            ([String(message)] + (choices.isEmpty ? [] : [choices.joined(separator: ", ")])).joined(separator: " "))
+        return "errand: \(first)\n" + (help + ["See '\(name) --help'."]).joined(separator: " ")
     }
 }

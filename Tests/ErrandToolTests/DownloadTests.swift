@@ -32,12 +32,12 @@ import Testing
         #expect(try Data(contentsOf: folder.file("1m")) == whole)
         // It is there: an error, another name, or another file, as is said.
         let again = try ToolRun(["download", nginx.url("/files/1m"), "-o", folder.url.path])
-        #expect(again.status == 73 && again.errors.hasPrefix("errand: fileExists: "))
+        #expect(again.status == 73 && again.errors.hasSuffix(" exists already; see --overwrite and --no-clobber\n"))
         let numbered = try ToolRun(["download", nginx.url("/files/1m"), "-o", folder.url.path, "--no-clobber", "-q"])
         #expect(numbered.status == 0 && numbered.errors.isEmpty)
         let wrong = try ToolRun(
             ["download", nginx.url("/files/12b"), "-o", folder.file("1m").path, "--overwrite", "--sha256", digest])
-        #expect(wrong.status == 15 && wrong.errors == "errand: digestMismatch: the content is not the one expected\n")
+        #expect(wrong.status == 15 && wrong.errors.hasSuffix(", expected \(digest)\n"), "\(wrong.errors)")
         #expect(try Data(contentsOf: folder.file("1m")) == whole)
         #expect(folder.names == ["1m", "1m (1)"])
         let replaced = try ToolRun(

@@ -21,6 +21,10 @@ import Testing
     static let cases: [Case] = [
         Case(64, "Missing expected argument"),
         Case(64, "Unknown option", "URL", "--nonsense"),
+        Case(
+            64,
+            "errand: The value '0' is invalid for '--idle-timeout <idle-timeout>'\nLongest silence. See 'errand fetch",
+            "URL", "--idle-timeout", "0"),
         Case(64, "invalidURL", "/nonsense"),
         Case(64, "invalidURL", "http://"),
         Case(64, "invalidURL", "http://a\nb/"),
@@ -77,8 +81,19 @@ import Testing
         #expect(run.errors.contains(example.message), "\(run.errors)")
         #expect(run.output.isEmpty)
         // Not a list of all options.
-        #expect(!run.errors.contains("--idle-timeout"))
+        #expect(run.errors.split(separator: "\n").count <= 2, "\(run.errors)")
         // The output file is only opened once there is something to write.
         if example.status != 73 { #expect(server.counts.connections == 0) }
+    }
+
+    @Test func unknownSubcommandsAreTold() throws {
+        let run = try ToolRun(["feth", "http://h/"])
+        #expect(run.status == 64)
+        #expect(
+            run.errors == "errand: 'feth' is no subcommand; there is fetch, download, batch, chain or bench\n"
+                + "See 'errand --help'.\n")
+        let mode = try ToolRun(["bench", "--mode", "x", "http://h/"])
+        #expect(mode.status == 64 && mode.errors.split(separator: "\n").count == 2, "\(mode.errors)")
+        #expect(mode.errors.contains("one of the following: core, closure, "), "\(mode.errors)")
     }
 }

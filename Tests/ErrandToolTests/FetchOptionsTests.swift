@@ -171,7 +171,7 @@ import Testing
         for arguments in [
             ["fetch", url], ["fetch", "--json-output", url], ["fetch", "-v", url], ["fetch", "-o", "/dev/null", url],
             ["download", url, "-o", folder.file("a").path, "--retries", "0"], ["bench", "-n1", url],
-            ["bench", "-n1", "--mode", "core", url],
+            ["bench", "-n1", "--mode", "core", "--json", url],
             ["fetch", "http:///ada:secret@h/?token=hidden"], ["fetch", "htp://ada:secret@h/?token=hidden"],
             ["download", "htp://ada:secret@h/?token=hidden"], ["bench", "htp://ada:secret@h/?token=hidden"],
             ["bench", "http://ada:secret@h:x/?token=hidden"],

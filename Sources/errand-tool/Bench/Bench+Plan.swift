@@ -37,7 +37,7 @@ extension Bench {
             requests: wanted.map(UInt64.init), duration: duration, warmUp: UInt64(warmUp),
             warmUpTime: warmUpTime, rate: rate, tick: tick?.duration.nanoseconds ?? 0, connections: connections,
             loops: loops ?? 0, mode: mode, cache: cache,
-            method: method, url: url, headers: fields,
+            method: method, url: url.text, headers: fields,
             body: body, timeout: timeout.duration, httpVersion: httpVersion, caFile: cacert, insecure: insecure)
     }
 

@@ -28,7 +28,7 @@ struct Bench: AsyncParsableCommand {
             """)
 
     @Argument(help: "An http or https URL.")
-    var url: String
+    var url: URLArgument
 
     @Option(name: .shortAndLong, help: "Requests in flight; with --rate, at most.")
     var connections: Int = 64

@@ -47,6 +47,11 @@ final class DownloadBar: Sendable {
         if isTerminal { StandardError.write("\r\u{1B}[K" + line) } else { StandardError.print(line) }
     }
 
+    /// Before the next file.
+    func begin() {
+        state.withLock { $0 = State() }
+    }
+
     /// Clears the bar.
     func end() {
         let isDrawn = state.withLock { state in

@@ -1,12 +1,20 @@
 import Errand
 import Foundation
 
-/// One `errand download`, from the client to the exit code.
-struct DownloadSession {
+/// One URL of `errand download`.
+struct DownloadJob: Sendable {
+    /// As it was given, with a scheme.
+    let url: String
     let download: Errand.Download
+}
+
+/// One `errand download`, from the client to the exit code.
+struct DownloadSession: Sendable {
+    let jobs: [DownloadJob]
     let connection: ConnectionOptions
     let isQuiet: Bool
 
+    /// Throws the exit code of the first URL that failed, after all were tried.
     func run() async throws {
         let bar = DownloadBar(isShown: !isQuiet)
         var configuration = Client.Configuration(connection: connection)
@@ -14,25 +22,47 @@ struct DownloadSession {
         configuration.userAgent = nil
         if !isQuiet { configuration.accessories = [ProgressAccessory(.download) { bar.show($0) }] }
         let client = Client(configuration: configuration)
-        let started = MonotonicTime.now
-        let task = Task { try await client.run(download) }
+        let task = Task { await runAll(client, bar) }
         // Stopped, not killed: what came is made safe first. A second one ends the process, and loses 1 MB at most.
         let interrupt = Interrupt { task.cancel() }
-        let result = await task.result
+        let failed = await task.value
         interrupt.end()
-        bar.end()
         await client.shutdown(.cancel)
-        do {
-            let file = try result.get()
-            if !isQuiet { StandardError.print(Self.summary(file, nanoseconds: MonotonicTime.now - started)) }
-        } catch is CancellationError {
-            throw ToolError(.interrupted, "interrupted; the same command goes on with what is there")
+        if let failed { throw failed.code }
+    }
+
+    private func runAll(_ client: Client, _ bar: DownloadBar) async -> ExitStatus? {
+        var first: ExitStatus?
+        for job in jobs {
+            let started = MonotonicTime.now
+            bar.begin()
+            do {
+                let file = try await client.run(job.download)
+                bar.end()
+                if !isQuiet { StandardError.print(Self.summary(file, nanoseconds: MonotonicTime.now - started)) }
+            } catch is CancellationError {
+                bar.end()
+                StandardError.print("errand: interrupted; the same command goes on with what is there")
+                return .interrupted
+            } catch {
+                bar.end()
+                // `run` throws nothing else.
+                let error = error as? ErrandError ?? .internalFailure
+                first = first ?? ExitStatus(error)
+                say(ToolError.text(error, of: job.url), job)
+            }
         }
+        return first
+    }
+
+    private func say(_ message: String, _ job: DownloadJob) {
+        let prefix = jobs.count > 1 ? Shown.url(job.url) + ": " : ""
+        StandardError.print("errand: \(prefix)\(Shown.text(message))")
     }
 
     private static func summary(_ file: DownloadedFile, nanoseconds: UInt64) -> String {
-        let seconds = Double(nanoseconds) / 1e9
-        var text = "saved \(OutcomeTable.printable(file.path)): \(file.byteCount.grouped) bytes in \(seconds.text(1)) s"
+        let time = (Double(nanoseconds) / 1e9).timeText
+        var text = "saved \(OutcomeTable.printable(file.path)): \(file.byteCount.grouped) bytes in \(time)"
         if file.resumedFrom > 0 { text += ", \(file.resumedFrom.grouped) of them from before" }
         if let digest = file.sha256 { text += ", sha256 \(digest)" }
         return text

@@ -39,7 +39,7 @@ extension Fetch {
         var settings = FetchSettings(
             method: parsed, headers: try fields(), body: body ?? .none, timeouts: transfer.timeouts,
             bodyLimit: maxBody?.bytes, connection: try transfer.connection(), followsRedirects: location,
-            maxRedirects: maxRedirects, failsOnStatus: fail, parallel: parallel)
+            maxRedirects: maxRedirects, refused: fail ? .errors : .none, parallel: parallel)
         settings.uploadName = uploadFile.flatMap { $0 == "-" ? nil : $0.split(separator: "/").last.map(String.init) }
         settings.user = user
         settings.usesDigest = digest

@@ -33,7 +33,7 @@ struct FetchRun: Sendable {
             let streamed = try await client.stream(command)
             result.take(streamed.head)
             (result.redirects, result.finalURL) = hops.withLock { $0 }
-            if settings.failsOnStatus, result.status >= 400 {
+            if settings.refuses(result.status) {
                 result.failure = .status(streamed.head)
                 return
             }

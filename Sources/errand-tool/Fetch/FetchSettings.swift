@@ -15,8 +15,7 @@ struct FetchSettings: Sendable {
     var connection: ConnectionOptions
     var followsRedirects: Bool
     var maxRedirects: Int
-    /// A status of 400 or above is a failure.
-    var failsOnStatus: Bool
+    var refused: Refusal
     var parallel: Int
     /// `-u`.
     var user: UserArgument?
@@ -24,6 +23,23 @@ struct FetchSettings: Sendable {
     /// Of `-b` and `-c`; `nil`: no jar.
     var cookies: CookieFiles?
     var isVerbose = false
+
+    /// Which responses are failures.
+    enum Refusal: Sendable {
+        case none
+        /// 400 and above.
+        case errors
+        /// All that is not 200.
+        case allButContent
+    }
+
+    func refuses(_ status: Int) -> Bool {
+        switch refused {
+        case .none: false
+        case .errors: status >= 400
+        case .allButContent: status != 200
+        }
+    }
 
     /// The URL's own, or those of `-u`; `nil` where a header says who asks.
     func credentials(for job: FetchJob) -> UserArgument? {

@@ -67,7 +67,8 @@ enum JSONValue {
             case "\n": out += "\\n"
             case "\r": out += "\\r"
             case "\t": out += "\\t"
-            case _ where scalar.value < 0x20:
+            // JSON escapes the first alone; a terminal obeys some of the others, too.
+            case _ where scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value:
                 let digits = String(scalar.value, radix: 16)
                 out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: out.unicodeScalars.append(scalar)
