@@ -38,7 +38,7 @@ import Testing
         let json = try run.run("chain", text, ["--json"]).jsonArray()
         #expect(json.count == 2)
         for object in json {
-            #expect(Set(object.keys) == ["name", "method", "url", "status", "ms", "bytes", "error"])
+            #expect(Set(object.keys) == ["file", "name", "method", "url", "status", "ms", "bytes", "error"])
             #expect(object["error"] is NSNull && object["status"] as? Int == 200)
             #expect(object["ms"] as? Double ?? 0 > 0)
         }

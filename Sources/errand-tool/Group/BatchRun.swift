@@ -4,7 +4,7 @@ import Errand
 struct BatchRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch",
-        abstract: "Runs the requests of a .http file, all together.",
+        abstract: "Runs the requests of .http files, all together.",
         discussion: """
             The format is that of the VS Code REST Client and of JetBrains' HTTP Client; docs/http-files.md has what is \
             supported. A status of 200 to 299 is a success. Nothing is sent before all requests are made, so none may \

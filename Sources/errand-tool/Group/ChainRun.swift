@@ -4,7 +4,7 @@ import Errand
 struct ChainRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chain",
-        abstract: "Runs the requests of a .http file, one after another.",
+        abstract: "Runs the requests of .http files, one after another.",
         discussion: """
             A request may refer to what earlier ones got, such as {{login.response.body.$.token}}. The first failure ends \
             the chain; a status of 200 to 299 is a success. The format is that of the VS Code REST Client and of \

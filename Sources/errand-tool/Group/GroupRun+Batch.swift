@@ -6,7 +6,7 @@ extension GroupRun {
         _ commands: [HTTPFileCommand], policy: BatchPolicy, maxConcurrent: Int
     ) async -> [RequestOutcome] {
         let outcomes = commands.enumerated().map { index, command in
-            var outcome = RequestOutcome(command, name: plan.requests[index].label)
+            var outcome = RequestOutcome(command, plan.requests[index])
             outcome.failure = .notRun
             return outcome
         }

@@ -31,7 +31,7 @@ private final class ChainLedger: Sendable {
         self.progress = progress
         entries = Mutex(
             plan.requests.map { request in
-                var outcome = RequestOutcome(request, name: request.label)
+                var outcome = RequestOutcome(request)
                 outcome.failure = .notRun
                 return outcome
             })
@@ -41,15 +41,15 @@ private final class ChainLedger: Sendable {
 
     /// The step's turn has come.
     func make(_ index: Int) throws -> HTTPFileCommand {
-        let request = plan.requests[index]
+        let planned = plan.requests[index]
         do {
-            let command = try plan.maker.make(request)
-            if let name = request.name { plan.maker.variables.record(command.exchange, of: name) }
+            let command = try planned.maker.make(planned.request)
+            if let name = planned.request.name { planned.maker.variables.record(command.exchange, of: name) }
             // A chain that is stopped tells no step.
-            replace(index, RequestOutcome(command, name: request.label), .stopped)
+            replace(index, RequestOutcome(command, planned), .stopped)
             return command
         } catch {
-            replace(index, RequestOutcome(request, name: request.label), .init(making: error))
+            replace(index, RequestOutcome(planned), .init(making: error))
             throw error
         }
     }
@@ -62,8 +62,8 @@ private final class ChainLedger: Sendable {
 
     /// The step has ended; one that could not be made, too, and then the ledger has the reason already.
     func ended(_ index: Int, _ result: Result<HTTPFileCommand.Response, ErrandError>, _ response: Response?) {
-        if let response, let name = plan.requests[index].name {
-            plan.maker.variables.record(response, of: name)
+        if let response, let name = plan.requests[index].request.name {
+            plan.requests[index].maker.variables.record(response, of: name)
         }
         let isFailure = entries.withLock { entries in
             guard entries[index].failure?.name == FetchResult.Failure.stopped.name else { return true }

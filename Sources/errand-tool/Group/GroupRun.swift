@@ -48,9 +48,11 @@ struct GroupRun {
         let text =
             isJSON ? JSONValue.array(outcomes.map(\.json)).text(pretty: true) + "\n" : OutcomeTable.text(outcomes)
         try StandardOutput.write(text)
+        let hasFiles = OutcomeTable.hasFiles(outcomes)
         for outcome in outcomes {
             guard let failure = outcome.failure, failure.name != FetchResult.Failure.notRun.name else { continue }
-            StandardError.print("errand: \(OutcomeTable.printable("\(outcome.name): \(failure.message)"))")
+            let name = hasFiles ? "\(outcome.file): \(outcome.name)" : outcome.name
+            StandardError.print("errand: \(OutcomeTable.printable("\(name): \(failure.message)"))")
         }
     }
 }

@@ -3,12 +3,18 @@ import Errand
 
 /// What `errand batch` and `errand chain` have in common.
 struct HTTPFileArguments: ParsableArguments {
-    @Argument(help: "A .http or .rest file; '-' is standard input.")
-    var file: String
+    @Argument(
+        help: ArgumentHelp(
+            "Files with requests, and folders: all .http and .rest files within. '-' is standard input.",
+            valueName: "file"))
+    var files: [String]
 
     @Option(
         help: ArgumentHelp(
-            "Run this request alone, as often as needed: its '@name', its title, or its number as in '#3'.",
+            """
+            Run this request alone, as often as needed: its '@name', its title, or its number in its file as in '#3'. Of \
+            several files, all that are called so.
+            """,
             valueName: "name"))
     var only: [String] = []
 
@@ -21,7 +27,7 @@ struct HTTPFileArguments: ParsableArguments {
         help: ArgumentHelp(
             """
             JSON file of environments, as often as needed, later ones win. Default with --env: http-client.env.json and \
-            http-client.private.env.json beside the file.
+            http-client.private.env.json beside the file, or in the nearest folder above it within the folder that was named.
             """, valueName: "path"))
     var envFile: [String] = []
 
@@ -44,7 +50,7 @@ struct HTTPFileArguments: ParsableArguments {
     }
 
     static let jsonHelp = """
-        --json prints one array with an object for each request, in the file's order: name, method, url, status, ms, \
+        --json prints one array with an object for each request, in the files' order: file, name, method, url, status, ms, \
         bytes, error {kind, message, exit_code, curl_code, errno}. Names, methods and URLs are as far as they are known; \
         passwords and tokens in URLs are hidden. ms is the time from the start of the transfer to its end.
         """

@@ -1,23 +1,49 @@
 import Errand
 import Foundation
 
-/// The requests of a file that are to be run, with everything checked that can be before the first is sent.
+/// The requests of the files that are to be run, with everything checked that can be before the first is sent.
 struct HTTPFilePlan: Sendable {
     enum Order: Sendable {
         case together
         case oneAfterAnother
     }
 
-    let requests: [HTTPFileRequest]
-    let maker: HTTPRequestMaker
+    /// A request and the file it is of.
+    struct Planned: Sendable {
+        let request: HTTPFileRequest
+        /// With the variables of its file.
+        let maker: HTTPRequestMaker
+
+        var file: String { maker.variables.path }
+        var label: String { request.label }
+    }
+
+    let requests: [Planned]
 
     init(_ arguments: HTTPFileArguments, order: Order) throws {
-        let isInput = arguments.file == "-"
-        let path = isInput ? "standard input" : arguments.file
-        let folder = isInput ? "." : HTTPFilePlan.folder(of: path)
-        let body = isInput ? BodyArgument.standardInput : .file(path)
+        let locations = try HTTPFileSearch.locations(arguments.files)
+        let files = try locations.map { try HTTPFilePlan.read($0, arguments) }
+        requests = try HTTPFilePlan.chosen(files, arguments.only)
+        for file in files {
+            let chosen = requests.filter { $0.maker.variables === file.maker.variables }.map(\.request)
+            do {
+                try HTTPFileCheck(all: file.requests, chosen: chosen, maker: file.maker, order: order).run()
+            } catch let error as HTTPFileError {
+                throw ToolError(error.inFile(file.maker.variables.path))
+            }
+        }
+    }
+
+    private struct Content {
+        let requests: [HTTPFileRequest]
+        let maker: HTTPRequestMaker
+    }
+
+    private static func read(_ location: HTTPFileLocation, _ arguments: HTTPFileArguments) throws -> Content {
+        let path = location.path
+        let body = location.origin == .standardInput ? BodyArgument.standardInput : .file(path)
         let file: HTTPFile
-        let environment = try HTTPFilePlan.environment(arguments, folder: folder)
+        let environment = try environment(arguments, location)
         do {
             file = try HTTPFileParser.parse([UInt8](try body.load()))
         } catch let error as HTTPFileError {
@@ -27,47 +53,46 @@ struct HTTPFilePlan: Sendable {
             StandardError.print(
                 "errand: warning: \(path):\(warning.position.line):\(warning.position.column): \(warning.text)")
         }
+        if file.requests.isEmpty {
+            guard location.origin == .found else { throw ToolError(.inputData, "\(path): there is no request in it") }
+            StandardError.print("errand: warning: \(path): there is no request in it")
+        }
+        let dotenv = try? String(contentsOfFile: location.folder + "/.env", encoding: .utf8)
         let variables = HTTPVariables(
             path: path,
             given: Dictionary(arguments.variable.map { ($0.name, $0.value) }) { _, last in last },
             file: file.variables, environment: environment, process: ProcessInfo.processInfo.environment,
-            dotenv: (try? String(contentsOfFile: folder + "/.env", encoding: .utf8)).map(DotenvFile.parse) ?? [:])
-        requests = try HTTPFilePlan.chosen(file.requests, arguments.only, path)
-        maker = HTTPRequestMaker(variables: variables, folder: folder, settings: try arguments.settings())
-        do {
-            try HTTPFileCheck(all: file.requests, chosen: requests, maker: maker, order: order).run()
-        } catch let error as HTTPFileError {
-            throw ToolError(error.inFile(path))
-        }
+            dotenv: dotenv.map(DotenvFile.parse) ?? [:])
+        let maker = HTTPRequestMaker(variables: variables, folder: location.folder, settings: try arguments.settings())
+        return Content(requests: file.requests, maker: maker)
     }
 
-    private static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
-    private static func chosen(
-        _ requests: [HTTPFileRequest], _ names: [String], _ path: String
-    ) throws(ToolError) -> [HTTPFileRequest] {
-        guard !requests.isEmpty else { throw ToolError(.inputData, "\(path): there is no request in it") }
-        guard !names.isEmpty else { return requests }
-        for name in names where !requests.contains(where: { $0.answers(to: name) }) {
-            throw ToolError(.usage, "--only: there is no request named '\(name)' in '\(path)'")
+    private static func chosen(_ files: [Content], _ names: [String]) throws(ToolError) -> [Planned] {
+        let all = files.flatMap { file in file.requests.map { Planned(request: $0, maker: file.maker) } }
+        guard !all.isEmpty else { throw ToolError(.inputData, "there is no request in these files") }
+        guard !names.isEmpty else { return all }
+        for name in names where !all.contains(where: { $0.request.answers(to: name) }) {
+            let place = files.count == 1 ? "'\(files[0].maker.variables.path)'" : "these \(files.count) files"
+            throw ToolError(.usage, "--only: there is no request named '\(name)' in \(place)")
         }
-        return requests.filter { request in names.contains { request.answers(to: $0) } }
+        return all.filter { planned in names.contains { planned.request.answers(to: $0) } }
     }
 
     private static func environment(
-        _ arguments: HTTPFileArguments, folder: String
+        _ arguments: HTTPFileArguments, _ location: HTTPFileLocation
     ) throws(ToolError) -> HTTPEnvironment {
         var environment = HTTPEnvironment()
         var files = arguments.envFile
         if files.isEmpty {
             guard arguments.env != nil else { return environment }
-            files = ["http-client.env.json", "http-client.private.env.json"].map { folder + "/" + $0 }
-                .filter { FileManager.default.fileExists(atPath: $0) }
+            let candidates = location.environmentFolders.map { folder in
+                ["http-client.env.json", "http-client.private.env.json"].map { folder + "/" + $0 }
+                    .filter { FileManager.default.fileExists(atPath: $0) }
+            }
+            files = candidates.first { !$0.isEmpty } ?? []
             guard !files.isEmpty else {
-                throw ToolError(.inputFile, "--env: there is no http-client.env.json in '\(folder)'; see --env-file")
+                throw ToolError(
+                    .inputFile, "--env: there is no http-client.env.json in '\(location.folder)'; see --env-file")
             }
         }
         for file in files {
@@ -88,7 +113,7 @@ struct HTTPFilePlan: Sendable {
     /// All commands at once, or what is wrong with the first that cannot be made.
     func commands() throws -> [HTTPFileCommand] {
         do {
-            return try requests.map { try maker.make($0) }
+            return try requests.map { try $0.maker.make($0.request) }
         } catch let error as HTTPFileError {
             throw ToolError(error)
         }

@@ -1,8 +1,10 @@
-/// Outcomes for people: a row each, and a sum.
+/// Outcomes for people: a row each, and a sum. The file's name stands in front where there are several.
 enum OutcomeTable {
     static func text(_ outcomes: [RequestOutcome]) -> String {
-        let head = ["request", "method", "status", "ms", "bytes", "result", "url"]
-        let rows = [head] + outcomes.map(row)
+        let hasFiles = hasFiles(outcomes)
+        let first = hasFiles ? ["file"] : []
+        let head = first + ["request", "method", "status", "ms", "bytes", "result", "url"]
+        let rows = [head] + outcomes.map { (hasFiles ? [printable($0.file)] : []) + row($0) }
         let widths = head.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         var text = ""
         for row in rows {
@@ -10,7 +12,7 @@ enum OutcomeTable {
             for (column, cell) in row.enumerated() {
                 let padding = String(repeating: " ", count: widths[column] - cell.count)
                 // Numbers end, words begin at the same column.
-                line += (2...4).contains(column) ? padding + cell : cell + padding
+                line += (2...4).contains(column - first.count) ? padding + cell : cell + padding
                 line += "  "
             }
             while line.last == " " { line.removeLast() }
@@ -33,6 +35,11 @@ enum OutcomeTable {
         var text = "\(outcomes.count.grouped) \(outcomes.count == 1 ? "request" : "requests"): "
         text += "\((outcomes.count - failed - notRun).grouped) ok, \(failed.grouped) failed"
         return notRun == 0 ? text : text + ", \(notRun.grouped) not run"
+    }
+
+    /// Whether they are of several files, so that a name alone does not say which is meant.
+    static func hasFiles(_ outcomes: [RequestOutcome]) -> Bool {
+        outcomes.contains { $0.file != outcomes.first?.file }
     }
 
     /// Names and URLs hold what files and servers say, and a terminal obeys control characters.

@@ -3,6 +3,8 @@ import HTTPTypes
 
 /// How one request of a file ended.
 struct RequestOutcome: Sendable {
+    /// The path of its file.
+    let file: String
     let name: String
     let method: String
     /// As it may be shown.
@@ -15,14 +17,16 @@ struct RequestOutcome: Sendable {
     var failure: FetchResult.Failure?
 
     /// Before it has run.
-    init(_ request: HTTPFileRequest, name: String) {
-        self.name = name
-        method = request.method
-        url = Redaction.standard.url(String(request.url.source))
+    init(_ planned: HTTPFilePlan.Planned) {
+        file = planned.file
+        name = planned.label
+        method = planned.request.method
+        url = Redaction.standard.url(String(planned.request.url.source))
     }
 
-    init(_ command: HTTPFileCommand, name: String) {
-        self.name = name
+    init(_ command: HTTPFileCommand, _ planned: HTTPFilePlan.Planned) {
+        file = planned.file
+        name = planned.label
         method = command.method.rawValue
         url = Redaction.standard.url(command.url)
     }
@@ -47,7 +51,7 @@ struct RequestOutcome: Sendable {
 
     var json: JSONValue {
         .object([
-            ("name", .string(name)), ("method", .string(method)), ("url", .string(url)),
+            ("file", .string(file)), ("name", .string(name)), ("method", .string(method)), ("url", .string(url)),
             ("status", status.map { .integer($0) } ?? .null), ("ms", milliseconds.map { .number($0) } ?? .null),
             ("bytes", .integer(bytes)), ("error", failure.map(\.json) ?? .null),
         ])

@@ -1,0 +1,92 @@
+import Foundation
+
+/// A `.http` file that is to be run.
+struct HTTPFileLocation: Equatable, Sendable {
+    enum Origin: Sendable {
+        case standardInput
+        case named
+        /// In a folder that was named.
+        case found
+    }
+
+    /// As it is called in messages.
+    let path: String
+    /// Where its relative paths begin.
+    let folder: String
+    /// Folders whose environment files may be meant: its own, and those above it up to the one that was named.
+    let environmentFolders: [String]
+    let origin: Origin
+}
+
+/// Finds the files that the command line means.
+enum HTTPFileSearch {
+    private static let endings = [".http", ".rest"]
+
+    /// In the order given; the files of a folder in the order of their names, those of a folder within it at its place.
+    static func locations(_ arguments: [String]) throws(ToolError) -> [HTTPFileLocation] {
+        guard arguments.count(where: { $0 == "-" }) < 2 else {
+            throw ToolError(.usage, "'-', standard input, is named twice")
+        }
+        var locations: [HTTPFileLocation] = []
+        for argument in arguments {
+            guard argument != "-" else {
+                locations.append(
+                    HTTPFileLocation(
+                        path: "standard input", folder: ".", environmentFolders: ["."], origin: .standardInput))
+                continue
+            }
+            guard isFolder(argument) else {
+                let folder = folder(of: argument)
+                locations.append(
+                    HTTPFileLocation(path: argument, folder: folder, environmentFolders: [folder], origin: .named))
+                continue
+            }
+            let found = try files(in: argument == "/" ? "" : trimmed(argument), above: [])
+            guard !found.isEmpty else {
+                throw ToolError(.inputFile, "'\(argument)': there is no .http or .rest file in this folder")
+            }
+            locations += found
+        }
+        return locations
+    }
+
+    /// Hidden files and folders are left out, and so are links to folders, which may lead in a circle.
+    private static func files(in folder: String, above: [String]) throws(ToolError) -> [HTTPFileLocation] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "/" : folder)
+        } catch {
+            throw ToolError(.inputFile, "cannot read '\(folder)': \(ToolError.reason(error))")
+        }
+        let folders = [folder] + above
+        var locations: [HTTPFileLocation] = []
+        for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) where !name.hasPrefix(".") {
+            let path = folder + "/" + name
+            if isFolder(path) {
+                guard (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == nil else { continue }
+                locations += try files(in: path, above: folders)
+            } else if endings.contains(where: { name.lowercased().hasSuffix($0) }) {
+                locations.append(
+                    HTTPFileLocation(path: path, folder: folder, environmentFolders: folders, origin: .found))
+            }
+        }
+        return locations
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Without slashes at its end.
+    private static func trimmed(_ path: String) -> String {
+        var path = path[...]
+        while path.last == "/" { path.removeLast() }
+        return String(path)
+    }
+}
