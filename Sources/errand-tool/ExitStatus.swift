@@ -13,6 +13,7 @@ enum ExitStatus: Int32, CaseIterable {
     case limit = 16
     case redirect = 17
     case httpStatus = 22
+    case expectation = 23
     case usage = 64
     case inputData = 65
     case inputFile = 66
@@ -26,7 +27,8 @@ enum ExitStatus: Int32, CaseIterable {
 
     var meaning: String {
         switch self {
-        case .success: "every URL was answered (bench: at least one was; batch, chain: with a status of 200 to 299)"
+        case .success:
+            "every URL was answered (bench: at least one was; batch, chain: with a status of 200 to 299, or as expected)"
         case .resolve: "the host name did not resolve"
         case .connect: "no connection: refused, unreachable, or the proxy failed"
         case .tls: "TLS failed: handshake, the server's certificate, or a pin"
@@ -38,6 +40,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .redirect: "too many redirects, or one that leads where it must not"
         case .httpStatus:
             "with --fail: the status was 400 or above; batch, chain: it was not 200 to 299; download: 200 or 206"
+        case .expectation: "batch, chain: the response is not what the file expects, by '@expect' or '??'"
         case .usage: "bad usage: an option, URL, method, header or limit"
         case .inputData: "a .http or environment file is not valid, or a variable is missing"
         case .inputFile: "a file to send cannot be read, or a certificate or key file cannot be read or used"

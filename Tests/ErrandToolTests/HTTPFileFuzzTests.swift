@@ -12,7 +12,9 @@ import Testing
         "{{", "}}", "{", "}", "{{a}}", "{{$uuid}}", "{{$randomInt -9223372036854775808 9223372036854775807}}",
         "{{$timestamp -1 d}}", "{{$random.integer(", ")}}", "{{login.response.body.$", "['", "']", "[0]", ".", "$", "<",
         "< ", "<@", "<@latin1 ", "> {%", "%}", ">>", "<> ", "é", "\u{FEFF}", "\u{0}", "😀", "e\u{301}", " ", "\t", "=",
-        "a", "%", "\"", "# @timeout 5", "# @timeout ", "#", "//", "/",
+        "a", "%", "\"", "# @expect 2xx,404", "# @expect ", "\n?? status == 200", "\n?? header X contains a",
+        "\n?? body.a[0] < 5",
+        "\n?? ", "body", "[", " exists", " == ", "# @timeout 5", "# @timeout ", "#", "//", "/",
     ]
 
     @Test(arguments: 0..<8) func neverTraps(_ seed: UInt64) throws {

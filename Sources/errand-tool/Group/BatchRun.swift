@@ -7,7 +7,7 @@ struct BatchRun: AsyncParsableCommand {
         abstract: "Runs the requests of .http files, all together.",
         discussion: """
             The format is that of the VS Code REST Client and of JetBrains' HTTP Client; docs/http-files.md has what is \
-            supported. A status of 200 to 299 is a success. Nothing is sent before all requests are made, so none may \
+            supported. A status of 200 to 299 is a success, unless the request says '# @expect'. Nothing is sent before all requests are made, so none may \
             refer to another's response: errand chain is for those.
 
             \(HTTPFileArguments.jsonHelp)

@@ -7,7 +7,7 @@ struct ChainRun: AsyncParsableCommand {
         abstract: "Runs the requests of .http files, one after another.",
         discussion: """
             A request may refer to what earlier ones got, such as {{login.response.body.$.token}}. The first failure ends \
-            the chain; a status of 200 to 299 is a success. The format is that of the VS Code REST Client and of \
+            the chain; a status of 200 to 299 is a success, unless the request says '# @expect'. The format is that of the VS Code REST Client and of \
             JetBrains' HTTP Client; docs/http-files.md has what is supported.
 
             \(HTTPFileArguments.jsonHelp)

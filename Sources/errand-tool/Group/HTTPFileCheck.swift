@@ -26,6 +26,7 @@ struct HTTPFileCheck {
     private mutating func run(_ request: HTTPFileRequest, _ number: Int) throws {
         try run(request.url, number)
         for field in request.fields { try run(field.value, number) }
+        for case let value? in request.options.expectations.map(\.value) { try run(value, number) }
         let body = HTTPBodyMaker(variables: maker.variables, folder: maker.folder, contentType: nil)
         for line in request.body {
             switch line {

@@ -41,6 +41,10 @@ struct RequestOutcome: Sendable {
         // One that was refused is a response all the same.
         if let response = error.response { take(HTTPFileCommand.Response(response)) }
         if let metrics = error.metrics { take(metrics) }
+        if let unmet = error.underlyingError as? UnmetExpectations {
+            failure = .init(name: "expectationFailed", message: unmet.message, exit: .expectation)
+            return
+        }
         failure = error == .cancelled ? .stopped : FetchResult.Failure(error)
     }
 

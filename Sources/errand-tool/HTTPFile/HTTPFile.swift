@@ -60,6 +60,8 @@ struct HTTPFileRequest: Sendable {
         /// `# @timeout`: the longest silence, as JetBrains has it.
         var idleTimeout: Duration?
         var connectTimeout: Duration?
+        /// `# @expect`, and the lines that begin with `??`.
+        var expectations: [HTTPExpectation] = []
     }
 }
 

@@ -16,6 +16,8 @@ struct HTTPFileCommand: Command {
     var redirects: RedirectPolicy?
     var options: CommandOptions
     var acceptedStatusCodes: StatusCodes
+    /// What else the file says of the response.
+    var checks: [HTTPResponseCheck] = []
 
     var path: String { url }
 
@@ -34,6 +36,13 @@ struct HTTPFileCommand: Command {
             status = response.statusCode
             bytes = response.body.count
             metrics = response.metrics
+        }
+    }
+
+    var validator: (@Sendable (Response, Errand.Response) async throws -> Void)? {
+        guard !checks.isEmpty else { return nil }
+        return { [checks] _, response in
+            if let unmet = UnmetExpectations(checks, response) { throw unmet }
         }
     }
 

@@ -23,6 +23,17 @@ struct HTTPFileLine {
     /// `<> file`: where JetBrains keeps an earlier response.
     var isResponseReference: Bool { text.hasPrefix("<> ") }
 
+    /// `?? status == 404`, an assertion of httpYac; `nil`: it is something else.
+    func expectation() throws(HTTPFileError) -> HTTPExpectation? {
+        guard text.hasPrefix("??") else { return nil }
+        let rest = text.dropFirst("??".count)
+        guard rest.first.map({ $0 == " " || $0 == "\t" }) ?? true else { return nil }
+        guard !rest.isBlank else {
+            throw HTTPFileError(position(of: text), "there is nothing behind '??': '?? status == 404'")
+        }
+        return try HTTPExpectation(rest.trimmed, at: position(of: rest.trimmed))
+    }
+
     /// `@name = value`.
     func variable() throws(HTTPFileError) -> HTTPFile.Variable {
         let text = text.trimmed

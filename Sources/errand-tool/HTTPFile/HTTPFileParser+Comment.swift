@@ -8,7 +8,7 @@ extension HTTPFileParser {
         if value.hasPrefix("=") { value = value.dropFirst().trimmed }
 
         switch word {
-        case "name", "no-redirect", "no-cookie-jar", "timeout", "connection-timeout":
+        case "name", "no-redirect", "no-cookie-jar", "timeout", "connection-timeout", "expect":
             guard isHead else {
                 throw HTTPFileError(place, "'@\(word)' belongs above the request line; is '###' missing?")
             }
@@ -27,6 +27,12 @@ extension HTTPFileParser {
         switch word {
         case "no-redirect": said.followsRedirects = false
         case "no-cookie-jar": said.usesCookies = false
+        case "expect":
+            guard said.expectations.isEmpty else {
+                throw HTTPFileError(place, "'@expect' is said twice for one request; commas stand between several")
+            }
+            let position = value.isEmpty ? place : line.position(of: value)
+            said.expectations.append(try HTTPExpectation(statuses: value, at: position))
         default:
             let text = value.filter { $0 != " " && $0 != "\t" }
             guard let duration = DurationArgument(argument: String(text))?.duration else {

@@ -52,6 +52,14 @@ struct HTTPFileParser {
         if let comment = line.comment {
             return try read(comment: comment, line, isHead: state == .head)
         }
+        if let expectation = try line.expectation() {
+            guard state != .head else {
+                throw HTTPFileError(
+                    FilePosition(line: line.number), "'??' belongs below the request line; is '###' missing?")
+            }
+            request?.options.expectations.append(expectation)
+            return
+        }
         switch state {
         case .head: try readHead(line)
         case .url: try readURL(line)

@@ -43,6 +43,7 @@ struct HTTPRequestMaker: Sendable {
                 }
             }
         }
+        let checks = try request.options.expectations.map { try check($0) }
         let body = try HTTPBodyMaker(variables: variables, folder: folder, contentType: fields[.contentType])
             .make(request.body)
         if fields[.userAgent] == nil { fields[.userAgent] = "errand" }
@@ -58,7 +59,17 @@ struct HTTPRequestMaker: Sendable {
             limits: Limits(bodyBytes: settings.bodyLimit, decodedBytes: settings.bodyLimit),
             connection: connection, redirects: request.options.followsRedirects ? .follow : .doNotFollow,
             options: request.options.usesCookies ? [] : .withoutCookies,
-            acceptedStatusCodes: request.options.followsRedirects ? .successful : .in(200...399))
+            acceptedStatusCodes: checks.contains(where: \.isOfStatus)
+                ? .any : request.options.followsRedirects ? .successful : .in(200...399),
+            checks: checks)
+    }
+
+    private func check(_ expectation: HTTPExpectation) throws(HTTPFileError) -> HTTPResponseCheck {
+        let value = try expectation.value.map { template throws(HTTPFileError) in try variables.expand(template) }
+        guard let check = HTTPResponseCheck(expectation, value: value) else {
+            throw HTTPFileError(expectation.position, "the value of its variables is none that can be expected here")
+        }
+        return check
     }
 
     private func timeouts(_ said: HTTPFileRequest.Options) -> Timeouts {
