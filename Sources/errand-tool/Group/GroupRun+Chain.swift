@@ -4,7 +4,7 @@ import Synchronization
 extension GroupRun {
     /// One after another.
     func chain(keepsGoing: Bool) async -> [RequestOutcome] {
-        let ledger = ChainLedger(plan, progress)
+        let ledger = ChainLedger(self)
         let steps = plan.requests.indices.map { index in
             ChainStep(
                 make: { _ in try ledger.make(index) },
@@ -22,15 +22,17 @@ extension GroupRun {
 
 /// What is known of a chain's requests while it runs: for the requests that refer to them, and for the table.
 private final class ChainLedger: Sendable {
-    private let plan: HTTPFilePlan
-    private let progress: GroupProgress
+    private let run: GroupRun
     private let entries: Mutex<[RequestOutcome]>
+    /// Of the step that runs; `nil`: it could not be made.
+    private let command = Mutex<HTTPFileCommand?>(nil)
 
-    init(_ plan: HTTPFilePlan, _ progress: GroupProgress) {
-        self.plan = plan
-        self.progress = progress
+    private var plan: HTTPFilePlan { run.plan }
+
+    init(_ run: GroupRun) {
+        self.run = run
         entries = Mutex(
-            plan.requests.map { request in
+            run.plan.requests.map { request in
                 var outcome = RequestOutcome(request)
                 outcome.failure = .notRun
                 return outcome
@@ -42,11 +44,13 @@ private final class ChainLedger: Sendable {
     /// The step's turn has come.
     func make(_ index: Int) throws -> HTTPFileCommand {
         let planned = plan.requests[index]
+        command.withLock { $0 = nil }
         do {
             let command = try planned.maker.make(planned.request)
             if let name = planned.request.name { planned.maker.variables.record(command.exchange, of: name) }
             // A chain that is stopped tells no step.
             replace(index, RequestOutcome(command, planned), .stopped)
+            self.command.withLock { $0 = command }
             return command
         } catch {
             replace(index, RequestOutcome(planned), .init(making: error))
@@ -65,15 +69,18 @@ private final class ChainLedger: Sendable {
         if let response, let name = plan.requests[index].request.name {
             plan.requests[index].maker.variables.record(response, of: name)
         }
-        let isFailure = entries.withLock { entries in
-            guard entries[index].failure?.name == FetchResult.Failure.stopped.name else { return true }
+        let failure = entries.withLock { entries in
+            guard entries[index].failure?.name == FetchResult.Failure.stopped.name else {
+                return entries[index].failure
+            }
             entries[index].failure = nil
             switch result {
             case .success(let response): entries[index].take(response)
             case .failure(let error): entries[index].take(error)
             }
-            return entries[index].failure != nil
+            return entries[index].failure
         }
-        progress.ended(failed: isFailure)
+        if let command = command.withLock({ $0.take() }) { run.show(index, command, response, failure?.message) }
+        run.progress.ended(failed: failure != nil)
     }
 }

@@ -8,17 +8,19 @@ struct GroupRun {
     let client: Client
     let progress: GroupProgress
     private let isJSON: Bool
+    private let isVerbose: Bool
 
     init(_ plan: HTTPFilePlan, _ arguments: HTTPFileArguments) {
         self.plan = plan
         isJSON = arguments.json
+        isVerbose = arguments.verbose
         var configuration = Client.Configuration()
         configuration.loops = 1
         configuration.userAgent = nil
         // Both editors keep cookies from one request to the next.
         configuration.cookies = .memory
         client = Client(configuration: configuration)
-        progress = GroupProgress(count: plan.requests.count, isShown: arguments.progress)
+        progress = GroupProgress(count: plan.requests.count, isShown: arguments.progress && !arguments.verbose)
     }
 
     /// Throws the exit code of the first request that failed, after all outcomes were printed.
@@ -44,14 +46,23 @@ struct GroupRun {
         }
     }
 
+    /// Tells of a request that has ended, where `-v` wants it.
+    func show(_ index: Int, _ command: HTTPFileCommand, _ response: @autoclosure () -> Response?, _ failure: String?) {
+        guard isVerbose else { return }
+        let planned = plan.requests[index]
+        let title = plan.hasFiles ? "\(planned.file): \(planned.label)" : planned.label
+        StandardError.write(ExchangeText.text(title, command, response(), failure: failure))
+    }
+
     private func print(_ outcomes: [RequestOutcome]) throws(ToolError) {
         let text =
-            isJSON ? JSONValue.array(outcomes.map(\.json)).text(pretty: true) + "\n" : OutcomeTable.text(outcomes)
+            isJSON
+            ? JSONValue.array(outcomes.map(\.json)).text(pretty: true) + "\n"
+            : OutcomeTable.text(outcomes, hasFiles: plan.hasFiles)
         try StandardOutput.write(text)
-        let hasFiles = OutcomeTable.hasFiles(outcomes)
         for outcome in outcomes {
             guard let failure = outcome.failure, failure.name != FetchResult.Failure.notRun.name else { continue }
-            let name = hasFiles ? "\(outcome.file): \(outcome.name)" : outcome.name
+            let name = plan.hasFiles ? "\(outcome.file): \(outcome.name)" : outcome.name
             StandardError.print("errand: \(OutcomeTable.printable("\(name): \(failure.message)"))")
         }
     }

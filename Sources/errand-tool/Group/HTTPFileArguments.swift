@@ -42,11 +42,18 @@ struct HTTPFileArguments: ParsableArguments {
     @Flag(help: "One JSON array instead of the table.")
     var json = false
 
+    @Flag(
+        name: .shortAndLong,
+        help: "Show heads and bodies on standard error, a request and its response at a time; secrets are hidden.")
+    var verbose = false
+
     @Flag(inversion: .prefixedNo, help: "The progress bar, shown where standard error is a terminal.")
     var progress = true
 
     func settings() throws(ToolError) -> HTTPFileSettings {
-        HTTPFileSettings(connection: try transfer.connection(), timeouts: transfer.timeouts, bodyLimit: maxBody?.bytes)
+        HTTPFileSettings(
+            connection: try transfer.connection(), timeouts: transfer.timeouts, bodyLimit: maxBody?.bytes,
+            holdsResponses: verbose)
     }
 
     static let jsonHelp = """

@@ -19,11 +19,15 @@ struct HTTPFilePlan: Sendable {
     }
 
     let requests: [Planned]
+    /// Whether they are of several files, so that a name alone does not say which is meant.
+    let hasFiles: Bool
 
     init(_ arguments: HTTPFileArguments, order: Order) throws {
         let locations = try HTTPFileSearch.locations(arguments.files)
         let files = try locations.map { try HTTPFilePlan.read($0, arguments) }
         requests = try HTTPFilePlan.chosen(files, arguments.only)
+        let paths = requests.map(\.file)
+        hasFiles = paths.contains { $0 != paths[0] }
         for file in files {
             let chosen = requests.filter { $0.maker.variables === file.maker.variables }.map(\.request)
             do {

@@ -1,7 +1,6 @@
 /// Outcomes for people: a row each, and a sum. The file's name stands in front where there are several.
 enum OutcomeTable {
-    static func text(_ outcomes: [RequestOutcome]) -> String {
-        let hasFiles = hasFiles(outcomes)
+    static func text(_ outcomes: [RequestOutcome], hasFiles: Bool) -> String {
         let first = hasFiles ? ["file"] : []
         let head = first + ["request", "method", "status", "ms", "bytes", "result", "url"]
         let rows = [head] + outcomes.map { (hasFiles ? [printable($0.file)] : []) + row($0) }
@@ -35,11 +34,6 @@ enum OutcomeTable {
         var text = "\(outcomes.count.grouped) \(outcomes.count == 1 ? "request" : "requests"): "
         text += "\((outcomes.count - failed - notRun).grouped) ok, \(failed.grouped) failed"
         return notRun == 0 ? text : text + ", \(notRun.grouped) not run"
-    }
-
-    /// Whether they are of several files, so that a name alone does not say which is meant.
-    static func hasFiles(_ outcomes: [RequestOutcome]) -> Bool {
-        outcomes.contains { $0.file != outcomes.first?.file }
     }
 
     /// Names and URLs hold what files and servers say, and a terminal obeys control characters.

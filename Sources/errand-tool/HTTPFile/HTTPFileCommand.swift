@@ -1,5 +1,6 @@
 import Errand
 import HTTPTypes
+import Synchronization
 
 /// A request of a `.http` file with everything put in.
 struct HTTPFileCommand: Command {
@@ -18,6 +19,8 @@ struct HTTPFileCommand: Command {
     var acceptedStatusCodes: StatusCodes
     /// What else the file says of the response.
     var checks: [HTTPResponseCheck] = []
+    /// Whether the response is held until it is taken, for `-v`.
+    var holdsResponse = false
 
     var path: String { url }
 
@@ -31,8 +34,11 @@ struct HTTPFileCommand: Command {
         let status: Int
         let bytes: Int
         let metrics: TransferMetrics
+        /// `nil`: nobody wants to see it.
+        let held: HeldResponse?
 
-        init(_ response: Errand.Response) {
+        init(_ response: Errand.Response, holds: Bool = false) {
+            held = holds ? HeldResponse(response) : nil
             status = response.statusCode
             bytes = response.body.count
             metrics = response.metrics
@@ -47,6 +53,17 @@ struct HTTPFileCommand: Command {
     }
 
     func decode(_ response: Errand.Response) -> Response {
-        Response(response)
+        Response(response, holds: holdsResponse)
     }
+}
+
+/// A response until somebody has taken it.
+final class HeldResponse: Sendable {
+    private let response: Mutex<Response?>
+
+    init(_ response: Response) {
+        self.response = Mutex(response)
+    }
+
+    func take() -> Response? { response.withLock { $0.take() } }
 }

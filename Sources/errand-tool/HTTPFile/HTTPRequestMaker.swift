@@ -61,7 +61,7 @@ struct HTTPRequestMaker: Sendable {
             options: request.options.usesCookies ? [] : .withoutCookies,
             acceptedStatusCodes: checks.contains(where: \.isOfStatus)
                 ? .any : request.options.followsRedirects ? .successful : .in(200...399),
-            checks: checks)
+            checks: checks, holdsResponse: settings.holdsResponses)
     }
 
     private func check(_ expectation: HTTPExpectation) throws(HTTPFileError) -> HTTPResponseCheck {
@@ -122,4 +122,6 @@ struct HTTPFileSettings: Sendable {
     var timeouts = Timeouts()
     /// Bytes of a response's body; `nil`: the library's.
     var bodyLimit: Int?
+    /// For `-v`.
+    var holdsResponses = false
 }
