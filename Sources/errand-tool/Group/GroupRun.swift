@@ -7,13 +7,11 @@ struct GroupRun {
     let plan: HTTPFilePlan
     let client: Client
     let progress: GroupProgress
-    private let isJSON: Bool
-    private let isVerbose: Bool
+    private let arguments: HTTPFileArguments
 
     init(_ plan: HTTPFilePlan, _ arguments: HTTPFileArguments) {
         self.plan = plan
-        isJSON = arguments.json
-        isVerbose = arguments.verbose
+        self.arguments = arguments
         var configuration = Client.Configuration()
         configuration.loops = 1
         configuration.userAgent = nil
@@ -25,6 +23,9 @@ struct GroupRun {
 
     /// Throws the exit code of the first request that failed, after all outcomes were printed.
     func run(_ body: @escaping @Sendable (GroupRun) async -> [RequestOutcome]) async throws {
+        guard !(arguments.json && arguments.tap) else { throw ToolError(.usage, "--json and --tap contradict") }
+        let report = try arguments.junit.map { path throws(ToolError) in try JUnitFile(path) }
+        let started = Date()
         let all = Task { await body(self) }
         let isInterrupted = Mutex(false)
         let interrupt = Interrupt {
@@ -37,8 +38,12 @@ struct GroupRun {
         await drawing.value
         interrupt.end()
         await client.shutdown(.cancel)
-        try print(outcomes)
-        if isInterrupted.withLock({ $0 }) { throw ToolError(.interrupted, "interrupted") }
+        let wasInterrupted = isInterrupted.withLock { $0 }
+        // Of the two, neither is lost because the other cannot be written.
+        let written = Result { try report?.write(JUnitReport.text(outcomes, started: started)) }
+        try print(outcomes, isInterrupted: wasInterrupted)
+        try written.get()
+        if wasInterrupted { throw ToolError(.interrupted, "interrupted") }
         // What was stopped because another failed is not the reason.
         let failures = outcomes.compactMap(\.failure)
         if let failure = failures.first(where: { $0.exit != .interrupted }) ?? failures.first {
@@ -48,17 +53,21 @@ struct GroupRun {
 
     /// Tells of a request that has ended, where `-v` wants it.
     func show(_ index: Int, _ command: HTTPFileCommand, _ response: @autoclosure () -> Response?, _ failure: String?) {
-        guard isVerbose else { return }
+        guard arguments.verbose else { return }
         let planned = plan.requests[index]
         let title = plan.hasFiles ? "\(planned.file): \(planned.label)" : planned.label
         StandardError.write(ExchangeText.text(title, command, response(), failure: failure))
     }
 
-    private func print(_ outcomes: [RequestOutcome]) throws(ToolError) {
+    private func print(_ outcomes: [RequestOutcome], isInterrupted: Bool) throws(ToolError) {
         let text =
-            isJSON
-            ? JSONValue.array(outcomes.map(\.json)).text(pretty: true) + "\n"
-            : OutcomeTable.text(outcomes, hasFiles: plan.hasFiles)
+            if arguments.json {
+                JSONValue.array(outcomes.map(\.json)).text(pretty: true) + "\n"
+            } else if arguments.tap {
+                TAPReport.text(outcomes, hasFiles: plan.hasFiles, isInterrupted: isInterrupted)
+            } else {
+                OutcomeTable.text(outcomes, hasFiles: plan.hasFiles)
+            }
         try StandardOutput.write(text)
         for outcome in outcomes {
             guard let failure = outcome.failure, failure.name != FetchResult.Failure.notRun.name else { continue }

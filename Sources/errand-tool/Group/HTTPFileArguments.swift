@@ -42,6 +42,15 @@ struct HTTPFileArguments: ParsableArguments {
     @Flag(help: "One JSON array instead of the table.")
     var json = false
 
+    @Flag(help: "The Test Anything Protocol (version 14) instead of the table.")
+    var tap = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Also write the results to this file as JUnit XML: a test suite for each file, a test case for each request.",
+            valueName: "path"))
+    var junit: String?
+
     @Flag(
         name: .shortAndLong,
         help: "Show heads and bodies on standard error, a request and its response at a time; secrets are hidden.")

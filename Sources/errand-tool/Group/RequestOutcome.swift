@@ -16,6 +16,25 @@ struct RequestOutcome: Sendable {
     var bytes = 0
     var failure: FetchResult.Failure?
 
+    /// As runners of tests tell them apart.
+    enum Verdict: Sendable {
+        case passed
+        /// A response came, and was not what was expected.
+        case failed
+        /// No response came, or the request could not be made.
+        case broken
+        case skipped
+    }
+
+    var verdict: Verdict {
+        guard let failure else { return .passed }
+        switch failure.exit {
+        case .interrupted: return .skipped
+        case .httpStatus, .expectation: return .failed
+        default: return .broken
+        }
+    }
+
     /// Before it has run.
     init(_ planned: HTTPFilePlan.Planned) {
         file = planned.file
