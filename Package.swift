@@ -127,6 +127,7 @@ let package = Package(
         .testTarget(
             name: "ErrandToolTests",
             dependencies: ["errand", "ErrandTesting"],
+            exclude: ["Samples"],
             swiftSettings: settings),
     ],
     cLanguageStandard: .gnu11

@@ -26,7 +26,8 @@ enum HTTPPlaceholder: Sendable, Hashable {
     }
 }
 
-/// `login.response.body.$.token` or `login.response.body.token`, `login.response.headers.X-Token`, `login.response.body.*`; the same of `request`.
+/// `login.response.body.$.token` or `login.response.body.token`, `login.response.body[0]`,
+/// `login.response.headers.X-Token`, `login.response.body.*`; the same of `request`.
 struct ExchangeReference: Sendable, Hashable {
     enum Side: String, Sendable {
         case request
@@ -62,6 +63,10 @@ struct ExchangeReference: Sendable, Hashable {
         case "body" where !rest.isEmpty:
             // As JetBrains and httpyac have it: a path below the root.
             part = .json(try JSONPath(rest.hasPrefix("[") ? "$" + rest : "$." + rest, at: position))
+        case let word where word.hasPrefix("body["):
+            // An element of a list, or a member by its quoted name; a point within the quotes was taken for a separator.
+            let path = word.dropFirst("body".count) + (words.count > 3 ? "." + rest : "")
+            part = .json(try JSONPath("$" + path, at: position))
         case "headers" where !rest.isEmpty && rest != "*":
             part = .header(String(rest))
         default:
