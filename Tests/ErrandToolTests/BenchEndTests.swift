@@ -253,7 +253,7 @@ import Testing
             let run = try ToolRun(arguments + options, outputTo: "/dev/full")
             #expect(run.status == 73 && run.errors.contains("cannot write '-'"), "\(run.errors)")
         }
-        #expect(try ToolRun(["bench", "nonsense"], errorsTo: "/dev/full").status == 64)
+        #expect(try ToolRun(["bench", "http://no host/"], errorsTo: "/dev/full").status == 64)
         let port = try FaultPort(.refused)
         #expect(try ToolRun(["fetch", "http://127.0.0.1:\(port.number)/"], errorsTo: "/dev/full").status == 11)
     }

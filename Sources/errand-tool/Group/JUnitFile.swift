@@ -32,6 +32,6 @@ final class JUnitFile {
     }
 
     private static func failure(_ path: String, _ failure: OutputFile.Failure) -> ToolError {
-        ToolError(.outputFile, "--junit: cannot write '\(path)': \(failure.reason)")
+        ToolError(.outputFile, "--junit: cannot write '\(path)': \(String(cString: strerror(failure.number)))")
     }
 }
