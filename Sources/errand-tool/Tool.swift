@@ -8,7 +8,7 @@ struct Tool: AsyncParsableCommand {
         commandName: "errand",
         abstract: "Sends HTTP requests with the Errand engine.",
         version: ToolVersion.text,
-        subcommands: [Fetch.self, DownloadCommand.self, BatchRun.self, ChainRun.self, Bench.self])
+        subcommands: [Fetch.self, DownloadCommand.self, BatchRun.self, ChainRun.self, Bench.self, ManualCommand.self])
 
     static func main() async {
         Descriptor.holdStandard()
@@ -42,7 +42,8 @@ struct Tool: AsyncParsableCommand {
 
     /// What is wrong, what the option takes, and where there is more, on two lines; not the list of all options.
     private static func usage(_ error: any Error, of arguments: [String]) -> String {
-        let commands = configuration.subcommands.map { $0.configuration.commandName ?? $0._commandName }
+        let commands = configuration.subcommands.filter { $0.configuration.shouldDisplay }
+            .map { $0.configuration.commandName ?? $0._commandName }
         guard let command = commands.first(where: arguments.contains) else {
             guard let first = arguments.first, !first.hasPrefix("-") else { return lines(error, name: "errand") }
             let known = commands.dropLast().joined(separator: ", ") + " or " + (commands.last ?? "")

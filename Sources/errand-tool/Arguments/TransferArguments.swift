@@ -27,13 +27,13 @@ struct TransferArguments: ParsableArguments {
     @Flag(help: "Ask for gzip, deflate, brotli and zstd, as far as this build knows them, and decode it.")
     var compressed = false
 
-    @Option(help: "PEM file of trusted authorities.")
+    @Option(help: "PEM file of trusted authorities.", completion: .file())
     var cacert: String?
 
-    @Option(help: "PEM file of a client certificate.")
+    @Option(help: "PEM file of a client certificate.", completion: .file())
     var cert: String?
 
-    @Option(help: "PEM file of its key; default: in the certificate's file.")
+    @Option(help: "PEM file of its key; default: in the certificate's file.", completion: .file())
     var key: String?
 
     @Flag(name: [.customShort("k"), .long], help: "Accept any certificate. For tests alone.")
@@ -45,7 +45,7 @@ struct TransferArguments: ParsableArguments {
     @Option(help: "'host:port:address': connect there instead of asking DNS, as often as needed.")
     var resolve: [String] = []
 
-    @Option(help: "Connect to this socket instead of the URL's host.")
+    @Option(help: "Connect to this socket instead of the URL's host.", completion: .file())
     var unixSocket: String?
 
     var timeouts: Timeouts {

@@ -97,7 +97,7 @@ struct Bench: AsyncParsableCommand {
     @Option(help: "automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
     var httpVersion: HTTPVersionArgument = .automatic
 
-    @Option(help: "PEM file of trusted authorities.")
+    @Option(help: "PEM file of trusted authorities.", completion: .file())
     var cacert: String?
 
     @Flag(name: .shortAndLong, help: "Accept any certificate. For tests alone.")

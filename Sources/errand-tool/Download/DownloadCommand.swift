@@ -25,7 +25,8 @@ struct DownloadCommand: AsyncParsableCommand {
         help: """
             The file, once for each URL in their order, or a directory for all. '-' is standard output: as it comes, and \
             without a further try. Default: the present directory, and a name by the response or the URL.
-            """)
+            """,
+        completion: .file())
     var output: [String] = []
 
     @Option(help: "Connections at once, each for a range of the file, where the server can do it: 1 to 64. Default: 1.")

@@ -45,7 +45,8 @@ struct Fetch: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("T"), .long],
-        help: "Send this file by PUT, '-' for standard input; its name is added to a URL that ends with '/'.")
+        help: "Send this file by PUT, '-' for standard input; its name is added to a URL that ends with '/'.",
+        completion: .file())
     var uploadFile: String?
 
     @Option(
@@ -58,13 +59,18 @@ struct Fetch: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("b"), .customLong("cookie")],
-        help: "NAME=VALUE to send, alone, or a cookie file to read; as often as needed.")
+        help: "NAME=VALUE to send, alone, or a cookie file to read; as often as needed.",
+        completion: .file())
     var cookies: [String] = []
 
-    @Option(name: [.customShort("c"), .long], help: "Keep cookies, and write them to this file at the end.")
+    @Option(
+        name: [.customShort("c"), .long], help: "Keep cookies, and write them to this file at the end.",
+        completion: .file())
     var cookieJar: String?
 
-    @Option(name: .shortAndLong, help: "Save the body here; once for each URL, in their order. '-' is standard output.")
+    @Option(
+        name: .shortAndLong, help: "Save the body here; once for each URL, in their order. '-' is standard output.",
+        completion: .file())
     var output: [String] = []
 
     @Flag(name: .shortAndLong, help: "Print the response head before the body.")

@@ -6,7 +6,7 @@ struct HTTPFileArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "Files with requests, and folders: all .http and .rest files within. '-' is standard input.",
-            valueName: "file"))
+            valueName: "file"), completion: .file(extensions: ["http", "rest"]))
     var files: [String]
 
     @Option(
@@ -28,7 +28,7 @@ struct HTTPFileArguments: ParsableArguments {
             """
             JSON file of environments, as often as needed, later ones win. Default with --env: http-client.env.json and \
             http-client.private.env.json beside the file, or in the nearest folder above it within the folder that was named.
-            """, valueName: "path"))
+            """, valueName: "path"), completion: .file(extensions: ["json"]))
     var envFile: [String] = []
 
     @Option(help: ArgumentHelp("The environment to take variables from. Default: '$shared' alone.", valueName: "name"))
@@ -48,7 +48,7 @@ struct HTTPFileArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Also write the results to this file as JUnit XML: a test suite for each file, a test case for each request.",
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var junit: String?
 
     @Flag(
