@@ -32,20 +32,23 @@ static void expect_same(const errand__url *ours, const char *text) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  char *text = fuzz_copy(data, size);
   errand__url url;
+  char host[ERRAND__HOST_ROOM];
   errand_bytes bytes = {data, size};
-  if (errand__url_parse(bytes, &url) == ERRAND_OK) {
-    const char *end = (const char *) data + size;
-    FUZZ_EXPECT(url.host_length > 0);
-    FUZZ_EXPECT(url.host > (const char *) data &&
-                url.host + url.host_length <= end);
-    FUZZ_EXPECT(url.length <= size && url.target <= url.length);
-    FUZZ_EXPECT(strlen(text) == size);
-    text[url.length] = '\0';
-    expect_same(&url, text);
+  if (errand__url_parse(bytes, host, &url) == ERRAND_OK) {
+    FUZZ_EXPECT(url.host_length > 0 && url.target <= url.length);
+    FUZZ_EXPECT(url.host_at > 0 && url.host_at + url.given_host_length <= size);
+    FUZZ_EXPECT(url.respelled || url.length <= size);
+    char *sent = malloc(url.length + 1);
+    if (!sent)
+      abort();
+    errand__url_write(&url, (const char *) data, sent);
+    FUZZ_EXPECT(strlen(sent) == url.length);
+    FUZZ_EXPECT(url.host > sent &&
+                url.host + url.host_length <= sent + url.length);
+    expect_same(&url, sent);
     (void) errand__url_origin_hash(&url, 1);
+    free(sent);
   }
-  free(text);
   return 0;
 }
