@@ -41,7 +41,7 @@ enum HTTPFileSearch {
                     HTTPFileLocation(path: argument, folder: folder, environmentFolders: [folder], origin: .named))
                 continue
             }
-            let found = try files(in: argument == "/" ? "" : trimmed(argument), above: [])
+            let found = try files(in: withoutSlash(argument), above: [])
             guard !found.isEmpty else {
                 throw ToolError(.inputFile, "'\(argument)': there is no .http or .rest file in this folder")
             }
@@ -83,8 +83,8 @@ enum HTTPFileSearch {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Without slashes at its end.
-    private static func trimmed(_ path: String) -> String {
+    /// Without slashes at its end; the root is empty.
+    private static func withoutSlash(_ path: String) -> String {
         var path = path[...]
         while path.last == "/" { path.removeLast() }
         return String(path)
