@@ -2,8 +2,9 @@ import Glibc
 
 /// Symbolic links at a download's destination.
 enum DownloadLink {
-    /// Where writing to `path` ends up: a link is written through, as other programs do, and stays one. As with
-    /// `fs.protected_symlinks`, a link that another user has put there is not followed, unless the directory is theirs.
+    /// Where writing to `path` ends up: a link is written through, as other programs do, and stays one. As the kernel does
+    /// with `fs.protected_symlinks`, a link in a directory such as /tmp is followed only where it is this user's, or the
+    /// directory's owner's.
     ///
     /// Throws ``ErrandError/fileUnwritable`` for a circle, ``ErrandError/fileExists`` for another user's link.
     static func target(of path: String) throws(ErrandError) -> String {
@@ -15,13 +16,19 @@ enum DownloadLink {
                 return path
             }
             let directory = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "./"
-            var owner = stat()
-            guard status.st_uid == geteuid() || stat(directory, &owner) == 0 && owner.st_uid == status.st_uid else {
+            guard status.st_uid == geteuid() || !isForEverybody(directory, butOf: status.st_uid) else {
                 throw .file(.fileExists, path, "is another user's symbolic link")
             }
             path = target.utf8.first == UInt8(ascii: "/") ? target : directory + target
         }
         throw .file(path, "cannot be written", errno: ELOOP)
+    }
+
+    /// Whether everybody may write there, and remove what is their own alone; and the directory is not that user's.
+    private static func isForEverybody(_ directory: String, butOf user: uid_t) -> Bool {
+        var status = stat()
+        guard stat(directory, &status) == 0 else { return false }
+        return status.st_mode & S_ISVTX != 0 && status.st_mode & S_IWOTH != 0 && status.st_uid != user
     }
 
     private static func read(_ path: String) -> String? {

@@ -145,7 +145,7 @@ import Testing
         stubbed.send(stubbed.head(200, total: 10), to: try await stubbed.transfer(1).id)
         #expect(await named.failure() == .fileExists)
         if geteuid() == 0 {
-            #expect(lchown(folder + "/content", 65534, 65534) == 0)
+            #expect(lchown(folder + "/content", 65534, 65534) == 0 && chmod(folder, 0o1777) == 0)
             let foreign = stubbed.start { $0.destination = .file(folder + "/content") }
             #expect(await foreign.failure() == .fileExists)
         }
