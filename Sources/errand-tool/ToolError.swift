@@ -78,7 +78,9 @@ struct ToolError: Error {
     }
 
     /// Runs a subcommand's work: what it throws is printed once, in one form, and becomes the exit code.
-    static func reporting(_ body: () async throws -> Void) async throws {
+    ///
+    /// - Parameter url: What it is all about, where that is one URL.
+    static func reporting(of url: String? = nil, _ body: () async throws -> Void) async throws {
         // Standard output may be a pipe whose reader went away: that is an error of write, not the end.
         signal(SIGPIPE, SIG_IGN)
         do {
@@ -87,7 +89,7 @@ struct ToolError: Error {
             if error.status != .brokenPipe { StandardError.print("errand: \(error.message)") }
             throw error.status.code
         } catch let error as ErrandError {
-            StandardError.print("errand: \(text(error))")
+            StandardError.print("errand: \(url.map { text(error, of: $0) } ?? text(error))")
             throw ExitStatus(error).code
         }
     }

@@ -86,6 +86,16 @@ import Testing
         if example.status != 73 { #expect(server.counts.connections == 0) }
     }
 
+    @Test func benchTellsTheRemedyToo() throws {
+        for (arguments, message) in [
+            (["htp://localhost/"], "did you mean http://localhost/?\n"),
+            (["--cacert", "/no", "https://h/"], "errand: --cacert /no: no such file\n"),
+        ] {
+            let run = try ToolRun(["bench"] + arguments)
+            #expect(run.status != 0 && run.output.isEmpty && run.errors.hasSuffix(message), "\(run.errors)")
+        }
+    }
+
     @Test func unknownSubcommandsAreTold() throws {
         let run = try ToolRun(["feth", "http://h/"])
         #expect(run.status == 64)

@@ -18,6 +18,9 @@ extension Bench {
         if cache != nil, mode == .core {
             throw ToolError(.usage, "the core has no cache: --cache is for the other modes")
         }
+        if let cacert, let reason = FileCheck.whyUnreadable(cacert) {
+            throw ToolError(.inputFile, "--cacert \(cacert): \(reason)")
+        }
         let duration = try measuredTime()
         let body = try data.map { text throws(ToolError) in try BodyArgument(text).load() }
         var fields = HTTPFields()

@@ -110,7 +110,7 @@ struct Bench: AsyncParsableCommand {
     var progress = true
 
     func run() async throws {
-        try await ToolError.reporting {
+        try await ToolError.reporting(of: url.text) {
             let plan = try plan()
             let load = BenchLoad(plan)
             let engine = try engine(plan, load)

@@ -96,8 +96,8 @@ struct BenchReport {
             ("rate", "\(run.answeredPerSecond.text(0)) requests/s, \((run.bytesPerSecond / 1e6).text(1)) MB/s"),
             (
                 "CPU",
-                "\(cpuMicrosecondsPerRequest.text(2)) us/request "
-                    + "(user \(cpuUser.text(3)) s, system \(cpuSystem.text(3)) s)"
+                "\((cpuMicrosecondsPerRequest / 1e6).timeText)/request "
+                    + "(user \(cpuUser.timeText), system \(cpuSystem.timeText))"
             ),
             ("peak memory", "\((Double(ProcessUsage.peakResident) / 1e6).text(1)) MB resident"),
         ]
