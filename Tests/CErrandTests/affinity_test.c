@@ -41,6 +41,25 @@ static void origins_in_turn_find_their_connections(void **state) {
   errand_options_release(options);
 }
 
+/* 7.88.1 gives requests of HTTP/1.1 and of HTTP/2 to one host each other's
+   responses where they are in one multi handle. */
+static void versions_of_http_are_kept_apart(void **state) {
+  test_rig *rig = *state;
+  static const errand_http_policy policies[] = {
+      ERRAND_HTTP_AUTOMATIC, ERRAND_HTTP_1_1, ERRAND_HTTP_2_TLS};
+  RIG_ON(rig, NULL, ERRAND_FAULT_STEP_SEND(OK));
+  for (int i = 0; i < 9; i++) {
+    errand_options *options = NULL;
+    errand_options_init with = {.http_policy = policies[i % 3]};
+    assert_int_equal(errand_options_create(&with, &options), ERRAND_OK);
+    errand_request r = rig_request("GET", rig_url(rig, "/"));
+    r.options = options;
+    rig_expect_response(rig_run(rig, &r), 200, "ok");
+    errand_options_release(options);
+  }
+  assert_int_equal(rig_counts(rig).connections, 2);
+}
+
 #define BULK 60
 
 typedef struct canceller {
@@ -107,6 +126,7 @@ static int set_up_four_loops(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST_ONE_LOOP(origins_in_turn_find_their_connections),
+      RIG_TEST_ONE_LOOP(versions_of_http_are_kept_apart),
       cmocka_unit_test_setup_teardown(an_id_that_is_seen_can_be_cancelled,
                                       set_up_four_loops, rig_tear_down),
   };

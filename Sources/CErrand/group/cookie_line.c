@@ -19,18 +19,15 @@ static const char http_only[] = "#HttpOnly_";
 
 /*
  * The path that libcurl matches by, where it lists the one that was sent
- * (sanitize_cookie_path): quotes around it are left out, and one that does not
+ * (sanitize_cookie_path): quotes around it are left out (all of them, so that
+ * a line reads the same when it was written again), and one that does not
  * begin with '/' is "/". It keeps an empty "Path=" as it is, and sends the
  * cookie to every path.
  */
 static const char *effective_path(char *path) {
-  size_t length = strlen(path);
-  if (length > 0 && path[0] == '"') {
-    path++;
-    length--;
-  }
-  if (length > 0 && path[length - 1] == '"')
-    path[length - 1] = '\0';
+  path += strspn(path, "\"");
+  for (size_t n = strlen(path); n > 0 && path[n - 1] == '"'; n--)
+    path[n - 1] = '\0';
   return path[0] == '/' ? path : "/";
 }
 

@@ -1,6 +1,6 @@
 /*
  * Realms and shards. A realm is what may share connections, sessions and
- * addresses: one for all options of identity 0, one for each other identity.
+ * addresses: one for all options of one identity.
  * A shard is one libcurl multi handle with a bounded number of requests, as
  * libcurl's work per request grows with the connections in a multi handle.
  */

@@ -230,8 +230,17 @@ static errand_status set_trust(errand_options *o) {
                                                      : ERRAND_OUT_OF_MEMORY;
 }
 
+/* Where nothing else does, the version of HTTP makes the difference: 7.88.1
+   gives requests of HTTP/1.1 and of HTTP/2 to one host in one multi handle each
+   other's responses. 0: what ERRAND_HTTP_AUTOMATIC means. */
+static uint64_t shared_identity(const errand_options *o) {
+  if (o->prior_knowledge)
+    return 2;
+  return o->http2 == errand__curl_http2_default() ? 0 : 1;
+}
+
 static errand_status fill(errand_options *o, const errand_options_init *init) {
-  static _Atomic uint64_t next_identity = 1;
+  static _Atomic uint64_t next_identity = 3;
   errand_status status = set_http(o, init->http_policy);
   if (status == ERRAND_OK)
     status = set_encodings(o, init->encodings);
@@ -243,9 +252,11 @@ static errand_status fill(errand_options *o, const errand_options_init *init) {
     status = set_network(o, init);
   if (status == ERRAND_OK)
     status = set_trust(o);
-  if (status == ERRAND_OK && needs_identity(o))
+  if (status == ERRAND_OK)
     o->identity =
-        atomic_fetch_add_explicit(&next_identity, 1, memory_order_relaxed);
+        needs_identity(o)
+            ? atomic_fetch_add_explicit(&next_identity, 1, memory_order_relaxed)
+            : shared_identity(o);
   o->seed = o->identity * 0x9e3779b97f4a7c15u;
   return status;
 }

@@ -11,10 +11,10 @@
 
 struct errand_options {
   _Atomic uint32_t references;
-  /* 0: may share connections, sessions and addresses with any other options
-     of identity 0. Otherwise unique: 7.88.1 would reuse a connection made
-     with another client certificate (CVE-2026-8932), and CURLOPT_RESOLVE
-     entries stay in the cache of the multi handle. */
+  /* Below 3: may share connections, sessions and addresses with any other
+     options of that identity (shared_identity). Otherwise unique: 7.88.1 would
+     reuse a connection made with another client certificate (CVE-2026-8932),
+     and CURLOPT_RESOLVE entries stay in the cache of the multi handle. */
   uint64_t identity;
   uint64_t seed;     /* of origin hashes: identity and proxy */
   long http_version; /* CURL_HTTP_VERSION_* */
