@@ -71,7 +71,7 @@ public final class EventRecorder: EventAccessory {
         case .sent: "sent"
         case .head(let response): "head \(response.statusCode)"
         case .progress: "progress"
-        case .redirected(let attempt): "redirected \(attempt.response?.statusCode ?? 0)"
+        case .redirected(let attempt, _): "redirected \(attempt.response?.statusCode ?? 0)"
         case .replaying(let attempt): "replaying \(attempt.response?.statusCode ?? 0)"
         case .advanced(let ended, let count): "advanced \(ended)/\(count.map(String.init) ?? "?")"
         case .cacheHit: "cacheHit"

@@ -25,6 +25,23 @@ private final class Slow: EventAccessory {
     }
 }
 
+/// Notes the URLs of events, on a queue of its own that waits first.
+private final class URLNotes: EventAccessory {
+    let callbackQueue: CallbackQueue? = .serial(label: "urls")
+    let gate = DispatchSemaphore(value: 0)
+    let told = Notes<String>()
+
+    func requestWillStart(_ request: AnyRequest) { gate.wait() }
+    func request(_ request: AnyRequest, did event: RequestEvent) {
+        switch event {
+        case .queued(let description): told.add("queued \(description.url)")
+        case .sent(let description): told.add("sent \(description.url)")
+        case .redirected(let attempt, let url): told.add("\(attempt.url) to \(url)")
+        default: break
+        }
+    }
+}
+
 /// Stops its request with the first progress that it hears of.
 private final class Stopper: EventAccessory {
     let told = Notes<TransferProgress>()
@@ -50,6 +67,35 @@ private final class Stopper: EventAccessory {
         try await waitUntil("8 events were told") { slow.told.all.count >= 8 }
         #expect(Array(slow.told.all.prefix(4)) == ["willStart", "queued", "willStop", "didStop"])
         #expect(Array(slow.told.all.suffix(4)) == ["willStart", "queued", "willStop", "didStop"])
+        await client.shutdown(.cancel)
+    }
+
+    /// `errand fetch -v` printed the second hop's URL for the first, where its queue was slower than the transfers.
+    @Test func eventsNameTheirOwnTransfer() async throws {
+        let stub = StubTransport()
+        let urls = URLNotes()
+        let client = Client.stubbed(stub) { $0.accessories = [urls] }
+        let request = client.request(GetText())
+        request.start()
+        try await waitUntil("a transfer is open") { !stub.open.isEmpty }
+        let first = stub.submitted[0].url
+        stub.send(.sent, to: stub.open[0])
+        stub.complete(
+            stub.open[0], with: .response(Response(statusCode: 307, headers: [.location: "/there"], body: [])))
+        try await waitUntil("2 transfers were submitted and one is open") {
+            stub.submitted.count >= 2 && !stub.open.isEmpty
+        }
+        let second = stub.submitted[1].url
+        #expect(second != first)
+        stub.send(.sent, to: stub.open[0])
+        stub.complete(stub.open[0], with: .response(Response(statusCode: 200, body: [])))
+        try await waitUntil("the request has ended") { request.state.isFinished }
+        urls.gate.signal()
+        try await waitUntil("5 events were told") { urls.told.all.count >= 5 }
+        #expect(
+            urls.told.all == [
+                "queued \(first)", "sent \(first)", "\(first) to \(second)", "queued \(second)", "sent \(second)",
+            ])
         await client.shutdown(.cancel)
     }
 

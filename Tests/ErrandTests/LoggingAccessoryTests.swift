@@ -131,13 +131,14 @@ private struct Post: Command {
         let request = await run(.response(status: 200), LoggingAccessory(logger(.critical)))
         let accessory = CurlAccessory(logger(.debug))
         accessory.request(request, did: .started)
-        accessory.request(request, did: .queued)
+        let description = try #require(request.transferDescription)
+        accessory.request(request, did: .queued(description))
         try #require(lines.all.count == 1)
         #expect(lines.all[0].level == .debug && lines.all[0]["id"] == "\(request.id)")
         #expect(lines.all[0].message.hasPrefix("curl -q "))
         #expect(lines.all[0].message.hasSuffix("'http://test/p?token=REDACTED&a=1'"))
         #expect(!lines.all[0].message.contains("s3cret"))
-        CurlAccessory(logger(.info)).request(request, did: .queued)
+        CurlAccessory(logger(.info)).request(request, did: .queued(description))
         #expect(lines.all.count == 1)
     }
 }

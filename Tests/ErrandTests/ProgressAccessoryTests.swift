@@ -68,7 +68,7 @@ import Testing
             for step in progress { accessory.request(request, did: .progress(step)) }
             #expect(told.all.map(\.bytes) == bytes && told.all.map(\.fraction) == fractions)
             accessory.request(
-                request, did: .redirected(Attempt(number: 1, url: "", response: nil, error: nil)))
+                request, did: .redirected(Attempt(number: 1, url: "", response: nil, error: nil), to: ""))
             clock.advance(by: .seconds(2))
             accessory.request(request, did: .progress(progress[1]))
             #expect(told.all.count == bytes.count + 1)

@@ -89,7 +89,7 @@ extension AnyRequest {
                 core.earlier.append(attempt)
                 return core.machine.hopDecided()
             }
-            tell(.redirected(attempt))
+            tell(.redirected(attempt, to: next.url))
             guard case .submit(let transfer) = action else {
                 conclude(.cancelled)
                 return .finished

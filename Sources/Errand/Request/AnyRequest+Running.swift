@@ -219,7 +219,7 @@ extension AnyRequest {
             return isWanted
         }
         guard isWanted else { return deliver(.failure(.cancelled)) }
-        if description.reports.contains(.events) { callbacks.async { self.tell(.queued) } }
+        if description.reports.contains(.events) { callbacks.async { self.tell(.queued(description)) } }
         let pump = makePump(for: description)
         let id: TransferID
         do {

@@ -38,11 +38,15 @@ extension AnyRequest {
 }
 
 extension RequestEvent {
-    /// What of a transport's news observers hear; `nil` for the rest.
-    init?(_ event: TransferEvent.Kind) {
+    /// The event that observers hear for a transport's event; `nil` where they hear none.
+    ///
+    /// - Parameter description: Of the present transfer.
+    init?(_ event: TransferEvent.Kind, of description: @autoclosure () -> RequestDescription?) {
         switch event {
         case .started: self = .started
-        case .sent: self = .sent
+        case .sent:
+            guard let description = description() else { return nil }
+            self = .sent(description)
         case .head(let response): self = .head(response)
         case .progress(let progress): self = .progress(progress)
         case .ended, .chunk, .uploadCredit: return nil

@@ -220,6 +220,6 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         case .uploadCredit(let bytes): pump?.credit(bytes)
         case .started, .sent, .progress, .ended: break
         }
-        if let event = RequestEvent(event) { tell(event) }
+        if let event = RequestEvent(event, of: core.withLock { $0.description }) { tell(event) }
     }
 }

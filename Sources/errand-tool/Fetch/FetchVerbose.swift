@@ -8,9 +8,9 @@ final class FetchVerbose: EventAccessory {
 
     func request(_ request: AnyRequest, did event: RequestEvent) {
         switch event {
-        case .sent: sent(request)
+        case .sent(let description): sent(description)
         case .head(let response): received(response)
-        case .redirected: tell("* redirected to " + Shown.url(request.url ?? ""))
+        case .redirected(_, let url): tell("* redirected to " + Shown.url(url))
         case .replaying: tell("* sent again, with credentials")
         case .queued, .started, .progress, .advanced, .cacheHit, .cached: break
         }
@@ -25,8 +25,7 @@ final class FetchVerbose: EventAccessory {
         tell("* " + parts.joined(separator: ", "))
     }
 
-    private func sent(_ request: AnyRequest) {
-        guard let description = request.transferDescription else { return }
+    private func sent(_ description: RequestDescription) {
         var lines = ["> \(description.method.rawValue) \(Shown.url(description.url))"]
         for field in Redaction.standard.fields(description.headers.fields) {
             lines.append("> \(field.name.rawName): \(Shown.text(field.value))")

@@ -21,8 +21,8 @@ public final class CurlAccessory: EventAccessory {
 
     /// Writes it when it is queued.
     public func request(_ request: AnyRequest, did event: RequestEvent) {
-        guard case .queued = event, level >= logger.logLevel else { return }
-        guard let command = request.curlCommand(redaction: redaction) else { return }
+        guard case .queued(let description) = event, level >= logger.logLevel else { return }
+        let command = CurlCommand(description, connection: request.client.connection, redaction: redaction)
         logger.log(level: level, "\(command)", metadata: ["id": "\(request.id)"])
     }
 }
