@@ -189,8 +189,32 @@ static void open_ours(world *w) {
   s->owner = (int) random_below(&w->random, OWNERS);
   s->connecting = true;
   w->opened++;
-  CHECK(w, errand__fd_opened(&w->table, fd));
-  watch(w, fd, ERRAND__FD_OUT);
+  w->refused = false;
+  bool ok = errand__fd_opened(&w->table, fd, owner_of(w, s->owner));
+  CHECK(w, ok != w->refused);
+  if (ok)
+    watch(w, fd, ERRAND__FD_OUT);
+  else
+    discard(w, s->owner);
+}
+
+/* In one step libcurl closes a socket and opens another, which gets the same
+   number: it sees no change in what it wants, and tells of nothing. */
+static void exchange(world *w, int fd) {
+  socket_model *s = &w->sockets[fd];
+  socket_model before = *s;
+  close_number(w, fd);
+  *s = (socket_model){.kind = OURS,
+                      .identity = ++w->next_identity,
+                      .want = before.want,
+                      .owner = before.owner,
+                      .connecting = true};
+  w->opened++;
+  w->refused = false;
+  bool ok = errand__fd_opened(&w->table, fd, owner_of(w, s->owner));
+  CHECK(w, ok != w->refused);
+  if (!ok)
+    discard(w, s->owner);
 }
 
 static void open_foreign(world *w) {
@@ -225,6 +249,10 @@ static void use(world *w, int fd) {
     return;
   }
   if (s->connecting && choice == 0) {
+    if (random_below(&w->random, 2) == 0) {
+      exchange(w, fd);
+      return;
+    }
     close_number(w, fd); /* in silence */
     if (random_below(&w->random, 2) == 0)
       errand__fd_unwatch(&w->table, fd);
@@ -271,7 +299,7 @@ static void collect(world *w) {
 }
 
 static void check_verdict(world *w, const event *e, errand__fd_verdict verdict,
-                          void *owner, unsigned wanted, bool connecting) {
+                          void *owner, unsigned wanted) {
   int fd = errand__fd_of_key(e->key);
   const socket_model *s = &w->sockets[fd];
   bool stale = s->kind == CLOSED || s->identity != e->identity;
@@ -280,7 +308,7 @@ static void check_verdict(world *w, const event *e, errand__fd_verdict verdict,
     if (stale) {
       /* The table was not told yet. libcurl ignores such a descriptor; it
          must only not be one that libcurl uses anew. */
-      CHECK(w, connecting);
+      CHECK(w, w->table.entries[fd].connecting);
       CHECK(w, s->kind == CLOSED || s->kind == STRANGER);
       break;
     }
@@ -310,12 +338,11 @@ static void serve(world *w) {
     w->queue[at] = w->queue[--w->queued];
   void *owner = NULL;
   unsigned wanted = 0;
-  bool connecting = false;
   w->refused = false;
-  errand__fd_verdict verdict = errand__fd_event(&w->table, e.key, e.ready & 3u,
-                                                (e.ready & READY_HANG_UP) != 0,
-                                                &owner, &wanted, &connecting);
-  check_verdict(w, &e, verdict, owner, wanted, connecting);
+  errand__fd_verdict verdict =
+      errand__fd_event(&w->table, e.key, e.ready & 3u,
+                       (e.ready & READY_HANG_UP) != 0, &owner, &wanted);
+  check_verdict(w, &e, verdict, owner, wanted);
   registration *r = find(w, e.identity);
   int fd = number_of(w, e.identity);
   /* What nobody wants is silenced by its first event: no spinning. */

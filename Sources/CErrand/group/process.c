@@ -117,6 +117,18 @@ bool errand__curl_keeps_ended_streams(void) {
   return true;
 }
 
+bool errand__curl_shares_first_rounds(void) {
+  return errand__curl_version() < 0x080700;
+}
+
+bool errand__curl_forgets_rest_of_streams(void) {
+  return errand__curl_version() < 0x080100;
+}
+
+bool errand__curl_waits_after_refusal(void) {
+  return errand__curl_version() < 0x080400;
+}
+
 bool errand__curl_keeps_unclean_connections(void) {
   return errand__curl_version() < 0x080000;
 }

@@ -35,6 +35,20 @@ bool errand__curl_keeps_freed_fields(void);
    so far. */
 bool errand__curl_keeps_ended_streams(void);
 
+/* Before 8.7.0 (2254551403) that a request is in Digest's round without a body
+   is noted in its connection, for all of its streams: with HTTP/2 an upload
+   then waits for ever, its own or another's. */
+bool errand__curl_shares_first_rounds(void);
+
+/* Before 8.1.0 (744dcf22fa) nothing makes libcurl look at the rest of an HTTP/2
+   read whose part for a stream did not fit into the stream's buffer, nor at the
+   end of that stream: it waits until the server sends something else. */
+bool errand__curl_forgets_rest_of_streams(void);
+
+/* Before 8.4.0 (01d8473b25) the next address is tried when libcurl looks at the
+   transfer again, for which it has its happy-eyeballs timer alone: 200 ms. */
+bool errand__curl_waits_after_refusal(void);
+
 /* Before 8.0.0 (7c5637b8b4) a kept connection with bytes to read is used for
    the next request, which they seem to answer. */
 bool errand__curl_keeps_unclean_connections(void);

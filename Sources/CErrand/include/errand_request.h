@@ -43,7 +43,8 @@ typedef enum ERRAND_CLOSED_ENUM errand_authentication {
      has a body, without that; libcurl answers the challenge within the same
      request. All heads count together against the limits; the records tell of
      the last response alone, which is a 401 where the password is wrong. The
-     easy handle is not used again. */
+     easy handle is not used again. Over HTTP/1.1 on libcurl before 8.7, whose
+     HTTP/2 has uploads wait for ever beside a first try. */
   ERRAND_AUTHENTICATION_DIGEST ERRAND_SWIFT_NAME("digest") = 1
 } errand_authentication;
 

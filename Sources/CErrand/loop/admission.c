@@ -23,10 +23,9 @@ static const errand_options *options_of(const errand__loop *loop,
   return t->options ? t->options : loop->group->options;
 }
 
-static bool is_for(const errand__origin *o, const errand__transfer *t,
-                   uint64_t identity) {
+static bool is_for(const errand__origin *o, const errand__transfer *t) {
   const errand__url *url = &t->url_parts;
-  if (o->hash != t->origin_hash || o->identity != identity ||
+  if (o->hash != t->origin_hash || o->identity != t->identity ||
       o->port != url->port || o->secure != url->secure ||
       o->host_length != url->host_length)
     return false;
@@ -69,7 +68,7 @@ static errand__origin *make(errand__loop *loop, const errand__transfer *t,
   if (!o)
     return NULL;
   *o = (errand__origin){.hash = t->origin_hash,
-                        .identity = options->identity,
+                        .identity = t->identity,
                         .port = url->port,
                         .secure = url->secure,
                         .host_length = url->host_length};
@@ -97,7 +96,7 @@ static errand__origin *origin_for(errand__loop *loop,
   errand__origin *o = NULL;
   if (loop->origin_buckets)
     o = loop->origins[t->origin_hash & (loop->origin_buckets - 1)];
-  while (o && !is_for(o, t, options->identity))
+  while (o && !is_for(o, t))
     o = o->next;
   return o ? o : make(loop, t, options);
 }
@@ -248,7 +247,7 @@ void errand__origin_connected(errand__loop *loop, errand__transfer *t) {
   o->warm_until_ms = loop->now_ms + WARM_MS;
   o->failure = ERRAND_OK;
   errand__list_remove(&o->unreachable_link);
-  t->counted_http2 = options_of(loop, t)->http2;
+  t->counted_http2 = t->may_http2;
   if (!t->counted_http2)
     loop->busy_http1++;
   else if (o->http2_active++ == 0)

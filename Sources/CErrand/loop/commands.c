@@ -129,6 +129,30 @@ void errand__loop_review(errand__loop *loop, errand__transfer *t) {
   errand__list_append(&loop->review, &t->review_link);
 }
 
+void errand__loop_look_again(errand__loop *loop, errand__transfer *t) {
+  /* Where nothing is opened it ends, or has sent what it had to. */
+  if (!t->opened)
+    return;
+  t->look_again = true;
+  if (!t->in_review) {
+    t->in_review = true;
+    errand__list_append(&loop->review, &t->review_link);
+  }
+}
+
+/* A change of a pause is what libcurl's interface has to say "look again" of
+   one transfer. curl_multi_socket_all looks at all of them, and thereby loses
+   timers that it sets on the way: other requests then wait for ever. */
+static void look_again(errand__transfer *t) {
+  CURL *easy = t->slot->easy;
+  t->look_again = false;
+  /* Refused where the transfer has ended; errand__collect comes to it. */
+  if (curl_easy_pause(easy, t->paused_bits ^ CURLPAUSE_RECV) != CURLE_OK)
+    return;
+  (void) curl_easy_pause(easy, t->paused_bits);
+  errand__shard_touch(t->slot->shard);
+}
+
 bool errand__socket_is_used(const errand__loop *loop,
                             const struct errand__shard *shard, int fd) {
   for (errand__list *l = loop->started.next; l != &loop->started; l = l->next) {
@@ -185,6 +209,10 @@ bool errand__review_run(errand__loop *loop) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, review_link);
     t->in_review = false;
     any = true;
+    if (t->look_again && t->opened && t->slot)
+      look_again(t);
+    if (t->phase < ERRAND__SENDING)
+      continue;
     /* A refusal that came before the end of the upload: libcurl has stopped
        sending, and would wait for ever for its own pause to end. */
     bool refused = t->head_done && t->http_status >= 300;

@@ -97,20 +97,22 @@ static bool arm(errand__fd_table *table, errand__fd_entry *entry, int fd) {
   return true;
 }
 
-bool errand__fd_opened(errand__fd_table *table, int fd) {
+bool errand__fd_opened(errand__fd_table *table, int fd, const void *owner) {
   errand__fd_entry *entry = find_or_grow(table, fd);
   if (!entry)
     return false;
   disown(table, entry);
   forget(entry);
-  entry->owner = NULL;
-  entry->want = 0;
+  if (entry->owner != owner) {
+    entry->owner = NULL;
+    entry->want = 0;
+  }
   entry->ours = entry->connecting = true;
   entry->may_speak = false;
   entry->identity = table->kernel.identity(table->kernel.context, fd);
   table->opened++;
   table->open++;
-  return true;
+  return entry->want == 0 || arm(table, entry, fd);
 }
 
 void errand__fd_set_may_speak(errand__fd_table *table, int fd, bool may) {
@@ -175,8 +177,7 @@ bool errand__fd_unwatch(errand__fd_table *table, int fd) {
 
 errand__fd_verdict errand__fd_event(errand__fd_table *table, uint64_t key,
                                     unsigned directions, bool failed,
-                                    void **owner, unsigned *wanted,
-                                    bool *connecting) {
+                                    void **owner, unsigned *wanted) {
   int fd = errand__fd_of_key(key);
   errand__fd_entry *entry = find(table, fd);
   if (!entry || !entry->registered || key_of(entry, fd) != key) {
@@ -187,7 +188,6 @@ errand__fd_verdict errand__fd_event(errand__fd_table *table, uint64_t key,
     directions |= entry->want;
   *owner = entry->owner;
   *wanted = directions & entry->want;
-  *connecting = entry->connecting;
   if (*wanted)
     return ERRAND__FD_DELIVER;
   if (entry->want) {

@@ -75,10 +75,13 @@ typedef enum errand__fd_verdict {
 void errand__fd_table_init(errand__fd_table *table, errand__fd_kernel kernel);
 void errand__fd_table_free(errand__fd_table *table);
 
-/* A socket was made for libcurl. Whatever was known of the number is void:
-   7.88.1 closes sockets that never connected without telling (#11439).
-   Returns: false when out of memory. */
-bool errand__fd_opened(errand__fd_table *table, int fd);
+/* A socket was made for libcurl, in whose multi handle `owner` it will be.
+   Before 8.4 libcurl closes sockets that never connected without telling
+   (#11439), and tells nothing of the next one either where that has the same
+   number and is wanted for the same (#11920): an interest of the same owner in
+   the number is one in the new socket.
+   Returns: false when out of memory or the kernel refuses. */
+bool errand__fd_opened(errand__fd_table *table, int fd, const void *owner);
 
 /* Whether bytes may come to it while it is idle; false for a new one. */
 void errand__fd_set_may_speak(errand__fd_table *table, int fd, bool may);
@@ -100,8 +103,7 @@ bool errand__fd_unwatch(errand__fd_table *table, int fd);
  *owner and *directions are set for DELIVER and HUNG_UP. */
 errand__fd_verdict errand__fd_event(errand__fd_table *table, uint64_t key,
                                     unsigned directions, bool failed,
-                                    void **owner, unsigned *wanted,
-                                    bool *connecting);
+                                    void **owner, unsigned *wanted);
 
 /* After the kernel's set was made anew: registers what libcurl wants. */
 void errand__fd_rearm(errand__fd_table *table);

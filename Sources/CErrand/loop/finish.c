@@ -75,8 +75,7 @@ static bool is_reusable(const errand__transfer *t, errand_status status,
 static bool may_be_named(const errand__loop *loop, const errand__transfer *t) {
   const errand__slot *slot = t->slot;
   bool may_speak_http2 =
-      slot->options->http2 &&
-      (t->url_parts.secure || slot->options->prior_knowledge) &&
+      t->may_http2 &&
       (slot->fd < 0 || errand__fd_may_speak(&loop->fds, slot->fd));
   return may_speak_http2 && t->phase >= ERRAND__SENDING &&
          t->header_bytes == 0 && errand__curl_keeps_ended_streams();

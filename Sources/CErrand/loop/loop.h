@@ -72,7 +72,6 @@ typedef struct errand__loop {
   bool sockets_read; /* they have been, in this round */
   bool leftover;
   bool freed; /* connections became idle since their sockets were looked at */
-  bool deferred_all; /* some shard asked for curl_multi_socket_all */
   bool ended;
   bool out_of_descriptors;             /* idle connections are to be closed */
   uint64_t descriptors_short_until_ms; /* failures say nothing of a host */

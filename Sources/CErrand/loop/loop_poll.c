@@ -80,25 +80,18 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
   unsigned directions = 0;
   void *owner = NULL;
   unsigned wanted = 0;
-  bool connecting = false;
   bool failed = (event->events & (EPOLLERR | EPOLLHUP)) != 0;
   if (event->events & EPOLLIN)
     directions |= ERRAND__FD_IN;
   if (event->events & EPOLLOUT)
     directions |= ERRAND__FD_OUT;
   switch (errand__fd_event(&loop->fds, event->data.u64, directions, failed,
-                           &owner, &wanted, &connecting)) {
+                           &owner, &wanted)) {
   case ERRAND__FD_IGNORE:
     return;
-  case ERRAND__FD_DELIVER: {
-    errand__shard *shard = owner;
-    if (connecting && failed && errand__curl_version() < 0x080400) {
-      shard->socket_all = true;
-      loop->deferred_all = true;
-    }
-    errand__shard_socket(shard, errand__fd_of_key(event->data.u64), wanted);
+  case ERRAND__FD_DELIVER:
+    errand__shard_socket(owner, errand__fd_of_key(event->data.u64), wanted);
     return;
-  }
   case ERRAND__FD_HUNG_UP: {
     errand__shard *shard = owner;
     int fd = errand__fd_of_key(event->data.u64);

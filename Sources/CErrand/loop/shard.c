@@ -4,25 +4,28 @@
 #include "group/group.h"
 #include "group/process.h"
 #include "loop/admission.h"
+#include "loop/commands.h"
 #include "loop/finish.h"
 #include "transfer/slot.h"
 
 /* Shards with room that are looked at for one with few origins. */
 #define LOOK_AT 8
-/* libcurl before 8.4 waits 200 ms after an address refused. */
-#define SOCKET_ALL_PAUSE_MS 20
 /* A shard or realm without requests is kept as long as a connection. */
 #define IDLE_MS 50000
 /* Idle connections whose peer has gone are closed after this. */
 #define HUNG_UP_MS 1000
 
-/* A handle of libcurl's own has no CURLINFO_PRIVATE. CURLINFO_ACTIVESOCKET
-   knows nothing before a transfer's end (lastconnect_id). */
-static void note_socket(CURL *easy, curl_socket_t fd) {
+/* Returns: NULL: a handle of libcurl's own has no CURLINFO_PRIVATE. */
+static errand__slot *slot_of(CURL *easy) {
   errand__slot *slot = NULL;
-  if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **) &slot) == CURLE_OK &&
-      slot)
-    slot->fd = fd;
+  if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **) &slot) != CURLE_OK)
+    return NULL;
+  return slot;
+}
+
+static void look_again(errand__slot *slot) {
+  if (slot && slot->transfer)
+    errand__loop_look_again(slot->realm->loop, slot->transfer);
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
@@ -31,12 +34,16 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
   errand__fd_table *fds = &shard->realm->loop->fds;
   (void) assigned;
   if (what == CURL_POLL_REMOVE) {
-    /* Refused, perhaps while libcurl looked itself: no event tells of it. */
-    if (errand__fd_unwatch(fds, fd) && errand__curl_version() < 0x080400)
-      shard->socket_all = shard->realm->loop->deferred_all = true;
+    bool given_up = errand__fd_unwatch(fds, fd);
+    if (given_up && errand__curl_waits_after_refusal())
+      look_again(slot_of(easy));
     return 0;
   }
-  note_socket(easy, fd);
+  errand__slot *slot = slot_of(easy);
+  /* CURLINFO_ACTIVESOCKET knows nothing before a transfer's end
+     (lastconnect_id). */
+  if (slot)
+    slot->fd = fd;
   if (!errand__fd_watch(fds, fd, (unsigned) what, shard))
     shard->broken = true; /* -1 here would end every transfer unseen */
   return 0;
@@ -256,18 +263,6 @@ void errand__shard_socket(errand__shard *shard, int fd, unsigned directions) {
         curl_multi_socket_action(shard->multi, fd, (int) directions, &running));
 }
 
-/* The one caller of the deprecated curl_multi_socket_all: before 8.4 a
-   refused address is only noticed by the happy-eyeballs timer, 200 ms later
-   (01d8473b25). */
-static void socket_all(errand__shard *shard) {
-  int running;
-  shard->socket_all = false;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-  check(shard, curl_multi_socket_all(shard->multi, &running));
-#pragma GCC diagnostic pop
-}
-
 bool errand__shards_kick(errand__loop *loop) {
   errand__list now;
   bool any = false;
@@ -283,27 +278,6 @@ bool errand__shards_kick(errand__loop *loop) {
       shard->timer_at_ms = ERRAND__WHEEL_NEVER;
     check(shard, curl_multi_socket_action(shard->multi, CURL_SOCKET_TIMEOUT, 0,
                                           &running));
-  }
-  if (!loop->deferred_all)
-    return any;
-  loop->deferred_all = false;
-  for (errand__list *r = loop->realms.next; r != &loop->realms; r = r->next) {
-    errand__realm *realm = ERRAND__CONTAINER(r, errand__realm, link);
-    for (l = realm->shards.next; l != &realm->shards; l = l->next) {
-      errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, link);
-      if (!shard->socket_all)
-        continue;
-      if (loop->now_ms - shard->socket_all_ms < SOCKET_ALL_PAUSE_MS) {
-        uint64_t at = shard->socket_all_ms + SOCKET_ALL_PAUSE_MS;
-        if (at < shard->timer_at_ms)
-          shard->timer_at_ms = at;
-        loop->deferred_all = true;
-        continue;
-      }
-      shard->socket_all_ms = loop->now_ms;
-      socket_all(shard);
-      any = true;
-    }
   }
   return any;
 }

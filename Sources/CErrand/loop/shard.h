@@ -53,13 +53,11 @@ typedef struct errand__shard {
   uint32_t in_flight;
   uint64_t timer_at_ms; /* ERRAND__WHEEL_NEVER: none */
   uint64_t used_ms;
-  uint64_t socket_all_ms; /* when curl_multi_socket_all last ran */
-  bool kick;              /* the timer is due */
-  bool socket_all;        /* an address refused; see errand__shard_kick */
-  bool hung_up;           /* an idle connection's peer has gone */
-  bool retired;           /* see errand__shard_retire */
-  errand__list left;      /* slots that its connections may still name */
-  bool broken;            /* its state is undefined: fail all, make it anew */
+  bool kick;         /* the timer is due */
+  bool hung_up;      /* an idle connection's peer has gone */
+  bool retired;      /* see errand__shard_retire */
+  errand__list left; /* slots that its connections may still name */
+  bool broken;       /* its state is undefined: fail all, make it anew */
 } errand__shard;
 
 /* The realm of an identity, made on demand. Returns: NULL: out of memory. */

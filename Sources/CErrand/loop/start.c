@@ -12,7 +12,7 @@
 
 static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   errand_options *options = t->options ? t->options : loop->group->options;
-  errand__realm *realm = errand__realm_for(loop, options->identity);
+  errand__realm *realm = errand__realm_for(loop, t->identity);
   errand__shard *shard = NULL;
   errand__slot *slot = NULL;
   if (realm)

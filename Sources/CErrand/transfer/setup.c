@@ -13,6 +13,9 @@
 #define CURL_CONNECT_MS 300000
 
 /* Collects the first refusal over a run of calls. */
+/* libcurl reads 32 KB at once from an HTTP/2 connection. */
+#define ROOMY_BUFFER (64L << 10)
+
 typedef struct setter {
   CURL *easy;
   CURLcode code;
@@ -136,6 +139,8 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
   number(&s, CURLOPT_HTTP_VERSION, o->http_version);
   if (o->http2)
     number(&s, CURLOPT_PIPEWAIT, 1);
+  if (o->http2 && errand__curl_forgets_rest_of_streams())
+    number(&s, CURLOPT_BUFFERSIZE, ROOMY_BUFFER);
   if (slot->jar) {
     pointer(&s, CURLOPT_SHARE, errand__jar_share(slot->jar));
     pointer(&s, CURLOPT_COOKIEFILE, ""); /* turns the engine on */
@@ -215,6 +220,8 @@ static void set_digest(setter *s, errand__slot *slot,
   number(s, CURLOPT_HTTPAUTH, (long) CURLAUTH_DIGEST);
   pointer(s, CURLOPT_USERNAME, t->username);
   pointer(s, CURLOPT_PASSWORD, t->password);
+  if (!t->may_http2)
+    number(s, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
   slot->single_use = true;
 }
 

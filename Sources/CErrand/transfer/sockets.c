@@ -63,12 +63,12 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
                   address->protocol);
   if (fd < 0 && (errno == EMFILE || errno == ENFILE))
     errand__descriptors_refused(slot->transfer, errno);
-  if (fd >= 0 && !errand__fd_opened(&loop->fds, fd)) {
+  if (fd >= 0 && !errand__fd_opened(&loop->fds, fd, slot->shard)) {
     close(fd);
     slot->transfer->reason = ERRAND_OUT_OF_MEMORY;
     return CURL_SOCKET_BAD;
   }
-  if (slot->options->http2)
+  if (slot->transfer->may_http2)
     errand__fd_set_may_speak(&loop->fds, fd, true);
   return fd;
 }
@@ -115,6 +115,10 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   bool again = sends_again(t);
   bool opened = t->opened;
   t->opened = false;
+  /* A kept connection: libcurl tells its socket once it waits for it, which may
+     be behind a pause; that of an earlier round is not it. */
+  if (!opened)
+    slot->fd = -1;
   /* Once more, not more often: RFC 9110 9.2.2. */
   if (again && (t->replayed || !errand__may_replay(t))) {
     t->reason = ERRAND_CONNECTION_LOST;
@@ -122,7 +126,7 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   }
   /* Another kept connection may be as dead; errand__collect has it go to a new
      one. Streams share: what one connection refused may go to the next. */
-  if (again && !opened && !slot->options->http2) {
+  if (again && !opened && !t->may_http2) {
     t->wants_fresh = true;
     return CURL_PREREQFUNC_ABORT;
   }

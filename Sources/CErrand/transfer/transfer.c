@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "group/process.h"
 #include "group/group.h"
 #include "loop/progress.h"
 #include "transfer/options.h"
@@ -159,6 +160,24 @@ static void copy_numbers(errand__transfer *t, const errand_request *r) {
       (int64_t) (r->response_credit ? r->response_credit : DEFAULT_CREDIT);
 }
 
+static bool may_http2(const errand__transfer *t,
+                      const errand_options *options) {
+  if (!options->http2 || (!t->url_parts.secure && !options->prior_knowledge))
+    return false;
+  /* With prior knowledge there is no other way: uploads by a file or a source
+     that ask for Digest wait until the server answers them early. */
+  return !t->username || options->prior_knowledge ||
+         !errand__curl_shares_first_rounds();
+}
+
+/* A multi handle of its own for what goes over HTTP/1.1 beside HTTP/2; see
+   shared_identity of options.c. */
+static uint64_t identity_of(const errand__transfer *t,
+                            const errand_options *options) {
+  bool apart = t->url_parts.secure && options->http2 && !t->may_http2;
+  return options->identity | (apart ? (uint64_t) 1 << 63 : 0);
+}
+
 errand_status errand__transfer_create(const errand_request *r,
                                       errand_options *options,
                                       errand__transfer **out) {
@@ -206,7 +225,6 @@ errand_status errand__transfer_create(const errand_request *r,
   t->url = cursor;
   cursor += url.length + 1;
   t->url_parts = url;
-  t->origin_hash = errand__url_origin_hash(&url, options->seed);
   /* Here, as a loop must not wait for a disk. */
   if (url.secure && options->trust)
     errand__trust_prepare(options->trust, errand__now_ms());
@@ -218,6 +236,10 @@ errand_status errand__transfer_create(const errand_request *r,
     t->username = place(&cursor, r->username.data, r->username.length);
     t->password = place(&cursor, r->password.data, r->password.length);
   }
+  t->may_http2 = may_http2(t, options);
+  t->identity = identity_of(t, options);
+  t->origin_hash = errand__url_origin_hash(
+      &url, options->seed ^ (t->identity - options->identity));
   if (r->body_kind == ERRAND_BODY_MEMORY) {
     t->body_length = r->body.length;
     t->body = copy_body ? place(&cursor, r->body.data, r->body.length)

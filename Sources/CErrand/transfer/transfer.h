@@ -68,6 +68,7 @@ typedef struct errand__transfer {
 #define ERRAND__PAUSE_UNKNOWN (-1)
   bool review_pause; /* one of the above changed */
   bool in_review;    /* on the loop's review list */
+  bool look_again;   /* see errand__loop_look_again */
   bool in_flush;     /* on the loop's flush list */
   errand__list review_link;
   errand__list flush_link;
@@ -141,6 +142,8 @@ typedef struct errand__transfer {
   bool opened;      /* has a new socket that nothing was sent on */
   bool wants_fresh; /* is to be given to libcurl again, for a new connection */
   bool counted_connecting;  /* in its origin's `connecting` */
+  bool may_http2;           /* may be a stream of HTTP/2 */
+  uint64_t identity;        /* of its realm: its options', but for may_http2 */
   bool counted_http2;       /* in its origin's `http2_active` */
   uint8_t connects;         /* times it became ready to send */
   uint8_t descriptor_tries; /* times it is tried again for want of one */

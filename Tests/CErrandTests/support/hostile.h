@@ -11,7 +11,8 @@
 typedef struct hostile_init {
   uint64_t seed;
   unsigned spite; /* of a hundred responses so many are changed */
-  bool tls;       /* HTTP/2 by ALPN, with a certificate of its own making */
+  bool tls;       /* HTTP/2 by ALPN, with a certificate of its own making;
+                     HTTP/1.1, too, where there is no spite */
 } hostile_init;
 
 /*

@@ -91,7 +91,7 @@ static void *serve(void *context) {
     SSL_get0_alpn_selected(c->tls, &name, &length);
   if (length == 2)
     hostile_http2(c);
-  else if (!server->tls)
+  else if (!server->tls || server->init.spite == 0)
     hostile_http1(c);
   SSL_free(c->tls);
   if (random_below(&c->random, 4) == 0) {
@@ -130,8 +130,9 @@ static int choose_http2(SSL *tls, const unsigned char **out,
                         unsigned char *length, const unsigned char *in,
                         unsigned size, void *context) {
   (void) tls, (void) context;
-  static const unsigned char h2[] = "\x02h2";
-  return SSL_select_next_proto((unsigned char **) out, length, h2, 3, in,
+  static const unsigned char known[] = "\x02h2\x08http/1.1";
+  return SSL_select_next_proto((unsigned char **) out, length, known,
+                               sizeof known - 1, in,
                                size) == OPENSSL_NPN_NEGOTIATED
              ? SSL_TLSEXT_ERR_OK
              : SSL_TLSEXT_ERR_ALERT_FATAL;
