@@ -32,6 +32,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/transfer/decode.c
   Sources/CErrand/transfer/feed.c
   Sources/CErrand/transfer/host.c
+  Sources/CErrand/transfer/openssl.c
   Sources/CErrand/transfer/options.c
   Sources/CErrand/transfer/options_check.c
   Sources/CErrand/transfer/payload.c

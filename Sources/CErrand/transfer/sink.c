@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "loop/deadline.h"
 #include "transfer/decode.h"
+#include "transfer/openssl.h"
 #include "transfer/payload.h"
 #include "transfer/result.h"
 #include "transfer/slot.h"
@@ -404,10 +405,8 @@ void errand__slot_drop_decoder(errand__slot *slot) {
   slot->words = NULL;
 }
 
-size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
-  errand__slot *slot = context;
+static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
   errand__transfer *t = slot->transfer;
-  size_t n = size * count;
   size_t room = n;
   if (n == 0 || t->dropped)
     return 0;
@@ -439,4 +438,31 @@ size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
       !errand__payload_append(&t->payload, bytes, n))
     return give_up(t, ERRAND_OUT_OF_MEMORY);
   return n;
+}
+
+/*
+ * libcurl reads no more of a TLS record than a body of known length needs. What
+ * the server has put behind the body stays in OpenSSL, where it would seem to
+ * answer the next request. It is known here alone: at the end of the transfer
+ * the connection is nobody's. HTTP/2 has frames of other streams there.
+ */
+static void look_behind_body(errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  curl_off_t wire = 0;
+  if (!t->url_parts.secure || t->http_major != 1 || t->content_length < 0)
+    return;
+  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
+  if (wire < t->content_length || !errand__openssl_has_unread(slot->easy))
+    return;
+  curl_easy_setopt(slot->easy, CURLOPT_FORBID_REUSE, 1L);
+  slot->single_use = true;
+}
+
+size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
+  errand__slot *slot = context;
+  size_t n = size * count;
+  size_t taken = take_body(slot, bytes, n);
+  if (taken == n && slot->transfer->head_done)
+    look_behind_body(slot);
+  return taken;
 }

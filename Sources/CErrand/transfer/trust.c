@@ -1,6 +1,5 @@
 #include "transfer/trust.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -8,13 +7,12 @@
 
 #include "base/mem.h"
 #include "group/process.h"
+#include "transfer/openssl.h"
 
 /* openssl/x509_vfy.h; what libcurl sets on its own store. */
 #define VERIFY_TRUSTED_FIRST 0x8000ul
 #define VERIFY_PARTIAL_CHAIN 0x80000ul
 
-/* libcurl links OpenSSL already, so its functions are looked up, not linked, as
-   in process.c. */
 typedef struct functions {
   void *(*store_new)(void);
   void (*store_free)(void *store);
@@ -45,34 +43,17 @@ static functions openssl;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static errand__trust *built_in;
 
-static bool find(const char *name, void *function) {
-  void *found = dlsym(RTLD_DEFAULT, name);
-  memcpy(function, &found, sizeof found); /* POSIX: the same size */
-  return found != NULL;
-}
-
-/* Whether libcurl names the version of the library that dlsym finds. */
-static bool is_same_library(const char *used) {
-  const char *(*version)(int) = NULL;
-  if (!used || strncmp(used, "OpenSSL/", 8) != 0 ||
-      !find("OpenSSL_version", &version))
-    return false;
-  const char *found = version(0); /* "OpenSSL 3.0.17 1 Jul 2025" */
-  size_t length = strcspn(used + 8, " ");
-  return strncmp(found, "OpenSSL ", 8) == 0 &&
-         strncmp(found + 8, used + 8, length) == 0 && found[8 + length] == ' ';
-}
-
 static void look_up(void) {
   /* From 8.21 on a CAPATH of NULL means the built-in one. */
-  usable = errand__curl_version() < 0x081500 &&
-           is_same_library(curl_version_info(CURLVERSION_NOW)->ssl_version) &&
-           find("X509_STORE_new", &openssl.store_new) &&
-           find("X509_STORE_free", &openssl.store_free) &&
-           find("X509_STORE_load_locations", &openssl.store_load) &&
-           find("X509_STORE_set_flags", &openssl.store_set_flags) &&
-           find("SSL_CTX_set1_cert_store", &openssl.set1_cert_store) &&
-           find("ERR_clear_error", &openssl.clear_errors);
+  usable =
+      errand__curl_version() < 0x081500 &&
+      errand__openssl_find("X509_STORE_new", &openssl.store_new) &&
+      errand__openssl_find("X509_STORE_free", &openssl.store_free) &&
+      errand__openssl_find("X509_STORE_load_locations", &openssl.store_load) &&
+      errand__openssl_find("X509_STORE_set_flags", &openssl.store_set_flags) &&
+      errand__openssl_find("SSL_CTX_set1_cert_store",
+                           &openssl.set1_cert_store) &&
+      errand__openssl_find("ERR_clear_error", &openssl.clear_errors);
 }
 
 static void dispose(errand__trust *trust) {

@@ -17,6 +17,7 @@ typedef struct hostile_init {
 
 /*
  * Targets: "/r/ID" and, asking for Digest, "/d/ID", with an ID in hexadecimal;
+ * "/behind", over HTTP/1.1: "first", and the response "evil" behind it;
  * "/hold": answered by hostile_server_release; "/shut": the same as "/r/0", and
  * over HTTP/2 no further stream is allowed until hostile_server_release.
  */

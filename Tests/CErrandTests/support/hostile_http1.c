@@ -136,6 +136,16 @@ static void respond(hostile_connection *c, const request *to,
   free(body.at);
 }
 
+/* The body and a response that nobody asked for in one write, and so in one
+   record of TLS. */
+static bool answer_behind(hostile_connection *c) {
+  static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+  static const char rest[] = "first"
+                             "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
+  return hostile_write(c, head, sizeof head - 1) &&
+         hostile_write(c, rest, sizeof rest - 1);
+}
+
 /* Returns: whether the connection is kept. */
 static bool answer(hostile_connection *c, hostile_bytes *in, request *to) {
   random_source *r = &c->random;
@@ -143,6 +153,8 @@ static bool answer(hostile_connection *c, hostile_bytes *in, request *to) {
   bool early = spiteful && random_below(r, 6) == 0;
   if (!early && !read_body(c, in, to))
     return false;
+  if (strcmp(to->target, "/behind") == 0)
+    return answer_behind(c);
   bool held = strcmp(to->target, "/hold") == 0;
   while (held && !atomic_load(&c->server->released)) {
     if (atomic_load(&c->server->stopped))

@@ -1,0 +1,66 @@
+/* HTTP/1.1 over TLS, from a server that sends what nobody asked for. */
+#include "support/hostile.h"
+#include "support/rig.h"
+
+static hostile_server *server;
+static errand_options *secure;
+
+static int set_up(void **state) {
+  hostile_init init = {.seed = 1, .tls = true};
+  errand_options_init options = {.http_policy = ERRAND_HTTP_1_1,
+                                 .insecure_accept_any_certificate = 1,
+                                 .insecure_accept_any_host_name = 1};
+  server = hostile_server_start(&init);
+  if (server == NULL || rig_set_up_one_loop(state) != 0)
+    return -1;
+  return errand_options_create(&options, &secure) == ERRAND_OK ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  errand_options_release(secure);
+  int result = rig_tear_down(state);
+  hostile_server_stop(server);
+  return result;
+}
+
+static const test_result *get(test_rig *rig, const char *target) {
+  errand_request request =
+      rig_request("GET", text("https://127.0.0.1:%u%s",
+                              hostile_server_port(server), target));
+  request.options = secure;
+  return rig_run(rig, &request);
+}
+
+/* libcurl reads no more of a record than a body of known length needs. The rest
+   stays in OpenSSL, where no look at the socket sees it. */
+static void what_is_in_the_record_answers_nothing(void **state) {
+  test_rig *rig = *state;
+  for (int i = 1; i <= 10; i++) {
+    char token[HOSTILE_TOKEN + 1];
+    uint64_t owner = 0;
+    rig_expect_response(get(rig, "/behind"), 200, "first");
+    const test_result *next = get(rig, text("/r/%x", i));
+    rig_expect_response(next, 200, NULL);
+    errand_bytes head = errand_payload_head(next->end.payload);
+    hostile_token((uint64_t) i, token);
+    assert_true(hostile_find_token(head.data, head.length, &owner));
+    assert_int_equal(owner, i);
+  }
+}
+
+static void sound_responses_keep_the_connection(void **state) {
+  test_rig *rig = *state;
+  for (int i = 1; i <= 20; i++)
+    rig_expect_response(get(rig, text("/r/%x", i)), 200, NULL);
+  /* The server closes some of them by itself. */
+  assert_in_range(rig_stats(rig).connections_opened, 1, 10);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(what_is_in_the_record_answers_nothing),
+      TEST(sound_responses_keep_the_connection),
+  };
+  return cmocka_run_group_tests_name("hostile_tls", tests, NULL, NULL);
+}
