@@ -301,6 +301,38 @@ static void challenges_without_end_end(void **state) {
   rig_expect_status(rig_run(rig, &request), ERRAND_LIMIT_HEADER_COUNT);
 }
 
+/* Each round is a request of its own on the wire: that a kept connection was
+   dead in the first says nothing of the second (RFC 9110 9.2.2). */
+static void each_round_may_be_sent_again(void **state) {
+  test_rig *rig = *state;
+  const errand_fault_step kept[] = {
+      ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP_SEND(OK),
+      ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP(FINISH)};
+  const errand_fault_step asks[] = {
+      ERRAND_FAULT_STEP(READ_HEAD),
+      ERRAND_FAULT_STEP_SEND(CHALLENGE "Content-Length: 0\r\n\r\n"),
+      ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP(FINISH)};
+  const errand_fault_step answers[] = {ERRAND_FAULT_STEP(READ_HEAD),
+                                       ERRAND_FAULT_STEP_SEND(OK)};
+  errand_fault_server *server = rig->server;
+  assert_int_equal(
+      errand_fault_server_on_connection(server, 1, kept, COUNT_OF(kept)), 0);
+  assert_int_equal(
+      errand_fault_server_on_connection(server, 2, asks, COUNT_OF(asks)), 0);
+  assert_int_equal(
+      errand_fault_server_on_connection(server, 3, answers, COUNT_OF(answers)),
+      0);
+  rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
+  errand_request request = digest("GET", rig_url(rig, "/"), "ada", "p");
+  const test_result *result = rig_run(rig, &request);
+  rig_expect_response(result, 200, "ok");
+  assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
+  assert_int_equal(rig_counts(rig).requests, 5);
+  assert_false(has_credentials(rig, 2));
+  assert_true(has_credentials(rig, 3));
+  assert_true(has_credentials(rig, 4));
+}
+
 static void wrong_input(void **state) {
   test_rig *rig = *state;
   static const char *const users[] = {"", "a:b", "a\r\nX: y", "a\n", "\x7f"};
@@ -338,6 +370,7 @@ int main(void) {
       RIG_TEST(a_challenge_with_trailers),
       RIG_TEST(an_endless_challenge_ends),
       RIG_TEST(challenges_without_end_end),
+      RIG_TEST(each_round_may_be_sent_again),
       RIG_TEST(wrong_input),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
   errand__loop *loop = slot->realm->loop;
   /* A failure to connect would seem to say that it was never sent. */
   if (sends_again(slot->transfer) &&
-      (slot->transfer->replayed || !errand__may_replay(slot->transfer))) {
+      (slot->transfer->round_replayed || !errand__may_replay(slot->transfer))) {
     slot->transfer->reason = ERRAND_CONNECTION_LOST;
     return CURL_SOCKET_BAD;
   }
@@ -87,7 +87,7 @@ static void another_round(errand__slot *slot) {
   t->head_done = t->head_held = t->in_head = t->first_field = false;
   t->codings.count = 0;
   errand__slot_drop_decoder(slot);
-  t->trailers_begun = t->body_begun = false;
+  t->trailers_begun = t->body_begun = t->round_replayed = false;
   slot->scratch.length = 0;
   errand_payload_free(t->payload);
   t->payload = NULL;
@@ -119,8 +119,9 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
      be behind a pause; that of an earlier round is not it. */
   if (!opened)
     slot->fd = -1;
-  /* Once more, not more often: RFC 9110 9.2.2. */
-  if (again && (t->replayed || !errand__may_replay(t))) {
+  /* Once more, not more often: RFC 9110 9.2.2. Each round is a request of its
+     own. */
+  if (again && (t->round_replayed || !errand__may_replay(t))) {
     t->reason = ERRAND_CONNECTION_LOST;
     return CURL_PREREQFUNC_ABORT;
   }
@@ -136,6 +137,7 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
     return CURL_PREREQFUNC_ABORT;
   }
   t->replayed |= again;
+  t->round_replayed |= again;
   t->connects = 1;
   t->ready_header_bytes = t->header_bytes;
   t->sent_ms = t->activity_ms = loop->now_ms;

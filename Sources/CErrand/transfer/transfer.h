@@ -136,10 +136,11 @@ typedef struct errand__transfer {
   errand__codings codings; /* of the body, undone on the way */
   bool peer_gone;          /* hung up while the upload was starved */
   bool address_refused;
-  bool reconnecting; /* had a connection, and libcurl makes another */
-  bool replayed;
-  bool dropped;     /* has ended: takes nothing of what libcurl still has */
-  bool opened;      /* has a new socket that nothing was sent on */
+  bool reconnecting;   /* had a connection, and libcurl makes another */
+  bool replayed;       /* was sent again on another connection */
+  bool round_replayed; /* the same, in this round of an authentication */
+  bool dropped;        /* has ended: takes nothing of what libcurl still has */
+  bool opened;         /* has a new socket that nothing was sent on */
   bool wants_fresh; /* is to be given to libcurl again, for a new connection */
   bool counted_connecting;  /* in its origin's `connecting` */
   bool may_http2;           /* may be a stream of HTTP/2 */
