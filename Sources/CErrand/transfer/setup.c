@@ -73,11 +73,14 @@ static void set_callbacks(setter *s, errand__slot *slot) {
 
 static void set_tls(setter *s, const errand_options *o) {
   /* With a CAPATH the parsed bundle is not cached and every connection
-     costs 20 ms; from 8.21 on NULL means the built-in one again. */
+     costs 20 ms, and its roots are trusted beside those of a CAINFO; from 8.21
+     on NULL means the built-in one again. */
   if (errand__curl_version() < 0x081500) {
-    pointer(s, CURLOPT_CAPATH, NULL);
+    const char *folder =
+        o->trust || o->ca_file ? NULL : errand__trust_built_in_folder();
+    pointer(s, CURLOPT_CAPATH, folder);
     if (errand__curl_has(CURL_VERSION_HTTPS_PROXY))
-      pointer(s, CURLOPT_PROXY_CAPATH, NULL);
+      pointer(s, CURLOPT_PROXY_CAPATH, folder);
   }
   if (o->trust) {
     pointer(s, CURLOPT_CAINFO, NULL);

@@ -81,18 +81,24 @@ static errand__trust *make(const char *file, const char *folder) {
   return trust;
 }
 
-static bool use_built_in(errand__trust **out) {
+const char *errand__trust_built_in_folder(void) {
   const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
   bool known = info->age >= CURLVERSION_SEVENTH;
-  const char *file = known ? info->cainfo : NULL;
-  const char *folder = known ? info->capath : NULL;
+  /* Beside a bundle it has the same roots, which would be read one by one. */
+  return known && !info->cainfo ? info->capath : NULL;
+}
+
+static bool use_built_in(errand__trust **out) {
+  const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+  const char *file = info->age >= CURLVERSION_SEVENTH ? info->cainfo : NULL;
+  const char *folder = errand__trust_built_in_folder();
   if (!file && !folder)
     return true; /* OpenSSL's own place, or none */
   pthread_mutex_lock(&lock);
   if (built_in)
     atomic_fetch_add_explicit(&built_in->references, 1, memory_order_relaxed);
-  else /* the folder has the same roots, which would be read one by one */
-    built_in = make(file, file ? NULL : folder);
+  else
+    built_in = make(file, folder);
   *out = built_in;
   pthread_mutex_unlock(&lock);
   return *out != NULL;

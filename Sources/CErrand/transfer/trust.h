@@ -23,6 +23,10 @@ typedef struct errand__trust errand__trust;
 bool errand__trust_create(const char *file, errand__trust **out);
 void errand__trust_release(errand__trust *trust);
 
+/* The folder of roots that libcurl was built with; NULL: none, or a bundle that
+   has the same roots.  Thread: any.  Owns: nothing; good for ever. */
+const char *errand__trust_built_in_folder(void);
+
 /* Parses the bundle the first time, and again where the file has changed,
    which is looked at once a minute; by the clock of errand__now_ms.
    Thread: any. */
