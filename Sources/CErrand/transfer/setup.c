@@ -12,10 +12,10 @@
 /* DEFAULT_CONNECT_TIMEOUT of lib/connect.h. */
 #define CURL_CONNECT_MS 300000
 
-/* Collects the first refusal over a run of calls. */
 /* libcurl reads 32 KB at once from an HTTP/2 connection. */
 #define ROOMY_BUFFER (64L << 10)
 
+/* Collects the first refusal over a run of calls. */
 typedef struct setter {
   CURL *easy;
   CURLcode code;
