@@ -8,6 +8,7 @@ import Glibc
 /// highest descriptor, and takes the process down where that is the end of a page.
 package struct ProgramRun: Sendable {
     private let pid: pid_t
+    private let path: String
 
     /// Starts it.
     ///
@@ -50,6 +51,7 @@ package struct ProgramRun: Sendable {
         let code = posix_spawn(&started, path, &actions, &attributes, &words, &variables)
         guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
         pid = started
+        self.path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     }
 
     /// Waits, blocking the thread, and answers the exit code, 128 and more for a signal; `nil` where it does not end in
@@ -66,9 +68,12 @@ package struct ProgramRun: Sendable {
         }
     }
 
-    /// The most memory that was resident so far, in KiB (`VmHWM`); `nil` once it has ended.
-    package var residentPeak: Int? {
-        status("VmHWM").flatMap { Int($0.filter(\.isNumber)) }
+    /// The memory of its own that is resident now, in KiB (`RssAnon`); `nil` once it has ended. Pages of mapped files are
+    /// not counted: how many of a library's are resident depends on the system's page cache.
+    package var residentMemory: Int? {
+        // execve wakes vfork's parent before it exchanges the memory: until then /proc shows the parent's.
+        guard (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) == path else { return 0 }
+        return status("RssAnon").flatMap { Int($0.filter(\.isNumber)) }
     }
 
     /// Whether it has a handler for that signal (`SigCgt`); `false` once it has ended.
