@@ -14,8 +14,6 @@
 
 extern char **environ;
 
-static nginx_fixture nginx;
-
 static pid_t start(const char *url, const char *milliseconds, const char *way) {
   char program[] = ERRAND_TEST_PROGRAMS "/exit_under_load";
   char *const arguments[] = {program, (char *) url, (char *) milliseconds,
@@ -45,18 +43,7 @@ static void exits_amid_tls(void **state) {
   exits_with_live_loops(nginx_url(&nginx, NGINX_TLS, "/1k"), random_seed(1));
 }
 
-static int set_up(void **state) {
-  (void) state;
-  return nginx_fixture_start(&nginx);
-}
-
-static int tear_down(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(exits_amid_tls)};
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, nginx_set_up, nginx_tear_down);
 }

@@ -9,11 +9,9 @@
 
 #define STREAMS 8
 
-static nginx_fixture nginx;
-
 /* Each test has a server of its own, and kills it. */
 static int set_up(void **state) {
-  return nginx_fixture_start(&nginx) == 0 ? rig_set_up_one_loop(state) : -1;
+  return nginx_set_up(state) == 0 ? rig_set_up_one_loop(state) : -1;
 }
 
 /* At the 256 KiB/s of /slow/ it lasts a minute: none is whole by itself. */
@@ -25,7 +23,7 @@ static void make_16m(void) {
 }
 
 static int tear_down(void **state) {
-  nginx_fixture_stop(&nginx);
+  nginx_tear_down(state);
   return rig_tear_down(state);
 }
 

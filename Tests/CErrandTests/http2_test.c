@@ -5,21 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static nginx_fixture nginx;
 static errand_options *http2;
-
-static int start(void **state) {
-  (void) state;
-  if (nginx_fixture_start(&nginx) != 0)
-    return -1;
-  return 0;
-}
-
-static int stop(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
 
 static int set_up(void **state) {
   if (rig_set_up(state) != 0)
@@ -174,5 +160,6 @@ int main(void) {
       TEST(cancelling_a_stream_leaves_the_others),
       TEST(prior_knowledge_in_clear_text),
   };
-  return cmocka_run_group_tests_name("http2", tests, start, stop);
+  return cmocka_run_group_tests_name("http2", tests, nginx_set_up,
+                                     nginx_tear_down);
 }

@@ -6,8 +6,6 @@
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 
-static nginx_fixture nginx;
-
 static errand_options *make(errand_options_init init) {
   errand_options *options = NULL;
   assert_int_equal(errand_options_create(&init, &options), ERRAND_OK);
@@ -133,17 +131,6 @@ static void the_bundle_is_parsed_once(void **state) {
   assert_true(took < 200);
 }
 
-static int set_up(void **state) {
-  (void) state;
-  return nginx_fixture_start(&nginx);
-}
-
-static int tear_down(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(broken_versions_are_denied),
@@ -153,5 +140,5 @@ int main(void) {
       RIG_TEST_ONE_LOOP(tls_sessions_of_many_hosts_are_resumed),
       RIG_TEST_ONE_LOOP(the_bundle_is_parsed_once),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, nginx_set_up, nginx_tear_down);
 }

@@ -6,21 +6,17 @@
    connection. */
 #define HEADERS_WEIGHT "padlen=0, dep_stream_id=0, weight="
 
-static nginx_fixture nginx;
 static nghttpd_fixture nghttpd;
 
 static int start(void **state) {
-  (void) state;
-  if (nginx_fixture_start(&nginx) != 0)
+  if (nginx_set_up(state) != 0)
     return -1;
   return nghttpd_fixture_start(&nghttpd, &nginx);
 }
 
 static int stop(void **state) {
-  (void) state;
   nghttpd_fixture_stop(&nghttpd);
-  nginx_fixture_stop(&nginx);
-  return 0;
+  return nginx_tear_down(state);
 }
 
 static void run_with(test_rig *rig, errand_options *options,

@@ -9,19 +9,6 @@
 /* "ada:pw" */
 #define BASIC "\r\nProxy-Authorization: Basic YWRhOnB3\r\n"
 
-static nginx_fixture nginx;
-
-static int start_nginx(void **state) {
-  (void) state;
-  return nginx_fixture_start(&nginx);
-}
-
-static int stop_nginx(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 static const test_result *run(test_rig *rig, const char *url, const char *proxy,
                               const char *no_proxy) {
   errand_options *options = NULL;
@@ -237,5 +224,6 @@ int main(void) {
       RIG_TEST(socks5_that_fails),
       RIG_TEST(hosts_without_the_proxy),
   };
-  return cmocka_run_group_tests_name("proxy", tests, start_nginx, stop_nginx);
+  return cmocka_run_group_tests_name("proxy", tests, nginx_set_up,
+                                     nginx_tear_down);
 }

@@ -6,19 +6,6 @@
 
 #define OK "HTTP/1.1 200 OK\r\n"
 
-static nginx_fixture nginx;
-
-static int start_nginx(void **state) {
-  (void) state;
-  return nginx_fixture_start(&nginx);
-}
-
-static int stop_nginx(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 static void the_head_is_handed_over_as_it_came(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/",
@@ -310,6 +297,6 @@ int main(void) {
       RIG_TEST(the_decoded_limit_is_exact),
       RIG_TEST_ONE_LOOP(connections_are_kept_and_times_are_told),
   };
-  return cmocka_run_group_tests_name("response", tests, start_nginx,
-                                     stop_nginx);
+  return cmocka_run_group_tests_name("response", tests, nginx_set_up,
+                                     nginx_tear_down);
 }

@@ -12,19 +12,6 @@
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-static nginx_fixture nginx;
-
-static int start_nginx(void **state) {
-  (void) state;
-  return nginx_fixture_start(&nginx);
-}
-
-static int stop_nginx(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 static const test_result *get(test_rig *rig, const char *url,
                               errand_options_init init) {
   errand_options *options = NULL;
@@ -305,5 +292,6 @@ int main(void) {
       cmocka_unit_test_setup_teardown(an_address_may_fail_after_one_was_refused,
                                       set_up_refusing_2, rig_tear_down),
   };
-  return cmocka_run_group_tests_name("route", tests, start_nginx, stop_nginx);
+  return cmocka_run_group_tests_name("route", tests, nginx_set_up,
+                                     nginx_tear_down);
 }

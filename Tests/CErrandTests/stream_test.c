@@ -9,19 +9,6 @@
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 #define MIB ((size_t) 1 << 20)
 
-static nginx_fixture nginx;
-
-static int start_nginx(void **state) {
-  (void) state;
-  return nginx_fixture_start(&nginx);
-}
-
-static int stop_nginx(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 static void rest(long milliseconds) {
   nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
 }
@@ -374,5 +361,6 @@ int main(void) {
       RIG_TEST(a_slow_source_is_not_idle),
       RIG_TEST(an_early_refusal_ends_the_upload),
   };
-  return cmocka_run_group_tests_name("stream", tests, start_nginx, stop_nginx);
+  return cmocka_run_group_tests_name("stream", tests, nginx_set_up,
+                                     nginx_tear_down);
 }

@@ -10,19 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static nginx_fixture nginx;
-
-static int start_nginx(void **state) {
-  (void) state;
-  return nginx_fixture_start(&nginx);
-}
-
-static int stop_nginx(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 static const test_result *get(test_rig *rig, const char *url,
                               errand_options_init init) {
   errand_options *options = NULL;
@@ -123,8 +110,8 @@ static int run_all(void) {
       RIG_TEST(the_password_of_a_key),
       RIG_TEST(a_certificate_that_is_refused),
   };
-  return cmocka_run_group_tests_name("tls_credentials", tests, start_nginx,
-                                     stop_nginx);
+  return cmocka_run_group_tests_name("tls_credentials", tests, nginx_set_up,
+                                     nginx_tear_down);
 }
 
 /* A child, since the leader of a process group cannot have a new session. */

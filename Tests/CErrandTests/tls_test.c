@@ -5,19 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static nginx_fixture nginx;
-
-static int start_nginx(void **state) {
-  (void) state;
-  return nginx_fixture_start(&nginx);
-}
-
-static int stop_nginx(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 /* Runs a GET with these options, which trust the CA unless they say more. */
 static const test_result *get(test_rig *rig, const char *url,
                               errand_options_init init) {
@@ -191,5 +178,6 @@ int main(void) {
       RIG_TEST_ONE_LOOP(client_certificates),
       RIG_TEST(handshakes_are_cheap),
   };
-  return cmocka_run_group_tests_name("tls", tests, start_nginx, stop_nginx);
+  return cmocka_run_group_tests_name("tls", tests, nginx_set_up,
+                                     nginx_tear_down);
 }

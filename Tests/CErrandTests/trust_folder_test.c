@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static nginx_fixture nginx;
 static bool without_openssl;
 static char folder[256];
 static curl_version_info_data told;
@@ -59,8 +58,7 @@ static void a_file_is_trusted_in_its_place(void **state) {
 
 /* The CA's certificate by the name that OpenSSL looks for (openssl rehash). */
 static int set_up(void **state) {
-  (void) state;
-  if (nginx_fixture_start(&nginx) != 0)
+  if (nginx_set_up(state) != 0)
     return -1;
   const char *file = nginx_file(&nginx, "certs/ca.pem");
   FILE *in = fopen(file, "r");
@@ -77,12 +75,6 @@ static int set_up(void **state) {
   return mkdir(folder, 0700) == 0 ? symlink(file, link) : -1;
 }
 
-static int tear_down(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST_ONE_LOOP(the_folder_is_trusted),
@@ -95,7 +87,7 @@ int main(void) {
   without_openssl = child == 0;
   int failed = cmocka_run_group_tests_name(child == 0 ? "without OpenSSL"
                                                       : "with OpenSSL",
-                                           tests, set_up, tear_down);
+                                           tests, set_up, nginx_tear_down);
   int status = 0;
   if (child > 0 && (waitpid(child, &status, 0) != child || status != 0))
     failed += 1;

@@ -9,8 +9,6 @@
 
 #define SHARDS 32
 
-static nginx_fixture nginx;
-
 static int64_t processor_milliseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -117,17 +115,6 @@ static int set_up_small_shards(void **state) {
       state, (errand_group_init){.loops = 1, .shard_in_flight_limit = 1});
 }
 
-static int set_up(void **state) {
-  (void) state;
-  return nginx_fixture_start(&nginx);
-}
-
-static int tear_down(void **state) {
-  (void) state;
-  nginx_fixture_stop(&nginx);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(the_bundle_is_parsed_once_for_all_shards,
@@ -136,5 +123,6 @@ int main(void) {
       RIG_TEST_ONE_LOOP(new_options_read_a_changed_file),
       RIG_TEST_ONE_LOOP(options_in_use_take_a_changed_file),
   };
-  return cmocka_run_group_tests_name("trust", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("trust", tests, nginx_set_up,
+                                     nginx_tear_down);
 }

@@ -13,19 +13,19 @@ static void rest(void) {
 }
 
 int nghttpd_fixture_start(nghttpd_fixture *nghttpd,
-                          const nginx_fixture *nginx) {
+                          const nginx_fixture *fixture) {
   memset(nghttpd, 0, sizeof *nghttpd);
   nghttpd->port = child_server_free_port();
   snprintf(nghttpd->log, sizeof nghttpd->log, "%s/nghttpd.log",
-           nginx->directory);
+           fixture->directory);
   const char *const arguments[] = {"nghttpd",
                                    "-v",
                                    "--address=127.0.0.1",
                                    "-d",
-                                   nginx_file(nginx, "www"),
+                                   nginx_file(fixture, "www"),
                                    text("%u", nghttpd->port),
-                                   nginx_file(nginx, "certs/valid.key"),
-                                   nginx_file(nginx, "certs/valid.pem"),
+                                   nginx_file(fixture, "certs/valid.key"),
+                                   nginx_file(fixture, "certs/valid.pem"),
                                    NULL};
   nghttpd->pid = child_server_start(arguments, nghttpd->port, nghttpd->log);
   return nghttpd->pid > 0 ? 0 : -1;

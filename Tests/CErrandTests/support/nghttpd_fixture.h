@@ -16,7 +16,8 @@ typedef struct nghttpd_fixture {
 
 /* Serves the files of nginx's directory, with its certificate. Returns: 0, or
    -1, having said why on stderr. */
-int nghttpd_fixture_start(nghttpd_fixture *nghttpd, const nginx_fixture *nginx);
+int nghttpd_fixture_start(nghttpd_fixture *nghttpd,
+                          const nginx_fixture *fixture);
 void nghttpd_fixture_stop(nghttpd_fixture *nghttpd);
 
 /* Waits, 10 s at most, for a text in the log. Returns: how often it is there,

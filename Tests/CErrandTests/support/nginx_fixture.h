@@ -27,14 +27,20 @@ typedef struct nginx_fixture {
 
 /* Starts it and waits until it listens. Returns: 0, or -1, having said why on
    stderr. */
-int nginx_fixture_start(nginx_fixture *nginx);
+int nginx_fixture_start(nginx_fixture *fixture);
 /* Stops it and waits until it is gone. */
-void nginx_fixture_stop(nginx_fixture *nginx);
+void nginx_fixture_stop(nginx_fixture *fixture);
+
+/* The nginx of the test program, started and stopped by these two: the set-up
+   and the tear-down of its group of tests. */
+extern nginx_fixture nginx;
+int nginx_set_up(void **state);
+int nginx_tear_down(void **state);
 
 /* "http://127.0.0.1:PORT/path" (https where the port speaks TLS), and the path
    of a file in its directory. Both are good until the 32nd next call. */
-const char *nginx_url(const nginx_fixture *nginx, nginx_port port,
+const char *nginx_url(const nginx_fixture *fixture, nginx_port port,
                       const char *path);
-const char *nginx_file(const nginx_fixture *nginx, const char *name);
+const char *nginx_file(const nginx_fixture *fixture, const char *name);
 
 #endif
