@@ -45,15 +45,36 @@ struct Tool: AsyncParsableCommand {
         let commands = configuration.subcommands.filter { $0.configuration.shouldDisplay }
             .map { $0.configuration.commandName ?? $0._commandName }
         guard let command = commands.first(where: arguments.contains) else {
-            guard let first = arguments.first, !first.hasPrefix("-") else { return lines(error, name: "errand") }
+            guard let first = arguments.first, !first.hasPrefix("-") else {
+                return lines(error, of: arguments, name: "errand")
+            }
             let known = commands.dropLast().joined(separator: ", ") + " or " + (commands.last ?? "")
-            return "errand: '\(Shown.text(first))' is no subcommand; there is \(known)\nSee 'errand --help'."
+            return "errand: '\(Shown.url(first))' is no subcommand; there is \(known)\nSee 'errand --help'."
         }
-        return lines(error, name: "errand \(command)")
+        return lines(error, of: arguments, name: "errand \(command)")
     }
 
-    private static func lines(_ error: any Error, name: String) -> String {
-        var lines = fullMessage(for: error).components(separatedBy: "\n")
+    /// ArgumentParser repeats arguments as they came, and one may be a URL with a password.
+    private static func withoutPasswords(_ message: String, of arguments: [String]) -> String {
+        var message = message
+        var option = ""
+        for argument in arguments {
+            var value = argument
+            // `--option=value`, too.
+            if argument.hasPrefix("-"), let mark = argument.firstIndex(of: "=") {
+                option = String(argument[..<mark])
+                value = String(argument[mark...].dropFirst())
+            }
+            let shown =
+                ["-H", "--header"].contains(option) ? String(value.prefix { $0 != " " }) + "..." : Shown.url(value)
+            if !value.isEmpty, shown != value { message = message.replacing(value, with: shown) }
+            option = argument
+        }
+        return message
+    }
+
+    private static func lines(_ error: any Error, of arguments: [String], name: String) -> String {
+        var lines = withoutPasswords(fullMessage(for: error), of: arguments).components(separatedBy: "\n")
         if let usage = lines.firstIndex(where: { $0.hasPrefix("Usage: ") }) { lines.removeSubrange(usage...) }
         // `Help:  -m <timeout>  What it takes.`
         let help = lines.first { $0.hasPrefix("Help: ") }?.components(separatedBy: "  ").dropFirst(2) ?? []

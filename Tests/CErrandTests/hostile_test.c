@@ -62,6 +62,8 @@ typedef struct fuzz {
   _Atomic uint64_t submitted, completed, well, unwell[SERVERS];
   _Atomic uint64_t statuses[256];
   const char *_Atomic violation;
+  char first_unwell[256]; /* of a healthy server */
+  atomic_flag has_unwell;
 } fuzz;
 
 static fuzz all;
@@ -109,6 +111,28 @@ static bool is_healthy(const place *of) {
   return of->server == HTTP1_HEALTHY || of->server == HTTP2_HEALTHY;
 }
 
+static void tell_unwell(const place *of, const errand_record *record) {
+  char line[sizeof all.first_unwell];
+  errand_bytes text = {0};
+  if (record->payload != NULL)
+    text = errand_payload_error_text(record->payload);
+  snprintf(line, sizeof line,
+           "healthy server %d: %s (libcurl %d, errno %d, \"%.*s\"), http %u, "
+           "body kind %d%s%s, %llu bytes sent, %llu received, %llu us%s%s",
+           of->server, errand_status_name(record->status), record->curl_code,
+           record->os_error, (int) text.length, (const char *) text.data,
+           record->http_status, of->body_kind, of->digest ? ", digest" : "",
+           of->streamed ? ", streamed" : "",
+           (unsigned long long) record->bytes_sent,
+           (unsigned long long) record->bytes_received,
+           (unsigned long long) record->timings.total,
+           record->flags & ERRAND_RECORD_REUSED ? ", reused" : "",
+           record->flags & ERRAND_RECORD_REPLAYED ? ", replayed" : "");
+  fprintf(stderr, "%s\n", line);
+  if (!atomic_flag_test_and_set(&all.has_unwell))
+    memcpy(all.first_unwell, line, sizeof line);
+}
+
 static void take_end(place *of, const errand_record *record) {
   bool healthy = is_healthy(of);
   errand_bytes body = {0};
@@ -129,14 +153,7 @@ static void take_end(place *of, const errand_record *record) {
   else if (healthy)
     atomic_fetch_add(&all.unwell[of->server], 1);
   if (healthy && record->status != ERRAND_OK)
-    fprintf(stderr,
-            "healthy server %d: %s (libcurl %d), http %u, body kind %d%s%s, "
-            "%llu bytes sent, %llu received\n",
-            of->server, errand_status_name(record->status), record->curl_code,
-            record->http_status, of->body_kind, of->digest ? ", digest" : "",
-            of->streamed ? ", streamed" : "",
-            (unsigned long long) record->bytes_sent,
-            (unsigned long long) record->bytes_received);
+    tell_unwell(of, record);
   of->tag = 0;
 }
 
@@ -404,8 +421,8 @@ static void the_promises_hold(void **state) {
   tell();
   if (all.violation != NULL)
     fail_msg("%s", all.violation);
-  assert_int_equal(all.unwell[HTTP1_HEALTHY], 0);
-  assert_int_equal(all.unwell[HTTP2_HEALTHY], 0);
+  if (all.unwell[HTTP1_HEALTHY] + all.unwell[HTTP2_HEALTHY] > 0)
+    fail_msg("%s", all.first_unwell);
   errand_memory_read(&memory_after);
   assert_int_equal(memory_after.allocations - memory_after.frees,
                    memory_before.allocations - memory_before.frees);

@@ -36,6 +36,8 @@ static void a_head_then_chunks_then_the_end(void **state) {
   rig_expect_response(result, 200, "");
   assert_int_equal(result->heads, 1);
   assert_int_equal(result->head.http_status, 200);
+  assert_true(result->head.timings.first_byte > 0);
+  assert_true(result->head.timings.total <= result->end.timings.total);
   assert_true(bytes_contain(errand_payload_head(result->head.payload),
                             "Content-Length: 1048576\r\n"));
   assert_int_equal(result->chunk_bytes, MIB);

@@ -99,4 +99,21 @@ import Testing
         #expect(stub.submitted.map { $0.headers[Self.tenant] } == ["t", nil])
         await client.shutdown()
     }
+
+    /// Returns a description of an earlier request, brought up to date.
+    private struct Forgetful: Interceptor {
+        func prepare(_ request: RequestDescription, in context: InterceptionContext) throws -> RequestDescription {
+            RequestDescription(
+                method: request.method, url: request.url, headers: request.headers, body: request.body,
+                options: request.options, settings: request.settings)
+        }
+    }
+
+    @Test func aDescriptionMadeAnewIsBoundAsTheFormerOne() async throws {
+        let stub = stub("http://other/x")
+        let client = Client.stubbed(stub) { $0.interceptors = [Tenant(), Forgetful()] }
+        #expect(try await client.run(Ask()) == "end")
+        #expect(stub.submitted.map { $0.headers[Self.tenant] } == ["t", nil])
+        await client.shutdown()
+    }
 }

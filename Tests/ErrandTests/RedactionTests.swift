@@ -70,7 +70,8 @@ import Testing
     /// An error's message goes to logs, too.
     @Test(arguments: [
         "http://ada:s3cret@h/\u{1}", "//ada:s3cret@h", "ada:s3cret@h/x", "http:///ada:s3cret@h", "x?token=s3cret",
-        "ada:s3cret@h", "/x?next=%2F%3Fkey%3Ds3cret", "x\u{0}?access_token=s3cret",
+        "ada:s3cret@h", "http:/ada:s3cret@h", "http:\\ada:s3cret@h/x", "/x?next=%2F%3Fkey%3Ds3cret",
+        "x\u{0}?access_token=s3cret",
     ])
     func urlsInMessages(url: String) {
         let client = Client.stubbed(.init { _ in .response(status: 200) }) { $0.baseURL = nil }

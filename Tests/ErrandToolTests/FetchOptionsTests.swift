@@ -71,6 +71,27 @@ import Testing
         let refused = try ToolRun(["fetch", url, "-u", "ada:secret"])
         #expect(refused.errors.contains("401 and refused the credentials of 'ada'; it asks for Basic realm=\"a\"\n"))
         #expect(try ToolRun(["fetch", "-f", url]).status == 22)
+        // Where a redirect led to another origin, which was not shown them, nobody refused them.
+        let other = try ScriptedServer()
+        try other.on(nil, [.send("HTTP/1.1 302 F\r\nLocation: \(url)\r\nContent-Length: 0\r\n\r\n")])
+        let led = try ToolRun(["fetch", "-L", other.url("/"), "-u", "ada:secret"])
+        #expect(
+            led.errors.hasSuffix(
+                "the server answered 401; it asks for Basic realm=\"a\"; the credentials of 'ada' were not sent, since a "
+                    + "redirect led to another origin\n"), "\(led.errors)")
+        #expect(server.requests.last?.values(of: "authorization").isEmpty == true)
+    }
+
+    @Test func aRefusedStatusHasItsFigures() throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.send("HTTP/1.1 404 N\r\nContent-Length: 1000000\r\n\r\n"), .stall])
+        let run = try ToolRun(["fetch", "-f", "--json-output", server.url("/")])
+        let record = try #require(
+            JSONSerialization.jsonObject(with: Data(run.text.utf8)) as? [String: Any], "\(run.text)")
+        let timings = try #require(record["timings_microseconds"] as? [String: Any])
+        #expect(run.status == 22)
+        #expect(timings.values.contains { ($0 as? Double ?? 0) > 0 }, "\(run.text)")
+        server.release()
     }
 
     @Test func sendsForms() throws {
@@ -153,12 +174,30 @@ import Testing
         _ = try ToolRun(["fetch", "-b", "x=1; y=2", "-bz=3", server.url("/d")])
         let cookies = server.requests.map { $0.values(of: "cookie").joined().split(separator: "; ").sorted() }
         #expect(cookies == [[], ["a=1", "h=2"], ["a=1"], ["x=1", "y=2", "z=3"]])
+        // As curl does: those of -b NAME=VALUE go beside the jar's, and are not kept.
+        try server.on("/e", [.send("HTTP/1.1 200 OK\r\nSet-Cookie: b=5; Path=/\r\nContent-Length: 0\r\n\r\n")])
+        let beside = try ToolRun(
+            [
+                "fetch", "-b", "x=1; y=2", "-b", jar.path, "-c", jar.path, server.url("/e"), server.url("/d"),
+                "--parallel=1",
+            ])
+        #expect(beside.status == 0, "\(beside.errors)")
+        #expect(
+            server.requests.suffix(2).map { $0.values(of: "cookie").joined().split(separator: "; ").sorted() } == [
+                ["a=1", "x=1", "y=2"], ["a=1", "b=5", "x=1", "y=2"],
+            ])
+        let names = try String(contentsOf: jar, encoding: .utf8).split(separator: "\n").compactMap { line in
+            line.contains("\t") ? line.split(separator: "\t").suffix(2).joined(separator: "=") : nil
+        }
+        #expect(names.sorted() == ["a=1", "b=5", "h=2"])
     }
 
     @Test func aURLWithoutASchemeIsHTTP() throws {
         let server = try echo()
         let bare = server.url("/x").replacingOccurrences(of: "http://", with: "")
         #expect(try ToolRun(["fetch", bare]).status == 0)
+        #expect(try ToolRun(["fetch", bare + "?u=http://ada:pw@y/"]).status == 0)
+        #expect(server.requests.last?.target == "/x?u=http://ada:pw@y/")
         #expect(try ToolRun(["fetch", "ada:secret@" + bare]).status == 0)
         #expect(try ToolRun(["fetch", "nobody.invalid"]).status == 10)
     }
@@ -172,7 +211,10 @@ import Testing
             ["fetch", url], ["fetch", "--json-output", url], ["fetch", "-v", url], ["fetch", "-o", "/dev/null", url],
             ["download", url, "-o", folder.file("a").path, "--retries", "0"], ["bench", "-n1", url],
             ["bench", "-n1", "--mode", "core", "--json", url],
-            ["fetch", "http:///ada:secret@h/?token=hidden"], ["fetch", "htp://ada:secret@h/?token=hidden"],
+            ["fetch", "http:///ada:secret@h/?token=hidden"], ["fetch", "http:/ada:secret@h/?token=hidden"],
+            ["fetch", "http:\\\\ada:secret@h/?token=hidden"], [url], ["bench", "-n1", "http://h/", url],
+            ["fetch", "http://h/", "-H", "Authorization Bearer secret"],
+            ["fetch", "htp://ada:secret@h/?token=hidden"],
             ["download", "htp://ada:secret@h/?token=hidden"], ["bench", "htp://ada:secret@h/?token=hidden"],
             ["bench", "http://ada:secret@h:x/?token=hidden"],
             ["fetch", "http://h/", "--proxy", "ada:secret@127.0.0.1:1"],

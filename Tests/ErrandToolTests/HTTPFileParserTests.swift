@@ -209,6 +209,7 @@ import Testing
         Bad("GET http://{{$dotenv %A}}/", "1:12", "'$dotenv' takes one name"),
         Bad("GET http://{{$datetime now}}/", "1:12", "a date takes rfc1123, iso8601"),
         Bad("GET http://{{$datetime iso8601 1 x}}/", "1:12", "a date's offset is"),
+        Bad("GET http://{{$datetime iso8601 4294967295 Q}}/", "1:12", "a date's offset leads to a year"),
         Bad("GET http://{{$uuid 4}}/", "1:12", "takes no arguments"),
         Bad("GET http://{{$randomInt 5 5}}/", "1:12", "two whole numbers"),
         Bad("GET http://{{$randomInt 5}}/", "1:12", "two whole numbers"),

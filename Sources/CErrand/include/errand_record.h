@@ -77,7 +77,7 @@ typedef struct errand_record {
   uint64_t bytes_received; /* body bytes on the wire */
   uint64_t bytes_sent;     /* body bytes on the wire */
   union {
-    errand_timings timings; /* completions */
+    errand_timings timings; /* completions; heads, as far as they know */
     errand_totals totals;   /* progress */
   };
 } errand_record;

@@ -15,7 +15,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code);
    the URL's host and port, which nobody tried. */
 void errand__name_socket(errand__slot *slot, CURLcode code);
 
-/* Fills the parts of a completion that libcurl knows. */
+/* Fills the parts of a completion, or of a head, that libcurl knows. */
 void errand__record_fill(const errand__slot *slot, CURLcode code,
                          errand_record *record);
 

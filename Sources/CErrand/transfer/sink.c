@@ -133,12 +133,11 @@ static bool report_head(errand__slot *slot) {
   if (!payload)
     return false;
   errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+  errand__record_fill(slot, CURLE_OK, record);
+  record->timings.queue = (t->started_ns - t->submitted_ns) / 1000;
   record->kind = ERRAND_RECORD_HEAD;
   t->head_told = true;
   record->payload = payload;
-  record->http_status = t->http_status;
-  record->http_major = t->http_major;
-  record->http_minor = t->http_minor;
   if (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) {
     /* A buffered response needs it again. */
     if (!t->payload)

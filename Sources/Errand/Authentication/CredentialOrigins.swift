@@ -52,3 +52,10 @@ public struct CredentialOrigins: Sendable, Hashable {
         }
     }
 }
+
+extension CredentialOrigins {
+    /// Whether two absolute URLs have the same scheme, host and port.
+    package static func areSame(_ url: String, _ other: String) -> Bool {
+        URLReference(url).origin == URLReference(other).origin
+    }
+}

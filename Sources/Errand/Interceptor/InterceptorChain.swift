@@ -24,9 +24,11 @@ struct InterceptorChain: Sendable {
         do {
             for interceptor in interceptors {
                 guard isWanted() else { return .failure(.cancelled) }
-                let former = description.headers
+                let (former, bound) = (description.headers, description.originBoundFields)
                 description = try await interceptor.prepare(description, in: context)
                 description.bindFields(addedTo: former)
+                // A description of an earlier request does not know what this one's interceptors have added.
+                if !bound.isSubset(of: description.originBoundFields) { description.originBoundFields.formUnion(bound) }
             }
             return .success(description)
         } catch {

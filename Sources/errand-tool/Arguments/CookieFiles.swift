@@ -5,12 +5,15 @@ import Foundation
 struct CookieFiles: Sendable {
     /// Read before the first request, where it is a file.
     var sources: [String] = []
+    /// Sent to the hosts of the given URLs beside the jar's, and never written.
+    var pairs: [String] = []
     /// Written after the last one; `-`: standard output.
     var destination: String?
 
     private static let httpOnly = "#HttpOnly_"
 
-    func load(into jar: CookieJar) throws {
+    /// `urls`: those that were given.
+    func load(into jar: CookieJar, for urls: [String]) throws {
         for path in sources {
             let text = try Self.read(path)
             for line in text.split(whereSeparator: \.isNewline) {
@@ -21,6 +24,25 @@ struct CookieFiles: Sendable {
                 } catch {
                     guard error == .invalidArgument else { throw error }
                 }
+            }
+        }
+        for cookie in cookies(for: urls) {
+            do throws(ErrandError) {
+                try jar.set(cookie)
+            } catch {
+                throw ToolError(.usage, "-b: '\(Shown.text(cookie.name))' is no cookie that can be sent beside a jar's")
+            }
+        }
+    }
+
+    private func cookies(for urls: [String]) -> [Cookie] {
+        Set(urls.compactMap { URLComponents(string: $0)?.encodedHost?.trimmingCharacters(in: ["[", "]"]) }).flatMap {
+            host in
+            pairs.flatMap { $0.split(separator: ";") }.map { pair in
+                let pair = pair.trimmingPrefix { $0 == " " }
+                let name = pair.prefix { $0 != "=" }
+                return Cookie(
+                    name: String(name), value: String(pair.dropFirst(name.count + 1)), domain: host.lowercased())
             }
         }
     }
@@ -62,9 +84,10 @@ struct CookieFiles: Sendable {
         return columns.joined(separator: "\t")
     }
 
-    func save(_ jar: CookieJar) throws {
+    func save(_ jar: CookieJar, for urls: [String]) throws {
         guard let destination else { return }
-        let lines = try jar.all().map(Self.line).sorted()
+        let given = Set(cookies(for: urls).map(Self.line))
+        let lines = try jar.all().map(Self.line).filter { !given.contains($0) }.sorted()
         let text = (["# Netscape HTTP Cookie File", ""] + lines).joined(separator: "\n") + "\n"
         if destination == "-" { return try StandardOutput.write(text) }
         // Whoever has a session's cookie is its user.

@@ -14,7 +14,8 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
     /// `localhost:8080/x`, `[::1]/`, `ada:secret@host`: what begins with an authority. What has a scheme, or something that
     /// reads as one, stays as it is.
     private static func hasHostFirst(_ text: String) -> Bool {
-        guard let first = text.unicodeScalars.first, !"/?#:".unicodeScalars.contains(first), !text.contains("://")
+        guard let first = text.unicodeScalars.first, !"/?#:".unicodeScalars.contains(first),
+            schemeEnd(text) == nil
         else {
             return false
         }
@@ -28,19 +29,26 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
         return !port.isEmpty && port.allSatisfy { $0.isASCII && $0.isNumber }
     }
 
+    /// Behind `scheme://` (RFC 3986 3.1); `nil` where no scheme comes first, as in `localhost/?next=http://other/`.
+    private static func schemeEnd(_ text: String) -> String.Index? {
+        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let rest = text[scheme.endIndex...]
+        return !scheme.isEmpty && rest.hasPrefix("://") ? rest.index(rest.startIndex, offsetBy: 3) : nil
+    }
+
     // MARK: User and password
 
     /// The URL without user and password, and those; `nil` where it has none. They are sent as a header, and so can answer
     /// a challenge, too.
     var withoutUser: (address: String, user: UserArgument?) {
-        guard let scheme = text.range(of: "://") else { return (text, nil) }
-        let rest = text[scheme.upperBound...]
+        guard let start = Self.schemeEnd(text) else { return (text, nil) }
+        let rest = text[start...]
         let authority = rest.prefix { !"/?#\\".contains($0) }
         guard let mark = authority.lastIndex(of: "@") else { return (text, nil) }
         let info = authority[..<mark]
         let colon = info.firstIndex(of: ":") ?? info.endIndex
         let user = UserArgument(user: Self.decoded(info[..<colon]), password: Self.decoded(info[colon...].dropFirst()))
-        return (String(text[..<scheme.upperBound] + rest[mark...].dropFirst()), user)
+        return (String(text[..<start] + rest[mark...].dropFirst()), user)
     }
 
     private static func decoded(_ text: Substring) -> String {
@@ -65,10 +73,10 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
         }
         if text.hasPrefix("//") { return suggested("http", text.dropFirst(2)) }
         if text.hasPrefix(":"), text.dropFirst().first?.isNumber == true { return "http://localhost" + text }
-        guard let mark = text.range(of: "://") else { return nil }
-        let scheme = lowercased[..<mark.lowerBound]
-        let meant = ["https", "http"].first { isOneEditAway(String(scheme), $0) }
-        return meant.flatMap { suggested($0, text[mark.upperBound...]) }
+        guard let start = schemeEnd(text) else { return nil }
+        let scheme = text[..<start].dropLast(3).lowercased()
+        let meant = ["https", "http"].first { isOneEditAway(scheme, $0) }
+        return meant.flatMap { suggested($0, text[start...]) }
     }
 
     private static func suggested(_ scheme: String, _ rest: Substring) -> String? {

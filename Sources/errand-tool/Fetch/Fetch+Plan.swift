@@ -56,19 +56,24 @@ extension Fetch {
         for header in headers {
             fields.append(try HTTPField.checked(name: header.name, value: header.value))
         }
-        let pairs = cookies.filter { $0.contains("=") }
-        if !pairs.isEmpty, fields[.cookie] == nil {
-            fields.append(try HTTPField.checked(name: "Cookie", value: pairs.joined(separator: "; ")))
+        // A request with a Cookie field of its own neither gets cookies of a jar nor gives it any.
+        if !cookiePairs.isEmpty, fields[.cookie] == nil, cookieFiles == nil {
+            fields.append(try HTTPField.checked(name: "Cookie", value: cookiePairs.joined(separator: "; ")))
         }
         if fields[.userAgent] == nil { fields[.userAgent] = "errand" }
         if fields[.accept] == nil { fields[.accept] = json == nil ? "*/*" : "application/json" }
         return fields
     }
 
+    /// `-b NAME=VALUE`, which may hold several.
+    private var cookiePairs: [String] { cookies.filter { $0.contains("=") } }
+
     /// `nil`: cookies are neither read from a file nor kept.
     private var cookieFiles: CookieFiles? {
         let sources = cookies.filter { !$0.contains("=") }
-        return sources.isEmpty && cookieJar == nil ? nil : CookieFiles(sources: sources, destination: cookieJar)
+        guard !sources.isEmpty || cookieJar != nil else { return nil }
+        let isOwn = headers.contains { $0.name.lowercased() == "cookie" }
+        return CookieFiles(sources: sources, pairs: isOwn ? [] : cookiePairs, destination: cookieJar)
     }
 
     private func body() throws(ToolError) -> RequestBody? {

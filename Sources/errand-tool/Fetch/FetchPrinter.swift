@@ -68,6 +68,6 @@ extension FetchResult {
     /// A 401 whose body is all there is to see would leave people to guess.
     fileprivate func challengeNote(_ settings: FetchSettings, _ job: FetchJob) -> String? {
         guard status == 401 else { return nil }
-        return Failure.unauthorized(headers, user: settings.credentials(for: job)?.user)
+        return Failure.unauthorized(headers, user: settings.credentials(for: job)?.user, wasAsked: !hasLeftOrigin)
     }
 }

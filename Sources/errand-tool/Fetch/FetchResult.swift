@@ -35,6 +35,12 @@ struct FetchResult: Sendable {
         self.url = url
         finalURL = url
     }
+
+    /// RFC 9110 15.4, with a `Location`.
+    var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && headers[.location] != nil }
+
+    /// A redirect led to another scheme, host or port.
+    var hasLeftOrigin: Bool { !CredentialOrigins.areSame(url, finalURL) }
 }
 
 extension FetchResult.Failure {
@@ -54,18 +60,21 @@ extension FetchResult.Failure {
         exit: .outputFile)
 
     static func status(_ response: Response) -> Self {
-        let hint = response.statusCode == 401 ? unauthorized(response.headers, user: nil) : nil
+        let hint = response.statusCode == 401 ? unauthorized(response.headers) : nil
         let message = hint ?? "the server answered \(response.statusCode)"
         return Self(name: "httpStatus", message: message, exit: .httpStatus)
     }
 
-    /// `user`: whose credentials were sent and refused.
-    static func unauthorized(_ headers: HTTPFields, user: String?) -> String {
+    /// `user`: whose credentials were given.
+    /// `wasAsked`: they were sent to the server that answered, which refused them.
+    static func unauthorized(_ headers: HTTPFields, user: String? = nil, wasAsked: Bool = true) -> String {
         let offers = headers[values: .wwwAuthenticate].joined(separator: ", ")
         var message = "the server answered 401"
-        if let user { message += " and refused the credentials of '\(user)'" }
+        if let user, wasAsked { message += " and refused the credentials of '\(user)'" }
         if !offers.isEmpty { message += "; it asks for \(offers)" }
-        return user == nil ? message + "; -u USER:PASSWORD sends credentials" : message
+        guard let user else { return message + "; -u USER:PASSWORD sends credentials" }
+        return wasAsked
+            ? message : message + "; the credentials of '\(user)' were not sent, since a redirect led to another origin"
     }
 
     static func output(_ path: String, errno number: Int32) -> Self {

@@ -35,6 +35,13 @@ struct FetchRun: Sendable {
             (result.redirects, result.finalURL) = hops.withLock { $0 }
             if settings.refuses(result.status) {
                 result.failure = .status(streamed.head)
+                stop(streamed, &result)
+                return
+            }
+            // 0 redirects are followed, which the library takes for "do not follow".
+            if settings.followsRedirects, settings.maxRedirects == 0, result.isRedirect {
+                result.failure = FetchResult.Failure(.tooManyRedirects.with(message: "stopped after 0 redirects"))
+                stop(streamed, &result)
                 return
             }
             await receive(streamed, &result)
@@ -47,6 +54,12 @@ struct FetchRun: Sendable {
             result.failure = .cancelled
         }
         (result.redirects, result.finalURL) = hops.withLock { $0 }
+    }
+
+    /// As `curl -f` does, without the body. The figures are those up to the head.
+    private func stop(_ streamed: StreamedResponse, _ result: inout FetchResult) {
+        streamed.request.stop()
+        result.take(streamed.head.metrics)
     }
 
     private func receive(_ streamed: StreamedResponse, _ result: inout FetchResult) async {

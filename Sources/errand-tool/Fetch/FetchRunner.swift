@@ -28,7 +28,7 @@ struct FetchRunner {
 
     /// Throws the exit code of the first URL that failed, after all were printed.
     func run() async throws {
-        if let jar = client.cookies { try settings.cookies?.load(into: jar) }
+        if let jar = client.cookies { try settings.cookies?.load(into: jar, for: jobs.map(\.address)) }
         let all = Task { await fetchAll() }
         let interrupt = Interrupt { all.cancel() }
         let drawing = Task { await progress.draw() }
@@ -36,7 +36,9 @@ struct FetchRunner {
         drawing.cancel()
         await drawing.value
         interrupt.end()
-        let cookies = Result { () throws in if let jar = client.cookies { try settings.cookies?.save(jar) } }
+        let cookies = Result { () throws in
+            if let jar = client.cookies { try settings.cookies?.save(jar, for: jobs.map(\.address)) }
+        }
         await client.shutdown(.cancel)
         if let failed { throw failed.code }
         try cookies.get()

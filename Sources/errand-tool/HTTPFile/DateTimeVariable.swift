@@ -59,11 +59,16 @@ struct DateTimeVariable: Sendable, Hashable {
         }
         self.count = count
         self.unit = unit
+        // Calendars end somewhere, and a formatter says nothing of dates beyond.
+        guard text(now: Date(), zone: .gmt) != nil else {
+            throw HTTPFileError(position, "a date's offset leads to a year that is not from 1 to 9999")
+        }
     }
 
-    func text(now: Date, zone: TimeZone) -> String {
+    /// `nil`: beyond the years 1 to 9999.
+    func text(now: Date, zone: TimeZone) -> String? {
         let zone = isLocal ? zone : .gmt
-        let date = moved(now, zone)
+        guard let date = moved(now, zone), Self.years.contains(date) else { return nil }
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = zone
@@ -76,7 +81,11 @@ struct DateTimeVariable: Sendable, Hashable {
         return formatter.string(from: date)
     }
 
-    private func moved(_ date: Date, _ zone: TimeZone) -> Date {
+    /// The years that four digits can say, in any zone.
+    private static let years =
+        Date(timeIntervalSince1970: -62_135_500_000)...Date(timeIntervalSince1970: 253_402_200_000)
+
+    private func moved(_ date: Date, _ zone: TimeZone) -> Date? {
         if unit == .millisecond { return date.addingTimeInterval(Double(count) / 1000) }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
@@ -91,7 +100,7 @@ struct DateTimeVariable: Sendable, Hashable {
             case .minute: (.minute, 1)
             case .second, .millisecond: (.second, 1)
             }
-        return calendar.date(byAdding: component, value: count * factor, to: date) ?? date
+        return calendar.date(byAdding: component, value: count * factor, to: date)
     }
 
     /// Day.js letters and those of Unicode (UTS #35) that say the same, longest first.

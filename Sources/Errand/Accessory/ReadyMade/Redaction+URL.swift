@@ -14,7 +14,10 @@ extension Redaction {
     package static func shown(_ url: String) -> String {
         let shown = standard.url(url)
         var parts = URLReference(shown)
-        let segment = parts.path.prefix { $0 != "/" }
+        // `http:/ada:secret@host` has a scheme and no authority; `/users/a@b` is a path.
+        let isSlash: (Character) -> Bool = { $0 == "/" || $0 == "\\" }
+        let path = parts.scheme == nil ? parts.path : parts.path.drop(while: isSlash)
+        let segment = path.prefix { $0 != "/" }
         guard parts.authority?.isEmpty ?? true, let mark = shown.utf8.lastIndex(of: UInt8(ascii: "@")) else {
             return shown
         }
