@@ -186,6 +186,7 @@ static errand_status begin_head(errand__slot *slot, const char *line,
   t->head_done = t->head_held = false;
   t->codings.count = 0;
   t->content_length = -1;
+  t->body_taken = 0;
   t->in_head = t->first_field = true;
   slot->scratch.length = 0;
   parse_status_line(t, line, n);
@@ -447,11 +448,9 @@ static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
  */
 static void look_behind_body(errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
-  curl_off_t wire = 0;
-  if (!t->url_parts.secure || t->http_major != 1 || t->content_length < 0)
-    return;
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
-  if (wire < t->content_length || !errand__openssl_has_unread(slot->easy))
+  if (!t->url_parts.secure || t->http_major != 1 || t->content_length < 0 ||
+      t->body_taken < t->content_length ||
+      !errand__openssl_has_unread(slot->easy))
     return;
   curl_easy_setopt(slot->easy, CURLOPT_FORBID_REUSE, 1L);
   slot->single_use = true;
@@ -461,7 +460,11 @@ size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
   errand__slot *slot = context;
   size_t n = size * count;
   size_t taken = take_body(slot, bytes, n);
-  if (taken == n && slot->transfer->head_done)
+  if (taken == n && slot->transfer->head_done) {
+    /* Not CURLINFO_SIZE_DOWNLOAD_T: since 8.7 libcurl counts these bytes after
+       this callback. */
+    slot->transfer->body_taken += (int64_t) n;
     look_behind_body(slot);
+  }
   return taken;
 }

@@ -113,6 +113,7 @@ typedef struct errand__transfer {
   int64_t header_bytes; /* all heads of this request together */
   int64_t header_count;
   int64_t content_length; /* as said; -1: not said */
+  int64_t body_taken;     /* of those bytes, still encoded */
   int64_t body_bytes;     /* as delivered to the sink */
   errand_payload *payload;
   /* Streamed: bytes that may still come; below 0 by what one read brought
