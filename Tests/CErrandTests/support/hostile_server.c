@@ -59,9 +59,13 @@ bool hostile_write(hostile_connection *c, const void *bytes, size_t length) {
     long n = c->tls ? SSL_write(c->tls, at, (int) length)
                     : send(c->fd, at, length, MSG_NOSIGNAL);
     n = outcome(c, n);
-    /* A client that is paused may not read for long; no thread is kept by it
-       for more than ten seconds. */
-    if (n < 0 || (n == 0 && (!await(c, POLLOUT) || ++idle > 500)))
+    /* A client that is paused may not read for long. It keeps no thread of a
+       spiteful server for more than ten seconds; a healthy server must not end
+       what the client takes slowly. */
+    if (n < 0 || (n == 0 && !await(c, POLLOUT)))
+      return false;
+    idle = n > 0 ? 0 : idle + 1;
+    if (idle > 500 && c->server->init.spite > 0)
       return false;
     at += n;
     length -= (size_t) n;
