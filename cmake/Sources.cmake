@@ -6,6 +6,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/group/cookie_file.c
   Sources/CErrand/group/cookie_line.c
   Sources/CErrand/group/cookies.c
+  Sources/CErrand/group/curl_traits.c
   Sources/CErrand/group/group.c
   Sources/CErrand/group/jar.c
   Sources/CErrand/group/process.c

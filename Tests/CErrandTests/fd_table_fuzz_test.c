@@ -256,6 +256,10 @@ static void use(world *w, int fd) {
     close_number(w, fd); /* in silence */
     if (random_below(&w->random, 2) == 0)
       errand__fd_unwatch(&w->table, fd);
+  } else if (s->connecting && choice == 4) {
+    /* And may be read from before it is wanted for that. */
+    s->connecting = false;
+    errand__fd_connected(&w->table, fd);
   } else if (choice == 1) {
     close_told(w, fd);
   } else if (choice < 4) {

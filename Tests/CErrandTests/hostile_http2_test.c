@@ -1,6 +1,7 @@
 /* An HTTP/2 server that allows no stream while requests end that wait for one.
    libcurl keeps their handles in nghttp2; a run under AddressSanitizer of
    libcurl too says where it looks at them after their end. */
+#include "group/curl_traits.h"
 #include "group/process.h"
 #include "support/hostile.h"
 #include "support/rig.h"
@@ -77,7 +78,7 @@ static void streams_that_wait_as_they_end(void **state) {
     /* Its connection would be looked at again, for this one. */
     get(rig, "/r/7");
     get(rig, "/r/8");
-    if (!errand__curl_keeps_ended_streams())
+    if (!errand__curl_does(ERRAND__CURL_KEEPS_ENDED_STREAMS))
       continue;
     assert_int_equal(rig_stats(rig).connections_opened, opened + 1);
     /* The multi handle with that connection goes, though it is not idle for

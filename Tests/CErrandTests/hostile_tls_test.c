@@ -6,8 +6,8 @@ static hostile_server *server;
 static errand_options *secure;
 
 static int set_up(void **state) {
-  hostile_init init = {.seed = 1, .tls = true};
-  errand_options_init options = {.http_policy = ERRAND_HTTP_1_1,
+  hostile_init init = {.seed = 1, .tls = true, .http1 = true};
+  errand_options_init options = {.http_policy = ERRAND_HTTP_2_TLS,
                                  .insecure_accept_any_certificate = 1,
                                  .insecure_accept_any_host_name = 1};
   server = hostile_server_start(&init);
@@ -56,11 +56,32 @@ static void sound_responses_keep_the_connection(void **state) {
   assert_in_range(rig_stats(rig).connections_opened, 1, 10);
 }
 
+/* They wait to share the connection of the first, which is of HTTP/1.1, and the
+   first waits for the server. */
+static void nothing_waits_for_http1(void **state) {
+  enum { COUNT = 20 };
+  test_rig *rig = *state;
+  errand_request all[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    all[i] = rig_request("GET", text(i == 0 ? "https://127.0.0.1:%u/hold"
+                                            : "https://127.0.0.1:%u/r/%x",
+                                     hostile_server_port(server), i));
+    all[i].options = secure;
+  }
+  rig->accepted += errand_submit(rig->group, all, COUNT);
+  for (int i = 1; i < COUNT; i++)
+    rig_expect_response(collector_wait(&rig->collector, all[i].id), 200, NULL);
+  assert_int_equal(collector_peek(&rig->collector, all[0].id).order, 0);
+  hostile_server_release(server);
+  rig_expect_response(collector_wait(&rig->collector, all[0].id), 200, NULL);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(what_is_in_the_record_answers_nothing),
       TEST(sound_responses_keep_the_connection),
+      TEST(nothing_waits_for_http1),
   };
   return cmocka_run_group_tests_name("hostile_tls", tests, NULL, NULL);
 }

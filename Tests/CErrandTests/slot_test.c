@@ -60,9 +60,9 @@ static void await_no_multi(test_rig *rig) {
    outlives that. */
 static void overrides_outlive_the_multi_handle(void **state) {
   test_rig *rig = *state;
-  const errand_fault_step steps[] = {ERRAND_FAULT_STEP(READ_HEAD),
-                                     ERRAND_FAULT_STEP_SEND(OK),
-                                     ERRAND_FAULT_STEP(CLOSE)};
+  const errand_fault_step steps[] = {
+      ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP_SEND(OK),
+      ERRAND_FAULT_STEP(STALL), ERRAND_FAULT_STEP(CLOSE)};
   assert_int_equal(
       errand_fault_server_on_connection(rig->server, 0, steps, COUNT_OF(steps)),
       0);
@@ -78,7 +78,11 @@ static void overrides_outlive_the_multi_handle(void **state) {
   int before = made;
   for (int i = 0; i < 2; i++) {
     rig_expect_response(rig_run(rig, &request), 200, "ok");
+    /* Not before: libcurl would close it by itself, and the multi handle
+       without a connection would stay as long as any. */
+    errand_fault_server_release(rig->server);
     await_no_multi(rig);
+    errand_fault_server_hold(rig->server);
   }
   errand_options_release(options);
   assert_int_equal(dns_calls(), asked);

@@ -29,7 +29,6 @@ static void a_valid_certificate(void **state) {
       get(rig, port(NGINX_TLS), (errand_options_init){0});
   rig_expect_response(result, 200, "hello world\n");
   assert_true(result->end.timings.secured > 0);
-  assert_int_equal(result->end.http_major, 1);
   rig_expect_response(
       get(rig, text("https://localhost:%u/12b", nginx.ports[NGINX_TLS]),
           (errand_options_init){.tls_minimum = ERRAND_TLS_1_3}),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "group/curl_traits.h"
 #include "group/jar.h"
 #include "group/process.h"
 

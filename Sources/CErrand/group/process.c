@@ -7,6 +7,7 @@
 #include <uv.h>
 
 #include "base/heap.h"
+#include "group/curl_traits.h"
 #include "include/errand_stats.h"
 #include "transfer/decode.h"
 
@@ -103,42 +104,12 @@ uint32_t errand__curl_version(void) {
   return info()->version_num;
 }
 
-bool errand__curl_denied(uint32_t version) {
-  return version == 0x080900                             /* #14280 */
-         || (version >= 0x080e00 && version <= 0x080f00) /* #18017 */
-         || version == 0x081500;                         /* #22282 */
-}
-
-bool errand__curl_keeps_freed_fields(void) {
-  return errand__curl_version() < 0x080100;
-}
-
-bool errand__curl_keeps_ended_streams(void) {
-  return true;
-}
-
-bool errand__curl_shares_first_rounds(void) {
-  return errand__curl_version() < 0x080700;
-}
-
-bool errand__curl_forgets_rest_of_streams(void) {
-  return errand__curl_version() < 0x080100;
-}
-
-bool errand__curl_waits_after_refusal(void) {
-  return errand__curl_version() < 0x080400;
-}
-
-bool errand__curl_keeps_unclean_connections(void) {
-  return errand__curl_version() < 0x080000;
-}
-
 bool errand__curl_has(int feature_bit) {
   return (info()->features & feature_bit) != 0;
 }
 
 bool errand__curl_http2_default(void) {
-  return errand__curl_version() >= 0x080200 &&
+  return !errand__curl_does(ERRAND__CURL_ENDS_CUT_HTTP2_BODIES) &&
          errand__curl_has(CURL_VERSION_HTTP2);
 }
 

@@ -1,6 +1,7 @@
 #include "loop/commands.h"
 
 #include "base/mem.h"
+#include "group/curl_traits.h"
 #include "group/group.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"
@@ -195,8 +196,13 @@ bool errand__socket_hung_up(errand__loop *loop,
 
 static int wanted_pause(const errand__transfer *t) {
   int bits = 0;
-  if (t->paused || t->out_of_credit)
+  if (t->paused || t->out_of_credit) {
     bits |= CURLPAUSE_RECV;
+    /* Only what the sink has stopped stays so; the sink stops the rest of a
+       body. */
+    if (t->head_done && errand__curl_does(ERRAND__CURL_SPINS_WHILE_PAUSED))
+      bits &= t->paused_bits > 0 ? t->paused_bits : 0;
+  }
   if (t->paused || t->starved)
     bits |= CURLPAUSE_SEND;
   return bits;

@@ -163,6 +163,24 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
   return arm(table, entry, fd);
 }
 
+void errand__fd_connected(errand__fd_table *table, int fd) {
+  errand__fd_entry *entry = find(table, fd);
+  if (entry)
+    entry->connecting = false;
+}
+
+/* An idle connection is watched for its peer's end. Returns: false where the
+   kernel refuses: then its end shows when libcurl looks at it. */
+static bool watch_idle(errand__fd_table *table, errand__fd_entry *entry,
+                       int fd) {
+  if (entry->registered && (entry->armed & ERRAND__FD_IN))
+    return true;
+  entry->want = ERRAND__FD_IN;
+  bool watched = arm(table, entry, fd);
+  entry->want = 0;
+  return watched;
+}
+
 bool errand__fd_unwatch(errand__fd_table *table, int fd) {
   errand__fd_entry *entry = find(table, fd);
   if (!entry)
@@ -171,6 +189,8 @@ bool errand__fd_unwatch(errand__fd_table *table, int fd) {
   if (!entry->ours || entry->connecting) {
     deregister(table, entry, fd);
     entry->owner = NULL;
+  } else if (!entry->hung_up) {
+    (void) watch_idle(table, entry, fd);
   }
   return entry->connecting;
 }

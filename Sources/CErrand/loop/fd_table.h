@@ -45,7 +45,7 @@ typedef struct errand__fd_entry {
   uint8_t armed;       /* the kernel's */
   bool registered;
   bool ours;       /* opened through errand__fd_opened */
-  bool connecting; /* ours, and never wanted for reading yet */
+  bool connecting; /* ours; neither connected nor wanted for reading yet */
   bool hung_up;    /* idle, and the peer is gone */
   bool may_speak;  /* the peer may send unasked: HTTP/2 */
 } errand__fd_entry;
@@ -94,6 +94,10 @@ void errand__fd_closing(errand__fd_table *table, int fd);
    Returns: false when out of memory or the kernel refuses. */
 bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
                       void *owner);
+
+/* It is connected: from 8.7 on libcurl may have read a whole response before
+   it asks for readability. */
+void errand__fd_connected(errand__fd_table *table, int fd);
 
 /* libcurl has no interest any more; says nothing about closing (#9799).
    Returns: true for a socket of ours that never connected: it is given up. */

@@ -1,6 +1,7 @@
 #include "loop/finish.h"
 
 #include "base/mem.h"
+#include "group/curl_traits.h"
 #include "group/group.h"
 #include "group/process.h"
 #include "loop/admission.h"
@@ -78,7 +79,8 @@ static bool may_be_named(const errand__loop *loop, const errand__transfer *t) {
       t->may_http2 &&
       (slot->fd < 0 || errand__fd_may_speak(&loop->fds, slot->fd));
   return may_speak_http2 && t->phase >= ERRAND__SENDING &&
-         t->header_bytes == 0 && errand__curl_keeps_ended_streams();
+         t->header_bytes == 0 &&
+         errand__curl_does(ERRAND__CURL_KEEPS_ENDED_STREAMS);
 }
 
 /* What libcurl holds back of a paused stream it does not free at the end of the
@@ -110,7 +112,8 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   t->slot = NULL;
   if (t->counted_http2 && t->http_major == 1)
     errand__fd_set_may_speak(&loop->fds, slot->fd, false);
-  loop->freed |= t->http_major == 1 && errand__curl_keeps_unclean_connections();
+  loop->freed |= t->http_major == 1 &&
+                 errand__curl_does(ERRAND__CURL_KEEPS_UNCLEAN_CONNECTIONS);
   if (named)
     errand__slot_leave(slot);
   else
@@ -256,6 +259,8 @@ bool errand__collect(errand__loop *loop) {
   errand__list_splice(&now, &loop->dirty);
   while ((l = errand__list_pop(&now)) != NULL) {
     errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, dirty_link);
+    if (shard->undecided)
+      errand__shard_nudge(shard);
     size_t count = take_messages(loop, shard);
     for (size_t i = 0; i < count; i++) {
       errand__slot *slot = NULL;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "group/curl_traits.h"
 #include "group/process.h"
 #include "loop/commands.h"
 #include "loop/loop.h"
@@ -52,7 +53,7 @@ static uint64_t socket_identity(void *context, int fd) {
  */
 static bool end_socket(int fd) {
   int pair[2];
-  if (!errand__curl_keeps_unclean_connections())
+  if (!errand__curl_does(ERRAND__CURL_KEEPS_UNCLEAN_CONNECTIONS))
     return true;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
                  pair) != 0)

@@ -1,6 +1,7 @@
 #include "loop/shard.h"
 
 #include "base/mem.h"
+#include "group/curl_traits.h"
 #include "group/group.h"
 #include "group/process.h"
 #include "loop/admission.h"
@@ -35,7 +36,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
   (void) assigned;
   if (what == CURL_POLL_REMOVE) {
     bool given_up = errand__fd_unwatch(fds, fd);
-    if (given_up && errand__curl_waits_after_refusal())
+    if (given_up && errand__curl_does(ERRAND__CURL_WAITS_AFTER_REFUSAL))
       look_again(slot_of(easy));
     return 0;
   }
@@ -246,6 +247,27 @@ void errand__shard_retire(errand__shard *shard) {
   errand__loop_keep_ticking(shard->realm->loop);
 }
 
+bool errand__shard_may_wait(errand__shard *shard) {
+  if (!shard->nudge && errand__curl_does(ERRAND__CURL_LEAVES_WAITING))
+    shard->nudge = curl_easy_init();
+  return shard->nudge || !errand__curl_does(ERRAND__CURL_LEAVES_WAITING);
+}
+
+void errand__shard_connected(errand__shard *shard) {
+  if (!shard->nudge)
+    return;
+  shard->undecided = true;
+  errand__shard_touch(shard);
+}
+
+/* The end of any transfer has libcurl look at what waits. */
+void errand__shard_nudge(errand__shard *shard) {
+  shard->undecided = false;
+  if (curl_multi_add_handle(shard->multi, shard->nudge) != CURLM_OK ||
+      curl_multi_remove_handle(shard->multi, shard->nudge) != CURLM_OK)
+    shard->broken = true;
+}
+
 void errand__shard_touch(errand__shard *shard) {
   if (errand__list_is_empty(&shard->dirty_link))
     errand__list_append(&shard->realm->loop->dirty, &shard->dirty_link);
@@ -304,6 +326,7 @@ uint64_t errand__shards_timer(errand__loop *loop) {
 
 void errand__shard_discard(errand__shard *shard) {
   /* Closes the kept connections; on_socket and on_timer still run. */
+  curl_easy_cleanup(shard->nudge);
   curl_multi_cleanup(shard->multi);
   errand__slots_left(shard);
   errand__fd_purge(&shard->realm->loop->fds, shard);
@@ -320,7 +343,8 @@ void errand__shard_discard(errand__shard *shard) {
   errand__free(shard);
 }
 
-/* 8.10 to 8.11.0 forget to ask for a timer at times (4cded6deac). */
+/* 8.10 to 8.11.0 forget to ask for a timer at times (4cded6deac); asked of all
+   versions, as it costs nothing. */
 static void check_timer(errand__shard *shard, uint64_t now) {
   long timeout_ms = -1;
   if (shard->in_flight == 0 || shard->timer_at_ms != ERRAND__WHEEL_NEVER)

@@ -49,11 +49,13 @@ typedef struct errand__shard {
   errand__list kicked_link;
   errand__realm *realm;
   CURLM *multi;
+  CURL *nudge;     /* see errand__shard_nudge; NULL: not needed */
   uint64_t serial; /* from 1, in its realm */
   uint32_t in_flight;
   uint64_t timer_at_ms; /* ERRAND__WHEEL_NEVER: none */
   uint64_t used_ms;
   bool kick;         /* the timer is due */
+  bool undecided;    /* transfers may wait for a connection that is ready */
   bool hung_up;      /* an idle connection's peer has gone */
   bool retired;      /* see errand__shard_retire */
   errand__list left; /* slots that its connections may still name */
@@ -82,6 +84,17 @@ void errand__shard_retire(errand__shard *shard);
 
 /* The origin is about to be freed. */
 void errand__shard_forget(struct errand__origin *origin);
+
+/* A request is about to start that may wait to share a connection. Returns:
+   false: out of memory. */
+bool errand__shard_may_wait(errand__shard *shard);
+
+/* A connection is ready that others may have waited to share; from libcurl's
+   callbacks. */
+void errand__shard_connected(errand__shard *shard);
+
+/* Has those look again. */
+void errand__shard_nudge(errand__shard *shard);
 
 /* It may have messages. */
 void errand__shard_touch(errand__shard *shard);

@@ -29,7 +29,8 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
     errand__slot_give(slot, false);
     return status;
   }
-  if ((t->source && !errand__source_start(t->source, loop, t)) ||
+  if ((t->may_http2 && !errand__shard_may_wait(shard)) ||
+      (t->source && !errand__source_start(t->source, loop, t)) ||
       curl_multi_add_handle(shard->multi, slot->easy) != CURLM_OK) {
     errand__slot_give(slot, false);
     return ERRAND_OUT_OF_MEMORY;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "group/curl_traits.h"
 #include "group/process.h"
 
 /*
@@ -65,7 +66,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
     alert = alert_status(slot);
   if (alert != ERRAND_OK)
     return alert;
-  switch (code) {
+  switch ((int) code) {
   case CURLE_OK:
     return ERRAND_OK;
   case CURLE_URL_MALFORMAT:
@@ -103,7 +104,12 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_GOT_NOTHING:
     return ERRAND_CONNECTION_LOST;
   case CURLE_SEND_ERROR:
-    return errand__is_connecting(t) ? connect_status(slot) : ERRAND_SEND_FAILED;
+    if (errand__is_connecting(t))
+      return connect_status(slot);
+    /* Of the body's flow control: HTTP/2 also sends while it receives. */
+    return t->http_major == 2 && t->head_done && t->upload_done
+               ? receive_status(slot)
+               : ERRAND_SEND_FAILED;
   case CURLE_RECV_ERROR:
     return receive_status(slot);
   case CURLE_PARTIAL_FILE:
@@ -122,15 +128,13 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
     return ERRAND_UPLOAD_NOT_REPLAYABLE;
   case CURLE_FILESIZE_EXCEEDED:
     return ERRAND_LIMIT_BODY_BYTES;
-#if LIBCURL_VERSION_NUM >= 0x080600
-  case CURLE_TOO_LARGE:
+  case ERRAND__CURLE_TOO_LARGE:
     return ERRAND_LIMIT_HEADER_BYTES;
-#endif
   case CURLE_OUT_OF_MEMORY:
     /* What 7.88.1 says of a header line above 100 KiB. Where the program has
        given libcurl an allocator of its own nothing tells the two apart. */
     if (!errand__is_connecting(t) && !t->head_done &&
-        errand__curl_version() < 0x080600 &&
+        errand__curl_does(ERRAND__CURL_LACKS_MEMORY_FOR_LONG_LINES) &&
         t->heap_failures == errand__heap_failures())
       return ERRAND_LIMIT_HEADER_BYTES;
     return ERRAND_OUT_OF_MEMORY;

@@ -2,8 +2,9 @@
    request. */
 #include <string.h>
 
-#include "group/jar.h"
+#include "group/curl_traits.h"
 #include "group/group.h"
+#include "group/jar.h"
 #include "group/process.h"
 #include "loop/admission.h"
 #include "transfer/slot.h"
@@ -75,7 +76,7 @@ static void set_tls(setter *s, const errand_options *o) {
   /* With a CAPATH the parsed bundle is not cached and every connection
      costs 20 ms, and its roots are trusted beside those of a CAINFO; from 8.21
      on NULL means the built-in one again. */
-  if (errand__curl_version() < 0x081500) {
+  if (errand__curl_does(ERRAND__CURL_TAKES_NO_CAPATH)) {
     const char *folder =
         o->trust || o->ca_file ? NULL : errand__trust_built_in_folder();
     pointer(s, CURLOPT_CAPATH, folder);
@@ -139,23 +140,22 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
   pointer(&s, CURLOPT_PROTOCOLS_STR, "http,https");
   pointer(&s, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   number(&s, CURLOPT_PATH_AS_IS, 1);
+  /* From 8.3 on 30, which Digest's rounds count to; limits are the core's. */
+  number(&s, CURLOPT_MAXREDIRS, -1);
   number(&s, CURLOPT_HTTP_VERSION, o->http_version);
-  if (o->http2)
-    number(&s, CURLOPT_PIPEWAIT, 1);
-  if (o->http2 && errand__curl_forgets_rest_of_streams())
+  if (o->http2 && errand__curl_does(ERRAND__CURL_FORGETS_REST_OF_STREAMS))
     number(&s, CURLOPT_BUFFERSIZE, ROOMY_BUFFER);
   if (slot->jar) {
     pointer(&s, CURLOPT_SHARE, errand__jar_share(slot->jar));
     pointer(&s, CURLOPT_COOKIEFILE, ""); /* turns the engine on */
   }
   /* Otherwise removing a handle that resolves joins its resolver thread. */
-  if (errand__curl_version() < 0x080e00)
-    number(&s, CURLOPT_QUICK_EXIT, 1);
+  number(&s, CURLOPT_QUICK_EXIT, 1);
   if (o->accept_encoding[0])
     pointer(&s, CURLOPT_HTTPHEADER, &o->accept_field);
   /* Nothing but the sink decodes (transfer/decode.h). */
   number(&s, CURLOPT_HTTP_CONTENT_DECODING, 0);
-  slot->shows_head = errand__curl_keeps_freed_fields();
+  slot->shows_head = errand__curl_does(ERRAND__CURL_KEEPS_FREED_FIELDS);
   if (slot->shows_head)
     number(&s, CURLOPT_HEADER, 1);
   set_callbacks(&s, slot);
@@ -242,25 +242,25 @@ static long weight_of(errand_priority priority) {
 
 /* Where only the connection and the request line need the URL: redirects,
    referers and HSTS are not libcurl's to do, and what it says of its URL is not
-   asked for. A proxy gets it
-   whole as the request line; cookies and Digest look at the path. */
+   asked for. A proxy gets it whole as the request line; cookies and Digest look
+   at the path. */
 static bool target_will_do(const errand__slot *slot,
                            const errand__transfer *t) {
   const errand_options *o = slot->options;
-  return t->url_parts.plain && !slot->jar && !t->username && !o->proxy_http &&
-         !o->proxy_https;
+  return !slot->jar && !t->username && !o->proxy_http && !o->proxy_https;
 }
 
 static void set_url(setter *s, errand__slot *slot, errand__transfer *t) {
   errand__origin *origin = t->origin;
-  bool target = target_will_do(slot, t);
-  if (target && !origin->root)
+  const char *target =
+      target_will_do(slot, t) ? t->url + t->url_parts.target : NULL;
+  bool rooted = target && t->url_parts.plain;
+  pointer(s, CURLOPT_REQUEST_TARGET, target);
+  if (rooted && !origin->root)
     origin->root = errand__root_create(&t->url_parts);
-  if (!target || !origin->root) {
-    if (slot->root) {
+  if (!rooted || !origin->root) {
+    if (slot->root)
       pointer(s, CURLOPT_CURLU, NULL);
-      pointer(s, CURLOPT_REQUEST_TARGET, NULL);
-    }
     pointer(s, CURLOPT_URL, t->url);
     slot->root = 0;
     return;
@@ -272,8 +272,6 @@ static void set_url(setter *s, errand__slot *slot, errand__transfer *t) {
     pointer(s, CURLOPT_CURLU, origin->root->url);
     slot->root = origin->root->serial;
   }
-  const char *path = t->url + t->url_parts.target;
-  pointer(s, CURLOPT_REQUEST_TARGET, *path ? path : "/");
 }
 
 /* libcurl reads the list once (Curl_loadhostpairs), into the addresses of the
@@ -315,7 +313,7 @@ static const struct curl_slist *own_fields(const errand__slot *slot) {
 static bool wants_fresh(const errand__slot *slot, const errand__transfer *t) {
   return (t->flags & ERRAND_REQUEST_FRESH_CONNECTION) != 0 ||
          (slot->options->prior_knowledge && !t->url_parts.secure &&
-          errand__curl_version() < 0x080000);
+          errand__curl_does(ERRAND__CURL_LOSES_CLEAR_HTTP2));
 }
 
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
@@ -334,6 +332,11 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
     number(&s, CURLOPT_FRESH_CONNECT, fresh);
     number(&s, CURLOPT_FORBID_REUSE, fresh);
     slot->fresh = fresh;
+  }
+  /* For what can share a connection: anything else would wait for nothing. */
+  if (t->may_http2 != slot->pipewait) {
+    number(&s, CURLOPT_PIPEWAIT, t->may_http2);
+    slot->pipewait = t->may_http2;
   }
   /* libcurl's own limit is 300 s. Asked for a longer one, and only then, it
      arms a timer for it. */

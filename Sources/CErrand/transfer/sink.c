@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "group/curl_traits.h"
 #include "loop/deadline.h"
 #include "transfer/decode.h"
 #include "transfer/openssl.h"
@@ -287,10 +288,14 @@ static bool is_streamed(const errand__transfer *t) {
 }
 
 /* libcurl keeps what it has just given, and gives it again. */
-static size_t pause_body(errand__transfer *t) {
-  t->out_of_credit = true;
+static size_t hold_back(errand__transfer *t) {
   t->paused_bits |= CURLPAUSE_RECV;
   return CURL_WRITEFUNC_PAUSE;
+}
+
+static size_t pause_body(errand__transfer *t) {
+  t->out_of_credit = true;
+  return hold_back(t);
 }
 
 /* Has a payload with room for the body. */
@@ -412,13 +417,15 @@ static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
     return 0;
   if (!t->head_done) {
     /* A line of the head, which CURLOPT_HEADER has libcurl show here before it
-       stores it (errand__curl_keeps_freed_fields); or a body without one. */
+       stores it (ERRAND__CURL_KEEPS_FREED_FIELDS); or a body without one. */
     bool good = slot->shows_head && !continues_nothing(t, bytes);
     return good ? n : give_up(t, ERRAND_MALFORMED_RESPONSE);
   }
   t->activity_ms = slot->realm->loop->now_ms;
   if (t->head_held && !errand__head_release(slot))
     return give_up(t, ERRAND_OUT_OF_MEMORY);
+  if (t->paused)
+    return hold_back(t);
   if (is_streamed(t) && t->credit <= 0 && !slot->decoder)
     return pause_body(t);
   if (!t->body_begun) {

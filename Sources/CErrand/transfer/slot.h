@@ -45,6 +45,7 @@ typedef struct errand__slot {
   bool has_headers;
   bool fresh;
   bool secure_proxy;
+  bool pipewait;
   uint64_t root;     /* serial of what CURLOPT_CURLU has; 0: CURLOPT_URL */
   uint64_t resolves; /* serial of the shard that was told CURLOPT_RESOLVE */
   bool single_use;   /* has credentials, or what the next must not have */

@@ -10,6 +10,7 @@
 #include "loop/deadline.h"
 #include "loop/descriptors.h"
 #include "loop/report.h"
+#include "loop/shard.h"
 #include "transfer/slot.h"
 
 static void describe(const struct curl_sockaddr *from, errand_address *out) {
@@ -114,6 +115,10 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   }
   bool again = sends_again(t);
   bool opened = t->opened;
+  if (opened)
+    errand__fd_connected(&loop->fds, slot->fd);
+  if (opened && t->may_http2)
+    errand__shard_connected(slot->shard);
   t->opened = false;
   /* A kept connection: libcurl tells its socket once it waits for it, which may
      be behind a pause; that of an earlier round is not it. */

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "group/process.h"
+#include "group/curl_traits.h"
 #include "group/group.h"
+#include "group/process.h"
 #include "loop/progress.h"
 #include "transfer/options.h"
 #include "transfer/source.h"
@@ -167,7 +168,7 @@ static bool may_http2(const errand__transfer *t,
   /* With prior knowledge there is no other way: uploads by a file or a source
      that ask for Digest wait until the server answers them early. */
   return !t->username || options->prior_knowledge ||
-         !errand__curl_shares_first_rounds();
+         !errand__curl_does(ERRAND__CURL_SHARES_FIRST_ROUNDS);
 }
 
 /* A multi handle of its own for what goes over HTTP/1.1 beside HTTP/2; see

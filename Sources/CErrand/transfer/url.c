@@ -185,8 +185,9 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
   errand_status status =
       parse_authority(text + scheme, authority - scheme, host, out);
   out->target = authority;
-  /* A query without a path gets a "/" from libcurl. */
-  out->plain &= authority >= out->length || text[authority] == '/';
+  /* RFC 9112 3.2.1; of "?" libcurl from 8.10 on would make "/". */
+  out->adds_slash = authority >= out->length || text[authority] != '/';
+  out->length += out->adds_slash;
   if (out->respelled) {
     out->length += out->host_length - out->given_host_length;
     out->target += out->host_length - out->given_host_length;
@@ -195,15 +196,22 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
 }
 
 void errand__url_write(errand__url *url, const char *given, char *out) {
+  size_t rest = url->length - url->target - url->adds_slash;
+  const char *tail = given + url->target;
+  char *end = out;
   if (!url->respelled) {
-    memcpy(out, given, url->length);
+    end = mempcpy(end, given, url->target);
   } else {
-    char *end = mempcpy(out, given, url->host_at);
+    const char *behind_host = given + url->host_at + url->given_host_length;
+    tail += url->given_host_length - url->host_length;
+    end = mempcpy(end, given, url->host_at);
     end = mempcpy(end, url->host, url->host_length);
-    memcpy(end, given + url->host_at + url->given_host_length,
-           url->length - url->host_at - url->host_length);
+    end = mempcpy(end, behind_host, (size_t) (tail - behind_host));
   }
-  out[url->length] = '\0';
+  if (url->adds_slash)
+    *end++ = '/';
+  end = mempcpy(end, tail, rest);
+  *end = '\0';
   url->host = out + url->host_at;
 }
 

@@ -6,18 +6,19 @@
 
 #include "transfer/host.h"
 
-/* The URL to send: what was given without its fragment, and with the host that
-   is looked up where that is written in another way. */
+/* The URL to send: what was given without its fragment, with the host that is
+   looked up where that is written in another way, and with a path. */
 typedef struct errand__url {
   bool secure;      /* https */
   bool literal;     /* the host is an IP address */
   bool plain;       /* no user, and a host that libcurl takes as it is */
   bool respelled;   /* the host is written in another way */
+  bool adds_slash;  /* nothing, or a query, follows the authority */
   uint16_t port;    /* explicit, or the scheme's */
   const char *host; /* borrowed; brackets left out */
   size_t host_length;
   size_t length;  /* of the whole */
-  size_t target;  /* where the path begins; `length` where there is none */
+  size_t target;  /* where the path begins */
   size_t host_at; /* in what was given, as in the URL to send */
   size_t given_host_length;
 } errand__url;

@@ -13,6 +13,7 @@ typedef struct hostile_init {
   unsigned spite; /* of a hundred responses so many are changed */
   bool tls;       /* HTTP/2 by ALPN, with a certificate of its own making;
                      HTTP/1.1, too, where there is no spite */
+  bool http1;     /* HTTP/1.1 alone, over TLS, too */
 } hostile_init;
 
 /*

@@ -133,16 +133,18 @@ static void *accept_all(void *context) {
 static int choose_http2(SSL *tls, const unsigned char **out,
                         unsigned char *length, const unsigned char *in,
                         unsigned size, void *context) {
-  (void) tls, (void) context;
-  static const unsigned char known[] = "\x02h2\x08http/1.1";
-  return SSL_select_next_proto((unsigned char **) out, length, known,
-                               sizeof known - 1, in,
+  (void) tls;
+  static const unsigned char both[] = "\x02h2\x08http/1.1";
+  const hostile_server *server = context;
+  unsigned skip = server->init.http1 ? 3 : 0;
+  return SSL_select_next_proto((unsigned char **) out, length, both + skip,
+                               sizeof both - 1 - skip, in,
                                size) == OPENSSL_NPN_NEGOTIATED
              ? SSL_TLSEXT_ERR_OK
              : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-static SSL_CTX *make_tls(void) {
+static SSL_CTX *make_tls(hostile_server *server) {
   SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
   EVP_PKEY *key = EVP_EC_gen("P-256");
   X509 *certificate = X509_new();
@@ -156,7 +158,7 @@ static SSL_CTX *make_tls(void) {
   X509_sign(certificate, key, EVP_sha256());
   SSL_CTX_use_certificate(tls, certificate);
   SSL_CTX_use_PrivateKey(tls, key);
-  SSL_CTX_set_alpn_select_cb(tls, choose_http2, NULL);
+  SSL_CTX_set_alpn_select_cb(tls, choose_http2, server);
   SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE |
                             SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   X509_free(certificate);
@@ -171,7 +173,7 @@ hostile_server *hostile_server_start(const hostile_init *init) {
   socklen_t size = sizeof address;
   signal(SIGPIPE, SIG_IGN); /* SSL_write */
   server->init = *init;
-  server->tls = init->tls ? make_tls() : NULL;
+  server->tls = init->tls ? make_tls(server) : NULL;
   server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (bind(server->listener, (void *) &address, size) != 0 ||
       listen(server->listener, 512) != 0 ||

@@ -40,6 +40,8 @@ int rig_set_up_with(void **state, errand_group_init init) {
     return -1;
   init.on_records = collector_on_records;
   init.context = &rig->collector;
+  /* That a denied version is broken, the tests that fail there show. */
+  init.allow_denied_library = 1;
   assert_int_equal(errand_group_create(&init, &rig->group), ERRAND_OK);
   *state = rig;
   return 0;

@@ -1,0 +1,70 @@
+#include "group/curl_traits.h"
+
+#include "group/process.h"
+
+static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
+    [ERRAND__CURL_KEEPS_UNCLEAN_CONNECTIONS] =
+        {0, 0x080000, "9fd2d5aa72, 7c5637b8b4",
+         "replay_test: an_idle_connection_that_was_reset"},
+    [ERRAND__CURL_LOSES_CLEAR_HTTP2] =
+        {0, 0x080000, "#10634", "http2_test: prior_knowledge_in_clear_text"},
+    [ERRAND__CURL_KEEPS_FREED_FIELDS] =
+        {0, 0x080100, "cd1c611b24",
+         "hostile_heads_test: a_first_field_that_begins_with_a_blank"},
+    [ERRAND__CURL_FORGETS_REST_OF_STREAMS] =
+        {0, 0x080100, "744dcf22fa",
+         "hostile_http2_test: bodies_that_fill_a_buffer_end"},
+    [ERRAND__CURL_ENDS_CUT_HTTP2_BODIES] =
+        {0, 0x080200, "48cd032623, 544a7f804d",
+         "http2_death_test: of_many_streams_none_ends_well"},
+    [ERRAND__CURL_WAITS_AFTER_REFUSAL] =
+        {0, 0x080400, "01d8473b25",
+         "dns_test: the_next_address_is_tried_at_once"},
+    [ERRAND__CURL_LACKS_MEMORY_FOR_LONG_LINES] =
+        {0, 0x080600, "CURLE_TOO_LARGE", "bad_server_test: endless_field"},
+    [ERRAND__CURL_SHARES_FIRST_ROUNDS] =
+        {0, 0x080700, "2254551403",
+         "hostile_http2_test: uploads_beside_digest_end"},
+    [ERRAND__CURL_SPINS_WHILE_PAUSED] =
+        {0x080400, 0x081000, "#21643", "pitfalls_test: a_paused_request_rests"},
+    [ERRAND__CURL_LEAVES_WAITING] =
+        {0x080a00, 0, "#18017", "hostile_tls_test: nothing_waits_for_http1"},
+    [ERRAND__CURL_TAKES_NO_CAPATH] = {0, 0x081500, "CURLOPT_CAPATH",
+                                      "trust_test: a_file_is_trusted_alone"},
+    [ERRAND__CURL_KEEPS_ENDED_STREAMS] =
+        {0, 0, "on_stream_close",
+         "hostile_http2_test: streams_that_wait_as_they_end"},
+};
+
+static const errand__curl_denial denials[] = {
+    {0x080900, 0x080900, "#14280",
+     "replay_test: streams_are_the_callers_to_send_again"},
+    {0x081500, 0x081500, "#22282", "pitfalls_test: steady_state"},
+};
+
+#define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
+
+static bool is_in(const errand__curl_trait_row *row, uint32_t version) {
+  return version >= row->from && (row->before == 0 || version < row->before);
+}
+
+bool errand__curl_does(errand__curl_trait trait) {
+  return is_in(&rows[trait], errand__curl_version());
+}
+
+const errand__curl_trait_row *
+errand__curl_trait_row_of(errand__curl_trait trait) {
+  return &rows[trait];
+}
+
+size_t errand__curl_denials(const errand__curl_denial **out) {
+  *out = denials;
+  return COUNT_OF(denials);
+}
+
+bool errand__curl_denied(uint32_t version) {
+  for (size_t i = 0; i < COUNT_OF(denials); i++)
+    if (version >= denials[i].from && version <= denials[i].to)
+      return true;
+  return false;
+}

@@ -1,0 +1,72 @@
+/* What differs by the version of libcurl that runs, which need not be the one
+   this was built with. Nothing else in the core compares versions. */
+#ifndef ERRAND_GROUP_CURL_TRAITS_H
+#define ERRAND_GROUP_CURL_TRAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* CURLE_TOO_LARGE, which older headers lack (8.6.0). */
+#define ERRAND__CURLE_TOO_LARGE 100
+
+/* curl_traits.c says of each in which versions, why, and which test shows it.
+ */
+typedef enum errand__curl_trait {
+  /* Uses a kept connection that has bytes to read, or that was reset. */
+  ERRAND__CURL_KEEPS_UNCLEAN_CONNECTIONS,
+  /* Cannot send on a kept HTTP/2 connection in clear text. */
+  ERRAND__CURL_LOSES_CLEAR_HTTP2,
+  /* Lets a used handle point to a freed field of its response before. */
+  ERRAND__CURL_KEEPS_FREED_FIELDS,
+  /* Does not look again at what an HTTP/2 stream's buffer had no room for. */
+  ERRAND__CURL_FORGETS_REST_OF_STREAMS,
+  /* Says that an HTTP/2 body is whole where its connection was lost. */
+  ERRAND__CURL_ENDS_CUT_HTTP2_BODIES,
+  /* Waits for a timer before it tries the next address. */
+  ERRAND__CURL_WAITS_AFTER_REFUSAL,
+  /* Says OUT_OF_MEMORY of a header line that is too long. */
+  ERRAND__CURL_LACKS_MEMORY_FOR_LONG_LINES,
+  /* Notes Digest's round without a body in the connection. */
+  ERRAND__CURL_SHARES_FIRST_ROUNDS,
+  /* Takes turns without end where curl_easy_pause stops a transfer that has
+     more to read; not where the write callback does. */
+  ERRAND__CURL_SPINS_WHILE_PAUSED,
+  /* Leaves transfers that wait to share a connection (CURLOPT_PIPEWAIT) where
+     they are when it turns out to be of HTTP/1.1. */
+  ERRAND__CURL_LEAVES_WAITING,
+  /* Takes a CAPATH of NULL for none; later ones for the built-in one. */
+  ERRAND__CURL_TAKES_NO_CAPATH,
+  /* Looks at an ended handle when nghttp2 drops its unsent HEADERS. */
+  ERRAND__CURL_KEEPS_ENDED_STREAMS,
+  ERRAND__CURL_TRAITS
+} errand__curl_trait;
+
+/* Versions as libcurl writes them, 0x075801 for 7.88.1. */
+typedef struct errand__curl_trait_row {
+  uint32_t from;   /* the first version; 0: all before `before` */
+  uint32_t before; /* the first that has it no more; 0: none so far */
+  const char *why; /* libcurl's commit or issue */
+  const char *test;
+} errand__curl_trait_row;
+
+/* A version that is refused, for want of a way round what it does. */
+typedef struct errand__curl_denial {
+  uint32_t from, to; /* both included */
+  const char *why;
+  const char *test; /* of ours, which that version fails */
+} errand__curl_denial;
+
+/* Whether the libcurl that runs has it. Thread: any. */
+bool errand__curl_does(errand__curl_trait trait);
+
+/* The row of a trait, for tests and the documentation's table. */
+const errand__curl_trait_row *errand__curl_trait_row_of(errand__curl_trait);
+
+/* The denied versions. Returns: how many. */
+size_t errand__curl_denials(const errand__curl_denial **out);
+
+/* Whether that version number is denied. */
+bool errand__curl_denied(uint32_t version);
+
+#endif
