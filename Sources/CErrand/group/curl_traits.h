@@ -32,6 +32,8 @@ typedef enum errand__curl_trait {
   /* Takes turns without end where curl_easy_pause stops a transfer that has
      more to read; not where the write callback does. */
   ERRAND__CURL_SPINS_WHILE_PAUSED,
+  /* Reads a response, perhaps all of it, before it asks for readability. */
+  ERRAND__CURL_READS_AT_ONCE,
   /* Leaves transfers that wait to share a connection (CURLOPT_PIPEWAIT) where
      they are when it turns out to be of HTTP/1.1. */
   ERRAND__CURL_LEAVES_WAITING,

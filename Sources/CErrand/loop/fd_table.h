@@ -95,8 +95,8 @@ void errand__fd_closing(errand__fd_table *table, int fd);
 bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
                       void *owner);
 
-/* It is connected: from 8.7 on libcurl may have read a whole response before
-   it asks for readability. */
+/* It is connected: libcurl may read a whole response before it asks for
+   readability. Only where libcurl tells of each socket that it closes. */
 void errand__fd_connected(errand__fd_table *table, int fd);
 
 /* libcurl has no interest any more; says nothing about closing (#9799).

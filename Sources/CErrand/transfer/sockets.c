@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "group/curl_traits.h"
 #include "group/group.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"
@@ -115,7 +116,8 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   }
   bool again = sends_again(t);
   bool opened = t->opened;
-  if (opened)
+  /* Not before 8.2, which closes what is not connected in silence. */
+  if (opened && errand__curl_does(ERRAND__CURL_READS_AT_ONCE))
     errand__fd_connected(&loop->fds, slot->fd);
   if (opened && t->may_http2)
     errand__shard_connected(slot->shard);
