@@ -197,20 +197,20 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
 
 void errand__url_write(errand__url *url, const char *given, char *out) {
   size_t rest = url->length - url->target - url->adds_slash;
-  const char *tail = given + url->target;
+  size_t path_at = url->target; /* in what was given */
   char *end = out;
   if (!url->respelled) {
     end = mempcpy(end, given, url->target);
   } else {
-    const char *behind_host = given + url->host_at + url->given_host_length;
-    tail += url->given_host_length - url->host_length;
+    size_t behind_host = url->host_at + url->given_host_length;
+    path_at = url->target + url->given_host_length - url->host_length;
     end = mempcpy(end, given, url->host_at);
     end = mempcpy(end, url->host, url->host_length);
-    end = mempcpy(end, behind_host, (size_t) (tail - behind_host));
+    end = mempcpy(end, given + behind_host, path_at - behind_host);
   }
   if (url->adds_slash)
     *end++ = '/';
-  end = mempcpy(end, tail, rest);
+  end = mempcpy(end, given + path_at, rest);
   *end = '\0';
   url->host = out + url->host_at;
 }
