@@ -38,12 +38,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (errand__url_parse(bytes, host, &url) == ERRAND_OK) {
     FUZZ_EXPECT(url.host_length > 0 && url.target <= url.length);
     FUZZ_EXPECT(url.host_at > 0 && url.host_at + url.given_host_length <= size);
-    FUZZ_EXPECT(url.respelled || url.length <= size);
+    FUZZ_EXPECT(url.respelled || url.length <= size + url.adds_slash);
     char *sent = malloc(url.length + 1);
     if (!sent)
       abort();
     errand__url_write(&url, (const char *) data, sent);
-    FUZZ_EXPECT(strlen(sent) == url.length);
+    FUZZ_EXPECT(strlen(sent) == url.length && sent[url.target] == '/');
     FUZZ_EXPECT(url.host > sent &&
                 url.host + url.host_length <= sent + url.length);
     expect_same(&url, sent);
