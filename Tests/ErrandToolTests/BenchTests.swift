@@ -2,6 +2,8 @@ import ErrandTesting
 import Foundation
 import Testing
 
+@testable import errand
+
 @Suite struct BenchTests {
     static let keys: Set<String> = [
         "due", "requests", "errors", "unanswered", "refused", "never_sent", "in_flight",
@@ -137,6 +139,28 @@ import Testing
         for word in ["4 in flight", "4 open at the end", "requests/s", "us/request", "p999", "status 200   100"] {
             #expect(run.text.contains(word), "\(run.text)")
         }
+    }
+
+    /// Streams are no connections.
+    @Test func tellsTheConnectionsOfHTTP2() throws {
+        let nginx = try NginxServer()
+        let url = nginx.url("/12b", port: .tls, host: "localhost")
+        let run = try ToolRun(
+            [
+                "bench", url, "--cacert", nginx.certificateAuthorityPath, "--http-version", "2", "-n", "500", "-c",
+                "64",
+                "--loops", "1",
+            ])
+        for word in ["64 in flight", " 1 open at the end", "status 200   500"] {
+            #expect(run.text.contains(word), "\(run.text) \(run.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        (1.006_108_7, "1.01 s"), (75, "75.0 s"), (0.999_6, "1.00 s"), (0.012_34, "12.3 ms"), (0.000_999_6, "1.00 ms"),
+        (0.000_123_4, "123 us"), (0, "0.00 us"), (.infinity, "-"),
+    ]) func timesHaveTheUnitThatFits(_ seconds: Double, _ text: String) {
+        #expect(seconds.timeText == text)
     }
 
     @Test(arguments: [
