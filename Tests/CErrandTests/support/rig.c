@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <uv.h>
 
 /* What the libraries make once and keep must not count as a leak. */
@@ -147,6 +148,22 @@ errand_stats rig_stats(test_rig *rig) {
   errand_stats stats;
   errand_group_stats(rig->group, &stats);
   return stats;
+}
+
+void rig_expect_rest(test_rig *rig, int ms, uint64_t per_second) {
+  enum { WINDOWS = 10 };
+  uint64_t turns = 0, took = 0;
+  for (int i = 0; i < WINDOWS; i++) {
+    turns = rig_stats(rig).turns;
+    int64_t start = process_milliseconds();
+    usleep((useconds_t) ms * 1000);
+    turns = rig_stats(rig).turns - turns;
+    took = (uint64_t) (process_milliseconds() - start);
+    if (turns * 1000 <= per_second * took)
+      return;
+  }
+  fail_msg("%llu turns in the last of %d windows of silence, of %llu ms",
+           (unsigned long long) turns, WINDOWS, (unsigned long long) took);
 }
 
 void rig_await(test_rig *rig, errand_fault_counts least) {

@@ -65,6 +65,11 @@ const test_result *rig_expect(test_rig *rig, const char *path,
 
 errand_fault_counts rig_counts(test_rig *rig);
 errand_stats rig_stats(test_rig *rig);
+/* Waits for `ms` of silence in which the loops turn at most `per_second` times
+   a second. Timers of libcurl that were set while requests started (one for
+   each connect after 200 ms, one for each request after a second) may fill one
+   window on a slow machine. A loop that spins fills all ten. */
+void rig_expect_rest(test_rig *rig, int ms, uint64_t per_second);
 /* Waits, 150 s at most, until the server has seen that much. */
 void rig_await(test_rig *rig, errand_fault_counts least);
 
