@@ -92,11 +92,22 @@ static void traits_are_those_of_what_runs(void **state) {
   }
 }
 
+/* scripts/test sets the variable where it runs programs with a library that
+   they were not built with. */
+static void the_library_that_was_asked_for_runs(void **state) {
+  (void) state;
+  const char *wanted = getenv("ERRAND_TEST_LIBCURL");
+  if (wanted == NULL)
+    skip();
+  assert_string_equal(dotted(errand__curl_version()), wanted);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_row_names_a_test_and_is_documented),
       cmocka_unit_test(denied_versions_have_an_end),
       cmocka_unit_test(traits_are_those_of_what_runs),
+      cmocka_unit_test(the_library_that_was_asked_for_runs),
   };
   return cmocka_run_group_tests_name("curl_traits", tests, NULL, NULL);
 }
