@@ -27,9 +27,15 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
          "hostile_http2_test: uploads_beside_digest_end"},
     [ERRAND__CURL_SPINS_WHILE_PAUSED] =
         {0x080400, 0x081000, "#21643", "pitfalls_test: a_paused_request_rests"},
+    [ERRAND__CURL_BORROWS_BUFFERS] =
+        {0x080700, 0, "476adfeac0",
+         "receive_buffer_test: large_buffers_cost_nothing_per_request"},
     [ERRAND__CURL_READS_AT_ONCE] =
         {0x080700, 0, "Curl_req_send",
          "slot_test: overrides_outlive_the_multi_handle"},
+    [ERRAND__CURL_COMPARES_BUSY_CONNECTIONS] =
+        {0x080a00, 0, "1be704e17e",
+         "affinity_test: searches_for_connections_are_short"},
     [ERRAND__CURL_LEAVES_WAITING] =
         {0x080a00, 0, "#18017", "hostile_tls_test: nothing_waits_for_http1"},
     [ERRAND__CURL_TAKES_NO_CAPATH] = {0, 0x081500, "CURLOPT_CAPATH",

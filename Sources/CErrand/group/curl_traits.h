@@ -32,8 +32,13 @@ typedef enum errand__curl_trait {
   /* Takes turns without end where curl_easy_pause stops a transfer that has
      more to read; not where the write callback does. */
   ERRAND__CURL_SPINS_WHILE_PAUSED,
+  /* Borrows one receive buffer per multi handle, in place of one per transfer.
+   */
+  ERRAND__CURL_BORROWS_BUFFERS,
   /* Reads a response, perhaps all of it, before it asks for readability. */
   ERRAND__CURL_READS_AT_ONCE,
+  /* Compares each connection that is in use in its search for an idle one. */
+  ERRAND__CURL_COMPARES_BUSY_CONNECTIONS,
   /* Leaves transfers that wait to share a connection (CURLOPT_PIPEWAIT) where
      they are when it turns out to be of HTTP/1.1. */
   ERRAND__CURL_LEAVES_WAITING,

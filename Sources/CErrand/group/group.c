@@ -14,6 +14,7 @@
 #define DEFAULT_IN_FLIGHT_MAX 4096u
 #define DEFAULT_ORIGIN_IN_FLIGHT 256u
 #define DEFAULT_SHARD 64u
+#define DEFAULT_SHARD_COMPARING 32u
 #define DEFAULT_HEADER_BYTES 65536
 #define DEFAULT_HEADER_COUNT 128
 #define DEFAULT_BODY_BYTES 67108864
@@ -80,7 +81,10 @@ static void fill(struct errand_group *group, const errand_group_init *init) {
   fallback(&own->queue_capacity, DEFAULT_QUEUE);
   fallback(&own->in_flight_limit, default_in_flight());
   fallback(&own->origin_in_flight_limit, DEFAULT_ORIGIN_IN_FLIGHT);
-  fallback(&own->shard_in_flight_limit, DEFAULT_SHARD);
+  fallback(&own->shard_in_flight_limit,
+           errand__curl_does(ERRAND__CURL_COMPARES_BUSY_CONNECTIONS)
+               ? DEFAULT_SHARD_COMPARING
+               : DEFAULT_SHARD);
   fallback64(&own->limit_header_bytes, DEFAULT_HEADER_BYTES);
   fallback64(&own->limit_header_count, DEFAULT_HEADER_COUNT);
   fallback64(&own->limit_body_bytes, DEFAULT_BODY_BYTES);

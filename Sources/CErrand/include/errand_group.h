@@ -47,7 +47,8 @@ typedef struct errand_group_init {
   /* Requests in flight to one origin (scheme, host, port, options). 0: 256. */
   uint32_t origin_in_flight_limit;
   /* Requests per libcurl multi handle: its cost per request grows with its
-     connections (20 ns each on 7.88.1), so a loop spreads them. 0: 64. */
+     connections (20 ns each on 7.88.1; before 8.10 it skips those in use), so
+     a loop spreads them. 0: 64, and 32 from libcurl 8.10 on. */
   uint32_t shard_in_flight_limit;
 
   /* Defaults for requests that say 0. Here 0: 64 KiB, 128, 64 MiB and

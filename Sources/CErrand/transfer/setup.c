@@ -15,6 +15,9 @@
 
 /* libcurl reads 32 KB at once from an HTTP/2 connection. */
 #define ROOMY_BUFFER (64L << 10)
+/* Borrowed for one read. What a paused response has not taken of such a read
+   stays with it. */
+#define BORROWED_BUFFER (128L << 10)
 
 /* Collects the first refusal over a run of calls. */
 typedef struct setter {
@@ -145,6 +148,7 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
   number(&s, CURLOPT_HTTP_VERSION, o->http_version);
   if (o->http2 && errand__curl_does(ERRAND__CURL_FORGETS_REST_OF_STREAMS))
     number(&s, CURLOPT_BUFFERSIZE, ROOMY_BUFFER);
+  slot->borrows = errand__curl_does(ERRAND__CURL_BORROWS_BUFFERS);
   if (slot->jar) {
     pointer(&s, CURLOPT_SHARE, errand__jar_share(slot->jar));
     pointer(&s, CURLOPT_COOKIEFILE, ""); /* turns the engine on */
@@ -302,6 +306,19 @@ static void set_share(setter *s, errand__slot *slot,
   slot->share = share;
 }
 
+/* A response that is streamed by less credit than the large buffer keeps to
+   libcurl's 16 KB: so much may wait in memory beside what was granted. */
+static void set_buffer(setter *s, errand__slot *slot,
+                       const errand__transfer *t) {
+  bool small = (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) != 0 &&
+               t->credit < BORROWED_BUFFER;
+  long size = small ? CURL_MAX_WRITE_SIZE : BORROWED_BUFFER;
+  if (slot->buffer_size == size)
+    return;
+  number(s, CURLOPT_BUFFERSIZE, size);
+  slot->buffer_size = size;
+}
+
 /* What is sent by a request without fields of its own. */
 static const struct curl_slist *own_fields(const errand__slot *slot) {
   const errand_options *o = slot->options;
@@ -321,6 +338,8 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   set_share(&s, slot, t);
   set_url(&s, slot, t);
   set_resolve(&s, slot);
+  if (slot->borrows)
+    set_buffer(&s, slot, t);
   if (t->headers || slot->has_headers) {
     pointer(&s, CURLOPT_HTTPHEADER, t->headers ? t->headers : own_fields(slot));
     slot->has_headers = t->headers != NULL;

@@ -41,6 +41,7 @@ typedef struct errand__slot {
   /* Applied beside the options. */
   errand__send send;
   bool shows_head; /* CURLOPT_HEADER, for its life */
+  bool borrows;    /* CURLOPT_BUFFERSIZE is set by request */
   bool custom_method;
   bool has_headers;
   bool fresh;
@@ -51,6 +52,7 @@ typedef struct errand__slot {
   bool single_use;   /* has credentials, or what the next must not have */
   errand_priority priority;
   long connect_ms;
+  long buffer_size;
   char error[CURL_ERROR_SIZE];
 } errand__slot;
 

@@ -1,0 +1,75 @@
+/* How much libcurl asks the socket for at once. */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "group/curl_traits.h"
+#include "support/rig.h"
+
+enum { SMALL = 16 << 10, LARGE = 128 << 10, BODY = 1 << 20 };
+
+static atomic_size_t most;
+
+/* Found before libc's by libcurl because the executable exports it. */
+ssize_t recv(int fd, void *buffer, size_t length, int flags) {
+  static ssize_t (*real)(int, void *, size_t, int);
+  if (!real)
+    *(void **) &real = dlsym(RTLD_NEXT, "recv");
+  size_t seen = atomic_load(&most);
+  while (length > seen && !atomic_compare_exchange_weak(&most, &seen, length))
+    ;
+  return real(fd, buffer, length, flags);
+}
+
+static void answer(test_rig *rig) {
+  RIG_ON(rig, "/megabyte",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\n"
+                                "Content-Length: 1048576\r\n\r\n"),
+         ERRAND_FAULT_STEP_REPEAT(BODY / 16, "0123456789abcdef"));
+}
+
+static void expect_most(size_t borrowed) {
+  bool borrows = errand__curl_does(ERRAND__CURL_BORROWS_BUFFERS);
+  assert_int_equal(atomic_exchange(&most, 0), borrows ? borrowed : SMALL);
+}
+
+/* Before 8.7 each transfer would have such a buffer for its own. */
+static void large_buffers_cost_nothing_per_request(void **state) {
+  test_rig *rig = *state;
+  answer(rig);
+  atomic_store(&most, 0);
+  const test_result *result = rig_get(rig, rig_url(rig, "/megabyte"));
+  rig_expect_status(result, ERRAND_OK);
+  assert_int_equal(errand_payload_body(result->end.payload).length, BODY);
+  expect_most(LARGE);
+}
+
+/* What a paused response has not taken of a read stays in memory. */
+static void little_credit_has_small_reads(void **state) {
+  test_rig *rig = *state;
+  answer(rig);
+  for (int i = 0; i < 2; i++) {
+    bool small = i == 0;
+    errand_request r = rig_request("GET", rig_url(rig, "/megabyte"));
+    r.flags = ERRAND_REQUEST_STREAM_RESPONSE;
+    r.response_credit = small ? LARGE - 1 : LARGE;
+    atomic_store(&most, 0);
+    uint64_t id = rig_submit(rig, &r);
+    (void) collector_wait_chunks(&rig->collector, id, 1);
+    errand_grant(rig->group, id, BODY);
+    const test_result *result = collector_wait(&rig->collector, id);
+    rig_expect_status(result, ERRAND_OK);
+    assert_int_equal(result->chunk_bytes, BODY);
+    expect_most(small ? SMALL : LARGE);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      RIG_TEST_ONE_LOOP(large_buffers_cost_nothing_per_request),
+      RIG_TEST_ONE_LOOP(little_credit_has_small_reads),
+  };
+  return cmocka_run_group_tests_name("receive_buffer", tests, NULL, NULL);
+}
