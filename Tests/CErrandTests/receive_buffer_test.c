@@ -1,5 +1,6 @@
 /* How much libcurl asks the socket for at once. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,20 @@
 enum { SMALL = 16 << 10, LARGE = 128 << 10, BODY = 1 << 20 };
 
 static atomic_size_t most;
+static ssize_t (*libc_recv)(int, void *, size_t, int);
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void find_libc_recv(void) {
+  *(void **) &libc_recv = dlsym(RTLD_NEXT, "recv");
+}
 
 /* Found before libc's by libcurl because the executable exports it. */
 ssize_t recv(int fd, void *buffer, size_t length, int flags) {
-  static ssize_t (*real)(int, void *, size_t, int);
-  if (!real)
-    *(void **) &real = dlsym(RTLD_NEXT, "recv");
+  pthread_once(&once, find_libc_recv);
   size_t seen = atomic_load(&most);
   while (length > seen && !atomic_compare_exchange_weak(&most, &seen, length))
     ;
-  return real(fd, buffer, length, flags);
+  return libc_recv(fd, buffer, length, flags);
 }
 
 static void answer(test_rig *rig) {
