@@ -22,15 +22,14 @@ fn=(3) multi
 5 7
 """
 
-TOOLS = {"libcurl": "7.88.1"}
 FIGURES = {"instructions": 1000, "allocations": 30.0, "poll": 2.0, "epoll_ctl": 0.0, "sigaction": 0.0, "wake": 0.01,
            "send": 1.0, "recv": 1.0}
 
 
 class CountingTests(unittest.TestCase):
-    def shut(self, tools=TOOLS, same=True, **changed):
+    def shut(self, libcurl="7.88.1", same=True, figures=FIGURES, **changed):
         found = {**FIGURES, **changed}
-        return [verdict.line.split()[2] for verdict in counting.verdicts("async", found, FIGURES, same, tools)
+        return [verdict.line.split()[2] for verdict in counting.verdicts("async", found, figures, same, libcurl)
                 if not verdict.is_open]
 
     def test_costs_are_told_apart_by_object_and_counted_once(self):
@@ -47,6 +46,10 @@ class CountingTests(unittest.TestCase):
         self.assertEqual(self.shut(instructions=969), ["instructions"])
         self.assertEqual(self.shut(instructions=2000, same=False), [])
 
+    def test_without_figures_of_that_libcurl_limits_are_judged_alone(self):
+        self.assertEqual(self.shut(figures=None, libcurl="8.5.0", instructions=9999), [])
+        self.assertEqual(self.shut(figures=None, libcurl="8.5.0", wake=0.3), ["wake"])
+
     def test_one_allocation_more_is_too_many(self):
         self.assertEqual(self.shut(allocations=31.0), ["allocations"])
 
@@ -60,7 +63,12 @@ class CountingTests(unittest.TestCase):
     def test_system_calls(self):
         self.assertEqual(self.shut(poll=2.2, epoll_ctl=0.06, sigaction=2.0, wake=0.3),
                          ["poll", "epoll_ctl", "sigaction", "wake"])
-        self.assertEqual(self.shut(sigaction=2.0, tools={"libcurl": "8.14.1"}), [])
+        self.assertEqual(self.shut(sigaction=2.0, libcurl="8.14.1"), [])
+
+    def test_libcurl_8_reads_once_more(self):
+        self.assertEqual(self.shut(poll=3.0, recv=2.0, libcurl="8.14.1"), [])
+        self.assertEqual(self.shut(poll=3.0, recv=2.0), ["recv", "poll"])
+        self.assertEqual(self.shut(poll=3.2, recv=2.3, libcurl="8.14.1"), ["recv", "poll"])
 
 
 class ServersOfATest:
