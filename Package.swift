@@ -40,9 +40,6 @@ let package = Package(
             name: "CZstd", pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(
-            name: "CLibcrypto", pkgConfig: "libcrypto",
-            providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
         // The C core. CMakeLists.txt builds the same files alone.
@@ -53,7 +50,7 @@ let package = Package(
         .target(
             name: "Errand",
             dependencies: [
-                "CErrand", "CLibcrypto", "CZlib",
+                "CErrand", "CZlib",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -73,6 +70,7 @@ let package = Package(
             dependencies: [
                 "Errand",
                 "CErrand",
+                "CSQLite",
                 "ErrandSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
@@ -139,7 +137,7 @@ if Context.environment["ERRAND_FUZZ"] != nil {
         .executableTarget(
             name: "errand-fuzz",
             dependencies: [
-                "Errand", "CErrand", "ErrandSQLite",
+                "Errand", "CErrand", "CSQLite", "ErrandSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],

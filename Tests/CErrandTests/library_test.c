@@ -1,5 +1,6 @@
 /* What is expected of the libcurl that runs here, and what it can do. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "group/process.h"
@@ -23,6 +24,18 @@ static void features_are_told(void **state) {
                    errand__curl_version() >= 0x080200);
   assert_true(features.curl_version[0] && features.tls_version[0] &&
               features.uv_version[0] && features.errand_version[0]);
+  char libcurl[64];
+  snprintf(libcurl, sizeof libcurl, "libcurl/%s ", features.curl_version);
+  assert_int_equal(strncmp(features.curl_libraries, libcurl, strlen(libcurl)),
+                   0);
+  assert_non_null(strstr(features.curl_libraries, features.tls_version));
+  int major, minor;
+  assert_int_equal(
+      sscanf(features.coding_libraries, "zlib/%d.%d", &major, &minor), 2);
+  assert_int_equal(strstr(features.coding_libraries, " brotli/") != NULL,
+                   (features.flags & ERRAND_FEATURE_BROTLI) != 0);
+  assert_int_equal(strstr(features.coding_libraries, " zstd/") != NULL,
+                   (features.flags & ERRAND_FEATURE_ZSTD) != 0);
 }
 
 /* 32, 33, 34: HTTP/2 is not spoken unasked where it loses bodies. */

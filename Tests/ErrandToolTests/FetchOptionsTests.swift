@@ -234,6 +234,5 @@ import Testing
             #expect(run.text.hasSuffix("Of several failed URLs or requests, the first one given counts.\n"))
             #expect(run.text.components(separatedBy: "EXIT CODES").count == 2)
         }
-        #expect(try ToolRun(["--version"]).text.split(separator: "\n").count == 1)
     }
 }

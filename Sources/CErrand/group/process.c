@@ -19,6 +19,8 @@
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 static errand_status process_status = ERRAND_INTERNAL;
 static const curl_version_info_data *curl_info;
+static const char *curl_libraries;
+static char coding_libraries[96];
 static bool no_atexit;
 static _Atomic int forked;
 
@@ -73,6 +75,9 @@ static CURLcode start_libcurl(void) {
 static void start(void) {
   curl_info = curl_version_info(CURLVERSION_NOW);
   keep_openssl_from_atexit();
+  /* Once: libcurl writes its text anew for each caller. */
+  curl_libraries = curl_version();
+  errand__coding_libraries(coding_libraries, sizeof coding_libraries);
   if (start_libcurl() != CURLE_OK) {
     process_status = ERRAND_SYSTEM;
     return;
@@ -149,4 +154,6 @@ void errand_features_read(errand_features *out) {
   out->tls_version = curl->ssl_version ? curl->ssl_version : "none";
   out->uv_version = uv_version_string();
   out->errand_version = ERRAND_VERSION;
+  out->curl_libraries = curl_libraries;
+  out->coding_libraries = coding_libraries;
 }

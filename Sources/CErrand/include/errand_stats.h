@@ -73,6 +73,12 @@ typedef struct errand_features {
   const char *ERRAND_NONNULL tls_version;
   const char *ERRAND_NONNULL uv_version;
   const char *ERRAND_NONNULL errand_version;
+  /* libcurl and all that it uses, such as "libcurl/8.14.1 OpenSSL/3.5.1 ...";
+     curl_version(3). */
+  const char *ERRAND_NONNULL curl_libraries;
+  /* What decodes bodies, in this form, which need not be what libcurl has:
+     zlib, and brotli and zstd where this library was built with them. */
+  const char *ERRAND_NONNULL coding_libraries;
 } errand_features;
 
 /* What runs here, asked at run time. Thread: any. */

@@ -1,6 +1,7 @@
 #include "transfer/decode.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
@@ -102,6 +103,19 @@ bool errand__coding_is_known(errand__coding coding) {
     break;
   }
   return false;
+}
+
+void errand__coding_libraries(char *out, size_t size) {
+  char brotli[32] = "", zstd[32] = "";
+#if HAS_BROTLI
+  uint32_t version = BrotliDecoderVersion();
+  snprintf(brotli, sizeof brotli, " brotli/%u.%u.%u", version >> 24,
+           version >> 12 & 0xfff, version & 0xfff);
+#endif
+#if HAS_ZSTD
+  snprintf(zstd, sizeof zstd, " zstd/%s", ZSTD_versionString());
+#endif
+  snprintf(out, size, "zlib/%s%s%s", zlibVersion(), brotli, zstd);
 }
 
 void errand__codings_add(errand__codings *codings, const char *value,

@@ -37,6 +37,10 @@ void errand__codings_add(errand__codings *codings, const char *value,
 /* Whether this build undoes the coding. */
 bool errand__coding_is_known(errand__coding coding);
 
+/* Writes which libraries undo codings here, asked at run time, such as
+   "zlib/1.2.13 brotli/1.0.9 zstd/1.5.4". */
+void errand__coding_libraries(char *out, size_t size);
+
 typedef struct errand__decoder errand__decoder;
 
 /*

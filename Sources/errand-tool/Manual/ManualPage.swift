@@ -16,7 +16,7 @@ struct ManualPage {
     private init(_ name: String, _ command: DeclaredCommand, of tool: DeclaredCommand, seeAlso: [String]) {
         fileName = "\(name).1"
         let subcommands = command.shownSubcommands
-        let version = ToolVersion.text.split(separator: "(")[0].trimmed
+        let version = ToolVersion.errand
         var page = ".TH \(Self.escaped(name.uppercased())) 1 \"\" \"\(Self.escaped(version))\" \"User commands\"\n"
         page += ".SH NAME\n\(Self.escaped(name)) \\- \(Self.escaped(Self.withoutPoint(command.abstract ?? "")))\n"
         page += ".SH SYNOPSIS\n\(Self.synopsis(name, command))\n"

@@ -24,4 +24,33 @@ import Testing
         let again = hash.update(Array("c".utf8))
         #expect(again && hash.digest() == SHA256.digest(of: Array("abc".utf8)))
     }
+
+    /// Where libcurl has no OpenSSL 3 the digests are the same: one written by either is read by the other.
+    @Test func withoutLibcryptoDigestsAreTheSame() throws {
+        let library = try #require(Libcrypto.loaded, "libcurl has loaded no OpenSSL 3")
+        for count in Array(0...130) + [1000, 4096, 65537] {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ count) }
+            let expected = library.digest(of: bytes)
+            // Blocks that come whole, in parts, and with what the block before left.
+            for size in [1, 7, 63, 64, 65, 100_000] {
+                guard var digest = SHA256(nil) else {
+                    Issue.record("no SHA-256")
+                    return
+                }
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    let isTaken = digest.update(Array(rest.prefix(size)))
+                    #expect(isTaken)
+                    rest = rest.dropFirst(size)
+                }
+                let soFar = digest.digest()
+                let whole = digest.finish()
+                #expect(soFar == expected && whole == expected, "\(count) bytes, \(size) at a time")
+            }
+        }
+    }
+
+    @Test func aLibraryThatIsNotLoadedIsNotUsed() {
+        #expect(Libcrypto(soname: "libcrypto.so.0") == nil)
+    }
 }
