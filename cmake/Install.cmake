@@ -1,17 +1,21 @@
-# Headers, both libraries, errand.pc and the CMake package Errand.
+# Headers, both libraries, errand.pc and the CMake package Errand. What a program
+# needs to run is the component `runtime`, the rest is `development`.
 include(CMakePackageConfigHelpers)
 set(ERRAND_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Errand)
 
 install(DIRECTORY Sources/CErrand/include/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/errand
+  COMPONENT development
   FILES_MATCHING PATTERN "*.h")
 # Two export sets: who links the shared library needs no libcurl package.
 install(TARGETS errand EXPORT ErrandTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS errand_static EXPORT ErrandStaticTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 foreach(set ErrandTargets ErrandStaticTargets)
-  install(EXPORT ${set} NAMESPACE Errand:: DESTINATION ${ERRAND_PACKAGE_DIR})
+  install(EXPORT ${set} NAMESPACE Errand::
+    DESTINATION ${ERRAND_PACKAGE_DIR} COMPONENT development)
 endforeach()
 
 configure_package_config_file(
@@ -24,7 +28,7 @@ write_basic_package_version_file(
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ErrandConfig.cmake
               ${PROJECT_BINARY_DIR}/ErrandConfigVersion.cmake
-  DESTINATION ${ERRAND_PACKAGE_DIR})
+  DESTINATION ${ERRAND_PACKAGE_DIR} COMPONENT development)
 
 # errand.pc finds the prefix from its own place, so a tree can be moved.
 file(RELATIVE_PATH ERRAND_PC_TO_PREFIX
@@ -32,4 +36,4 @@ file(RELATIVE_PATH ERRAND_PC_TO_PREFIX
 configure_file(${PROJECT_SOURCE_DIR}/cmake/errand.pc.in
   ${PROJECT_BINARY_DIR}/errand.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/errand.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
