@@ -46,6 +46,9 @@ typedef enum errand__curl_trait {
   ERRAND__CURL_TAKES_NO_CAPATH,
   /* Looks at an ended handle when nghttp2 drops its unsent HEADERS. */
   ERRAND__CURL_KEEPS_ENDED_STREAMS,
+  /* Has WebSocket for good, where it was built with it; an experiment before.
+   */
+  ERRAND__CURL_SPEAKS_WEBSOCKET,
   ERRAND__CURL_TRAITS
 } errand__curl_trait;
 

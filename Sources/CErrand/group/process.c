@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <uv.h>
+#include <string.h>
 
 #include "base/heap.h"
 #include "group/curl_traits.h"
@@ -113,6 +114,18 @@ bool errand__curl_has(int feature_bit) {
   return (info()->features & feature_bit) != 0;
 }
 
+static bool has_protocol(const char *name) {
+  for (const char *const *p = info()->protocols; *p; p++)
+    if (strcmp(*p, name) == 0)
+      return true;
+  return false;
+}
+
+bool errand__curl_has_websocket(void) {
+  return errand__curl_does(ERRAND__CURL_SPEAKS_WEBSOCKET) &&
+         has_protocol("ws") && has_protocol("wss");
+}
+
 bool errand__curl_http2_default(void) {
   return !errand__curl_does(ERRAND__CURL_ENDS_CUT_HTTP2_BODIES) &&
          errand__curl_has(CURL_VERSION_HTTP2);
@@ -145,6 +158,8 @@ void errand_features_read(errand_features *out) {
     out->flags |= ERRAND_FEATURE_HTTP2_DEFAULT;
   if (errand__curl_denied(curl->version_num))
     out->flags |= ERRAND_FEATURE_DENIED;
+  if (errand__curl_has_websocket())
+    out->flags |= ERRAND_FEATURE_WEBSOCKET;
   if (no_atexit)
     out->flags |= ERRAND_FEATURE_NO_ATEXIT;
 #ifndef NDEBUG

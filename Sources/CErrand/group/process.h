@@ -23,6 +23,9 @@ uint32_t errand__curl_version(void);
 /* Whether libcurl has a CURL_VERSION_* feature bit. */
 bool errand__curl_has(int feature_bit);
 
+/* Whether libcurl has WebSocket, in clear text and over TLS. */
+bool errand__curl_has_websocket(void);
+
 /* Whether HTTP/2 bodies can be trusted by default (8.2 and later). */
 bool errand__curl_http2_default(void);
 

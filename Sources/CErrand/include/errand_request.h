@@ -68,7 +68,18 @@ enum {
   ERRAND_REQUEST_NO_COOKIES = 32,
   /* Count the body's bytes and limits and drop them: the response has no body.
      Ignored where it is streamed. For load generators. */
-  ERRAND_REQUEST_DISCARD_BODY = 64
+  ERRAND_REQUEST_DISCARD_BODY = 64,
+  /* A WebSocket (RFC 6455): a GET of a ws or wss URL with a streamed response
+     and a streamed body of unknown length, and with the caller's
+     Sec-WebSocket-Key. libcurl adds the other fields of the handshake. The head
+     of a 101 is told like any other; from then on the body's bytes are the
+     frames of the server and the upload's are the caller's, as they are:
+     masking, checking and joining them is the caller's. Timeouts of silence and
+     in all and limits of the body end with the handshake. HTTP/1.1 alone, by
+     CONNECT where there is a proxy. Another status is a response without its
+     body, which libcurl does not read.
+     UNSUPPORTED_FEATURE without ERRAND_FEATURE_WEBSOCKET. */
+  ERRAND_REQUEST_WEBSOCKET = 128
 };
 
 /* body_length for "not known" and "to the end of the file". */

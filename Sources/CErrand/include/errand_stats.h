@@ -63,7 +63,10 @@ enum {
      the handler, so it should pass OPENSSL_INIT_NO_ATEXIT itself. */
   ERRAND_FEATURE_NO_ATEXIT = 1024,
   /* Debug builds of CErrand. */
-  ERRAND_FEATURE_DEBUG = 2048
+  ERRAND_FEATURE_DEBUG = 2048,
+  /* ERRAND_REQUEST_WEBSOCKET: libcurl >= 8.11 with ws and wss among its
+     protocols. */
+  ERRAND_FEATURE_WEBSOCKET = 4096
 };
 
 typedef struct errand_features {

@@ -221,7 +221,9 @@ bool errand__review_run(errand__loop *loop) {
       continue;
     /* A refusal that came before the end of the upload: libcurl has stopped
        sending, and would wait for ever for its own pause to end. */
-    bool refused = t->head_done && t->http_status >= 300;
+    bool refused =
+        t->head_done && (t->http_status >= 300 ||
+                         (errand__is_websocket(t) && t->http_status != 101));
     if (t->starved &&
         (refused || t->peer_gone || errand__source_is_ready(t->source))) {
       t->starved = false;

@@ -78,7 +78,7 @@ errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
   case ERRAND__SENDING:
     if (held)
       break;
-    if (t->upload_done && !t->starved)
+    if (t->upload_done && (!t->starved || errand__is_websocket(t)))
       status = consider(t->sent_ms, t->timeout_first_byte, now,
                         ERRAND_TIMEOUT_FIRST_BYTE, status, next);
     status = consider(t->activity_ms, t->timeout_idle, now, ERRAND_TIMEOUT_IDLE,

@@ -123,6 +123,11 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
 
 void errand__finish(errand__loop *loop, errand__transfer *t,
                     errand_status status, CURLcode code) {
+  /* What libcurl says of a response to a WebSocket's handshake that is no 101,
+     whose head it has given. */
+  if (code == CURLE_HTTP_RETURNED_ERROR && errand__is_websocket(t) &&
+      t->head_done)
+    code = CURLE_OK;
   bool held = t->head_held && t->slot && t->head_done && status == ERRAND_OK &&
               code == CURLE_OK;
   bool reported = !held || errand__head_release(t->slot);

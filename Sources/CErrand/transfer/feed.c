@@ -32,6 +32,10 @@ size_t errand__on_read(char *bytes, size_t size, size_t count, void *context) {
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
   size_t n = errand__source_read(t->source, bytes, size * count);
+  /* Nobody reads on: without its end the transfer would wait for the source. */
+  if (n == ERRAND__SOURCE_STARVED && errand__is_websocket(t) && t->head_done &&
+      (t->peer_gone || t->http_status != 101))
+    return 0;
   if (n == ERRAND__SOURCE_STARVED && t->peer_gone) {
     t->reason = peer_gone(slot);
     return CURL_READFUNC_ABORT;

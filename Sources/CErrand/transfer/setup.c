@@ -140,7 +140,8 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
   const errand_options *o = slot->options;
   setter s = {slot->easy, CURLE_OK};
   number(&s, CURLOPT_NOSIGNAL, 1);
-  pointer(&s, CURLOPT_PROTOCOLS_STR, "http,https");
+  pointer(&s, CURLOPT_PROTOCOLS_STR,
+          errand__curl_has_websocket() ? "http,https,ws,wss" : "http,https");
   pointer(&s, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   number(&s, CURLOPT_PATH_AS_IS, 1);
   /* From 8.3 on 30, which Digest's rounds count to; limits are the core's. */
@@ -229,6 +230,16 @@ static void set_digest(setter *s, errand__slot *slot,
   pointer(s, CURLOPT_PASSWORD, t->password);
   if (!t->may_http2)
     number(s, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+  slot->single_use = true;
+}
+
+/* libcurl does the handshake, by the HTTP of any upload, and then neither makes
+   nor reads frames (CURLWS_RAW_MODE): what it checks of them differs by
+   version. The handle serves this request alone. */
+static void set_websocket(setter *s, errand__slot *slot) {
+  number(s, CURLOPT_WS_OPTIONS, CURLWS_RAW_MODE);
+  number(s, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+  number(s, CURLOPT_HTTPPROXYTUNNEL, 1); /* RFC 6455 4.1 */
   slot->single_use = true;
 }
 
@@ -375,6 +386,8 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
     slot->single_use = true;
   if (t->username)
     set_digest(&s, slot, t);
+  if (errand__is_websocket(t))
+    set_websocket(&s, slot);
   if (slot->options->environment_proxy &&
       t->url_parts.secure != slot->secure_proxy) {
     pointer(&s, CURLOPT_PROXY,

@@ -155,6 +155,15 @@ bool errand__head_release(errand__slot *slot) {
   return tells_head(slot->transfer) ? report_head(slot) : true;
 }
 
+/* Behind a 101 there is no body: silence is no fault, nothing is encoded, and
+   what comes is the caller's to limit. */
+static void switch_protocols(errand__transfer *t) {
+  t->timeout_idle = t->timeout_total = 0;
+  t->limit_body_bytes = t->limit_decoded_bytes = INT64_MAX;
+  t->codings.count = 0;
+  t->content_length = -1;
+}
+
 static bool end_of_head(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   t->in_head = false;
@@ -166,6 +175,8 @@ static bool end_of_head(errand__slot *slot) {
     return true;
   }
   t->head_done = true;
+  if (errand__is_websocket(t) && t->http_status == 101)
+    switch_protocols(t);
   if (t->starved)
     errand__loop_review(slot->realm->loop, t);
   /* Whether libcurl answers the challenge it decides after this callback: the

@@ -151,8 +151,8 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   /* Digest's first round goes without the body. */
   bool asking = t->username && t->header_bytes == 0;
   t->without_body = asking && t->send >= ERRAND__SEND_CUSTOM;
-  t->upload_done =
-      asking || (!t->source && t->body_length <= ERRAND__SENT_AT_ONCE);
+  t->upload_done = asking || errand__is_websocket(t) ||
+                   (!t->source && t->body_length <= ERRAND__SENT_AT_ONCE);
   if (t->phase == ERRAND__RECEIVING)
     another_round(slot);
   if (t->phase == ERRAND__CONNECTING) {

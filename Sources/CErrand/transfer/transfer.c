@@ -12,9 +12,9 @@
 #include "transfer/validate.h"
 
 #define DEFAULT_CREDIT 262144u
-/* "Expect:" and "Content-Type:", which keep libcurl from adding its own, and
-   the options' Accept-Encoding. */
-#define EXTRA_HEADERS 3
+/* "Expect:", "Content-Type:" and "Transfer-Encoding:", which keep libcurl from
+   adding its own, and the options' Accept-Encoding. */
+#define EXTRA_HEADERS 4
 
 static bool method_is(errand_bytes method, const char *name) {
   return method.length == strlen(name) &&
@@ -109,6 +109,7 @@ static void place_headers(errand__transfer *t, errand_bytes block,
                           char **cursor) {
   static char no_expect[] = "Expect:";
   static char no_type[] = "Content-Type:";
+  static char no_coding[] = "Transfer-Encoding:";
   size_t count = 0;
   size_t position = 0;
   errand_bytes line;
@@ -137,6 +138,11 @@ static void place_headers(errand__transfer *t, errand_bytes block,
     chain(t, nodes, &count, no_expect);
   if (t->send == ERRAND__SEND_MEMORY && !facts->content_type)
     chain(t, nodes, &count, no_type);
+  /* What goes up behind a 101 has no framing of HTTP. */
+  if (errand__is_websocket(t)) {
+    chain(t, nodes, &count, no_coding);
+    return;
+  }
   /* A request without fields of its own takes the list that its slot has
      already. The options outlive the request. */
   if (count > 0 && options->accept_encoding[0] && !facts->accept_encoding)
@@ -163,6 +169,8 @@ static void copy_numbers(errand__transfer *t, const errand_request *r) {
 
 static bool may_http2(const errand__transfer *t,
                       const errand_options *options) {
+  if (errand__is_websocket(t))
+    return false;
   if (!options->http2 || (!t->url_parts.secure && !options->prior_knowledge))
     return false;
   /* With prior knowledge there is no other way: uploads by a file or a source

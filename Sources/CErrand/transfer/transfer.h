@@ -165,6 +165,10 @@ errand_status errand__transfer_create(const errand_request *request,
                                       errand_options *options,
                                       errand__transfer **out);
 
+static inline bool errand__is_websocket(const errand__transfer *t) {
+  return (t->flags & ERRAND_REQUEST_WEBSOCKET) != 0;
+}
+
 /* Whether it may be sent again where no byte of a response has come. */
 static inline bool errand__may_replay(const errand__transfer *t) {
   return t->idempotent || (t->flags & ERRAND_REQUEST_ALLOW_REPLAY) != 0;

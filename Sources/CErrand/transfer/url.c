@@ -160,8 +160,11 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
     return ERRAND_INVALID_URL;
   bool http = scheme == 7 && strncasecmp(text, "http", 4) == 0;
   bool https = scheme == 8 && strncasecmp(text, "https", 5) == 0;
-  *out = (errand__url){.secure = https,
-                       .port = https ? 443 : 80,
+  bool ws = scheme == 5 && strncasecmp(text, "ws", 2) == 0;
+  bool wss = scheme == 6 && strncasecmp(text, "wss", 3) == 0;
+  *out = (errand__url){.secure = https || wss,
+                       .websocket = ws || wss,
+                       .port = https || wss ? 443 : 80,
                        .length = length,
                        .host_at = scheme};
 
@@ -180,10 +183,11 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
     if (c == '#' && out->length == length)
       out->length = i;
   }
-  if (!http && !https)
+  if (!http && !https && !ws && !wss)
     return ERRAND_UNSUPPORTED_SCHEME;
   errand_status status =
       parse_authority(text + scheme, authority - scheme, host, out);
+  out->plain &= !out->websocket; /* errand__root_create knows http alone */
   out->target = authority;
   /* RFC 9112 3.2.1; of "?" libcurl from 8.10 on would make "/". */
   out->adds_slash = authority >= out->length || text[authority] != '/';

@@ -9,7 +9,8 @@
 /* The URL to send: what was given without its fragment, with the host that is
    looked up where that is written in another way, and with a path. */
 typedef struct errand__url {
-  bool secure;      /* https */
+  bool secure;      /* https, wss */
+  bool websocket;   /* ws, wss */
   bool literal;     /* the host is an IP address */
   bool plain;       /* no user, and a host that libcurl takes as it is */
   bool respelled;   /* the host is written in another way */

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "group/process.h"
+
 /* Far above what any server takes; keeps sums from overflowing. */
 #define LIMIT_MAX ((int64_t) 1 << 50)
 #define METHOD_LENGTH_MAX 64
@@ -214,6 +216,25 @@ static errand_status check_authentication(const errand_request *r,
   return headers->authorization ? ERRAND_INVALID_HEADER : ERRAND_OK;
 }
 
+/* What ERRAND_REQUEST_WEBSOCKET asks for. */
+static errand_status check_websocket(const errand_request *r,
+                                     const errand__url *url) {
+  if (!(r->flags & ERRAND_REQUEST_WEBSOCKET))
+    return url->websocket ? ERRAND_UNSUPPORTED_SCHEME : ERRAND_OK;
+  if (!url->websocket)
+    return ERRAND_UNSUPPORTED_SCHEME;
+  if (!errand__curl_has_websocket())
+    return ERRAND_UNSUPPORTED_FEATURE;
+  if (r->method.length > 0 &&
+      (r->method.length != 3 || memcmp(r->method.data, "GET", 3) != 0))
+    return ERRAND_INVALID_METHOD;
+  if (r->body_kind != ERRAND_BODY_STREAM ||
+      r->body_length != ERRAND_LENGTH_UNKNOWN)
+    return ERRAND_INVALID_BODY;
+  return r->flags & ERRAND_REQUEST_STREAM_RESPONSE ? ERRAND_OK
+                                                   : ERRAND_INVALID_OPTION;
+}
+
 errand_status errand__request_check(const errand_request *r, char *host,
                                     errand__url *url,
                                     errand__header_facts *headers) {
@@ -236,8 +257,11 @@ errand_status errand__request_check(const errand_request *r, char *host,
   if (status != ERRAND_OK)
     return status;
   if ((int) r->priority < ERRAND_PRIORITY_DEFAULT ||
-      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~127u))
+      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~255u))
     return ERRAND_INVALID_OPTION;
+  status = check_websocket(r, url);
+  if (status != ERRAND_OK)
+    return status;
   status = check_authentication(r, headers);
   if (status != ERRAND_OK)
     return status;
