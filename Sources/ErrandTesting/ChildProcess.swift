@@ -3,7 +3,7 @@ import Foundation
 
 /// A child whose standard input and output are a socket that we hold, so that it learns of our end however we end.
 /// Foundation's Process would let other children inherit its pipes and keep them open.
-final class ChildProcess: @unchecked Sendable {
+package final class ChildProcess: @unchecked Sendable {
     // Both are read and written under `lock` only.
     private enum State {
         case running(pid: pid_t, socket: Int32)
@@ -13,7 +13,7 @@ final class ChildProcess: @unchecked Sendable {
     private var pending: [UInt8] = []
     private let lock = NSLock()
 
-    init(_ path: String) throws {
+    package init(_ path: String) throws {
         var sockets: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &sockets) == 0 else {
@@ -44,7 +44,7 @@ final class ChildProcess: @unchecked Sendable {
     }
 
     /// The next line of its output without the line feed; nil at the end. Blocks, and ``stop()`` waits for it.
-    func readLine() -> String? {
+    package func readLine() -> String? {
         lock.lock()
         defer { lock.unlock() }
         guard case .running(_, let socket) = state else { return nil }
@@ -63,7 +63,7 @@ final class ChildProcess: @unchecked Sendable {
     }
 
     /// Closes the socket, which the child takes as the order to end, and waits until it has.
-    func stop() {
+    package func stop() {
         lock.lock()
         let before = state
         state = .stopped

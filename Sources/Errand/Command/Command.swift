@@ -216,6 +216,9 @@ public struct CommandOptions: OptionSet, Sendable, Hashable {
     /// Count the bytes of the response's body and drop them. Not public: what reads a body, a cache for one, would take it
     /// for an empty one. For load generators, which read none.
     package static let discardsBody = CommandOptions(rawValue: 1 << 31)
+
+    /// The request is the handshake of a WebSocket, for which ``Client/webSocket(_:subprotocols:policy:overrides:)`` is.
+    static let webSocket = CommandOptions(rawValue: 1 << 30)
 }
 
 /// A name and an optional value of a URL's query.

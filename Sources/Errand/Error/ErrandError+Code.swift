@@ -16,6 +16,7 @@ extension ErrandError {
         case dependencyCycle, cacheMiss
         case diskFull, directoryMissing, fileAccessDenied, fileIsDirectory, fileExists, fileLocked
         case lengthMismatch, digestMismatch
+        case webSocketHandshakeFailed, webSocketProtocolError, webSocketMessageTooBig, webSocketClosed
 
         /// One lower-case sentence without a full stop.
         var text: String {
@@ -89,6 +90,10 @@ extension ErrandError {
             case .fileLocked: "another download writes the file"
             case .lengthMismatch: "the content is not as long as promised or expected"
             case .digestMismatch: "the content is not the one expected"
+            case .webSocketHandshakeFailed: "the server's answer does not open a WebSocket"
+            case .webSocketProtocolError: "the server broke the WebSocket protocol"
+            case .webSocketMessageTooBig: "a WebSocket message is too big"
+            case .webSocketClosed: "the WebSocket is closed"
             }
         }
     }

@@ -13,6 +13,7 @@ extension RequestDescription {
         if options.contains(.allowReplay) { request.flags |= UInt32(ERRAND_REQUEST_ALLOW_REPLAY) }
         if options.contains(.withoutCookies) { request.flags |= UInt32(ERRAND_REQUEST_NO_COOKIES) }
         if options.contains(.discardsBody) { request.flags |= UInt32(ERRAND_REQUEST_DISCARD_BODY) }
+        if options.contains(.webSocket) { request.flags |= UInt32(ERRAND_REQUEST_WEBSOCKET) }
         if delivery == .streamed { request.flags |= UInt32(ERRAND_REQUEST_STREAM_RESPONSE) }
         if !reports.isEmpty { request.flags |= reports.cFlags }
         switch authentication {
@@ -32,7 +33,8 @@ extension RequestDescription {
 
     @inline(__always)
     private func withText<Result>(_ request: inout errand_request, _ body: (inout errand_request) -> Result) -> Result {
-        var url = url
+        // Elsewhere its scheme is that of the handshake, http or https, for policies and origins to go by.
+        var url = options.contains(.webSocket) ? "ws" + url.dropFirst(4) : url
         return url.withUTF8 { url in
             request.url = errand_bytes(url)
             return headers.bytes.withUnsafeBufferPointer { headers in

@@ -1,0 +1,20 @@
+/// First in, first out, in amortised constant time: one array is filled while the other one, reversed, is emptied.
+struct TwoStackQueue<Element> {
+    private var incoming: [Element] = []
+    private var outgoing: [Element] = []
+
+    var isEmpty: Bool { incoming.isEmpty && outgoing.isEmpty }
+
+    mutating func append(_ element: Element) {
+        incoming.append(element)
+    }
+
+    /// The oldest element; `nil` where there is none.
+    mutating func popFirst() -> Element? {
+        if outgoing.isEmpty {
+            outgoing = incoming.reversed()
+            incoming = []
+        }
+        return outgoing.popLast()
+    }
+}

@@ -1,0 +1,95 @@
+import Synchronization
+
+/// An open WebSocket (RFC 6455); see ``Client/webSocket(_:subprotocols:policy:overrides:)``.
+///
+/// A sequence of messages, to be read by one iterator at a time: `nil` after a close frame of the server, whose code is in
+/// ``closure``; ``ErrandError`` after any other end. Pings are answered while messages are read, or fit into
+/// ``WebSocketPolicy/maximumUnreadBytes``. A socket without a reference is closed with 1001 (going away).
+public final class WebSocket: AsyncSequence, Sendable {
+    /// A whole message.
+    public typealias Element = WebSocketMessage
+
+    private let session: WebSocketSession
+
+    /// The server's answer to the handshake.
+    public let head: Response
+    /// The subprotocol that the server chose; `nil`: none.
+    public let subprotocol: String?
+
+    init(_ session: WebSocketSession, head: Response, subprotocol: String?) {
+        self.session = session
+        self.head = head
+        self.subprotocol = subprotocol
+    }
+
+    deinit {
+        session.abandon()
+    }
+
+    /// How it was closed; `nil` while it is open, and where it ended otherwise.
+    public var closure: WebSocketClosure? {
+        if case .success(let closure)? = session.inbox.ending { closure } else { nil }
+    }
+
+    /// Sends a message; waits while ``WebSocketPolicy/maximumUnsentBytes`` are unsent. Throws
+    /// ``ErrandError/webSocketClosed``, what the socket ended with, or `CancellationError`, and then sends nothing.
+    public func send(_ message: WebSocketMessage) async throws {
+        switch message {
+        case .text(let text): try await session.send(.text, text.utf8)
+        case .binary(let bytes): try await session.send(.binary, bytes)
+        }
+    }
+
+    /// Sends a message without waiting; for closures, on any thread. Messages keep the order of the calls. Throws
+    /// ``ErrandError/queueFull`` while ``WebSocketPolicy/maximumUnsentBytes`` are unsent, ``ErrandError/webSocketClosed``, or
+    /// what the socket ended with, and then sends nothing.
+    public func enqueue(_ message: WebSocketMessage) throws(ErrandError) {
+        switch message {
+        case .text(let text): try session.enqueue(.text, text.utf8)
+        case .binary(let bytes): try session.enqueue(.binary, bytes)
+        }
+    }
+
+    /// Sends a ping with at most 125 bytes; a longer one is ``ErrandError/invalidArgument``.
+    public func ping(_ payload: [UInt8] = []) async throws {
+        guard payload.count <= 125 else {
+            throw ErrandError.invalidArgument.with(message: "a ping has 125 bytes at most")
+        }
+        try await session.send(.ping, payload)
+    }
+
+    /// Sends a close frame and lets nothing follow it; returns when the server has answered, or
+    /// ``WebSocketPolicy/closeTimeout`` has passed. Messages that come meanwhile are kept for the reader. Throws
+    /// ``ErrandError/invalidArgument`` for a code that may not be sent or a reason above 123 bytes of UTF-8.
+    public func close(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") async throws {
+        await session.close(try Self.closure(code, reason))
+    }
+
+    /// Sends a close frame as ``close(_:reason:)`` does, and does not wait for the server's; for closures, on any thread.
+    public func beginClose(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") throws(ErrandError) {
+        session.beginClose(try Self.closure(code, reason))
+    }
+
+    private static func closure(_ code: WebSocketCloseCode, _ reason: String) throws(ErrandError) -> WebSocketClosure {
+        guard code.isSendable, reason.utf8.count <= 123 else {
+            throw ErrandError.invalidArgument.with(message: "no close frame may have that code or so long a reason")
+        }
+        return WebSocketClosure(code: code, reason: reason)
+    }
+
+    /// Reads on where the last iterator stopped.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let socket: WebSocket
+
+        /// The next message; `nil` after a close frame. Throws ``ErrandError``; `CancellationError` where the task was
+        /// cancelled, which leaves the socket open, or the request stopped.
+        public mutating func next() async throws -> WebSocketMessage? {
+            try await socket.session.inbox.next()
+        }
+    }
+
+    /// Reads on where the last iterator stopped.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(socket: self)
+    }
+}

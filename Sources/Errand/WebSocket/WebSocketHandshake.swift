@@ -1,0 +1,79 @@
+import FoundationEssentials
+import HTTPTypes
+
+/// The fields of the opening handshake (RFC 6455 4) that libcurl leaves to its caller.
+struct WebSocketHandshake: Sendable {
+    let key: String
+    let subprotocols: [String]
+
+    /// With 16 random bytes.
+    init(subprotocols: [String]) {
+        self.init(key: Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString(), subprotocols)
+    }
+
+    init(key: String, _ subprotocols: [String]) {
+        self.key = key
+        self.subprotocols = subprotocols
+    }
+
+    /// What the server has to answer.
+    var accept: String {
+        Data(SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
+    }
+
+    /// The fields that the engine and libcurl write (RFC 6455 4.1).
+    private static let owned: [HTTPField.Name] = [
+        .connection, .upgrade, .secWebSocketAccept, .secWebSocketExtensions, .secWebSocketKey, .secWebSocketProtocol,
+        .secWebSocketVersion,
+    ]
+
+    /// Throws ``ErrandError/invalidHeader`` for a field that a caller may not set.
+    static func check(_ fields: HTTPFields) throws(ErrandError) {
+        if let name = owned.first(where: { fields[$0] != nil }) {
+            throw ErrandError.invalidHeader.with(
+                message: "\(name.rawName) of a WebSocket's handshake is the engine's; subprotocols are an argument")
+        }
+    }
+
+    /// Adds the fields of the request. Throws ``ErrandError/invalidHeader``.
+    func add(to fields: inout HTTPFields) throws(ErrandError) {
+        guard Set(subprotocols).count == subprotocols.count, subprotocols.allSatisfy(Self.isToken) else {
+            throw ErrandError.invalidHeader.with(message: "subprotocols are tokens that differ from each other")
+        }
+        fields[.secWebSocketKey] = key
+        if !subprotocols.isEmpty { fields[.secWebSocketProtocol] = subprotocols.joined(separator: ", ") }
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && HTTPField.Name(text) != nil
+    }
+
+    /// The subprotocol that the server chose. Throws ``ErrandError/webSocketHandshakeFailed``.
+    func check(_ head: Response) throws(ErrandError) -> String? {
+        func failed(_ message: String) -> ErrandError {
+            .webSocketHandshakeFailed.with(message: message, response: head)
+        }
+        guard head.statusCode == 101 else { throw failed("the status is not 101") }
+        guard head.header(.upgrade)?.lowercased() == "websocket" else { throw failed("no Upgrade: websocket") }
+        let tokens = head.header(.connection)?.lowercased().split(separator: ",") ?? []
+        guard tokens.contains(where: { $0.trimmed == "upgrade" }) else { throw failed("no Connection: Upgrade") }
+        guard head.header(.secWebSocketAccept) == accept else {
+            throw failed("Sec-WebSocket-Accept is wrong")
+        }
+        guard head.headers[.secWebSocketExtensions] == nil else { throw failed("an extension that was not asked for") }
+        let chosen = head.headers[values: .secWebSocketProtocol]
+        guard chosen.count <= 1, chosen.allSatisfy(subprotocols.contains) else {
+            throw failed("a subprotocol that was not asked for")
+        }
+        return chosen.first
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        var text = self
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+}
