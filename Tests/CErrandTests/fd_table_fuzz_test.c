@@ -32,6 +32,7 @@ typedef struct socket_model {
   unsigned want; /* libcurl's interest */
   int owner;     /* of the interest, or the last one */
   bool connecting;
+  bool held; /* not to be read, whatever libcurl's interest */
 } socket_model;
 
 typedef struct registration {
@@ -74,6 +75,11 @@ typedef struct world {
 
 static void *owner_of(world *w, int index) {
   return &w->owners[index];
+}
+
+/* What libcurl may be told of. */
+static unsigned told(const socket_model *s) {
+  return s->held ? s->want & ~(unsigned) ERRAND__FD_IN : s->want;
 }
 
 static registration *find(world *w, uint64_t identity) {
@@ -225,10 +231,21 @@ static void open_foreign(world *w) {
   watch(w, fd, ERRAND__FD_IN);
 }
 
+/* Its transfer is paused, or goes on. */
+static void hold(world *w, int fd) {
+  socket_model *s = &w->sockets[fd];
+  s->held = !s->held && s->want != 0;
+  w->refused = false;
+  bool ok = errand__fd_hold(&w->table, fd, s->held);
+  CHECK(w, ok != w->refused);
+  if (!ok)
+    discard(w, s->owner);
+}
+
 /* libcurl's step on one socket. */
 static void use(world *w, int fd) {
   socket_model *s = &w->sockets[fd];
-  uint64_t choice = random_below(&w->random, 8);
+  uint64_t choice = random_below(&w->random, 9);
   if (s->kind == CLOSED)
     return;
   if (s->kind == STRANGER) {
@@ -260,10 +277,13 @@ static void use(world *w, int fd) {
     /* And may be read from before it is wanted for that. */
     s->connecting = false;
     errand__fd_connected(&w->table, fd);
+  } else if (choice == 8 && !s->connecting) {
+    hold(w, fd);
   } else if (choice == 1) {
     close_told(w, fd);
   } else if (choice < 4) {
     s->want = 0;
+    s->held = false;
     errand__fd_unwatch(&w->table, fd);
   } else {
     /* A kept connection is taken up by a request of its own shard. */
@@ -316,15 +336,15 @@ static void check_verdict(world *w, const event *e, errand__fd_verdict verdict,
       CHECK(w, s->kind == CLOSED || s->kind == STRANGER);
       break;
     }
-    CHECK(w, s->want != 0);
+    CHECK(w, told(s) != 0);
     CHECK(w, owner == owner_of(w, s->owner));
     CHECK(w, wanted != 0);
-    CHECK(w, (wanted & ~s->want) == 0);
+    CHECK(w, (wanted & ~told(s)) == 0);
     break;
   case ERRAND__FD_HUNG_UP:
     CHECK(w, !stale);
     CHECK(w, s->kind == OURS);
-    CHECK(w, s->want == 0);
+    CHECK(w, told(s) == 0);
     CHECK(w, owner == owner_of(w, s->owner));
     break;
   case ERRAND__FD_IGNORE:
@@ -360,11 +380,11 @@ static void check_all(world *w) {
   for (int fd = 0; fd < NUMBERS; fd++) {
     const socket_model *s = &w->sockets[fd];
     ours += s->kind == OURS;
-    if (s->kind == CLOSED || s->kind == STRANGER || s->want == 0)
+    if (s->kind == CLOSED || s->kind == STRANGER || told(s) == 0)
       continue;
     const registration *r = find(w, s->identity);
     CHECK(w, r != NULL);
-    CHECK(w, (r->armed & s->want) == s->want);
+    CHECK(w, (r->armed & told(s)) == told(s));
     const errand__fd_entry *entry = &w->table.entries[fd];
     CHECK(w, entry->registered);
     CHECK(w, r->key == (((uint64_t) entry->generation << 32) | (uint32_t) fd));

@@ -27,6 +27,8 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
          "hostile_http2_test: uploads_beside_digest_end"},
     [ERRAND__CURL_SPINS_WHILE_PAUSED] =
         {0x080400, 0x081000, "#21643", "pitfalls_test: a_paused_request_rests"},
+    [ERRAND__CURL_LISTENS_WHILE_PAUSED] = {0x080500, 0x080600, "8e2d7b9fa4",
+                                           "hang_up_test: a_paused_response"},
     [ERRAND__CURL_BORROWS_BUFFERS] =
         {0x080700, 0, "476adfeac0",
          "receive_buffer_test: large_buffers_cost_nothing_per_request"},

@@ -32,6 +32,9 @@ typedef enum errand__curl_trait {
   /* Takes turns without end where curl_easy_pause stops a transfer that has
      more to read; not where the write callback does. */
   ERRAND__CURL_SPINS_WHILE_PAUSED,
+  /* Wants each connected socket for reading, also where the transfer is
+     paused. */
+  ERRAND__CURL_LISTENS_WHILE_PAUSED,
   /* Borrows one receive buffer per multi handle, in place of one per transfer.
    */
   ERRAND__CURL_BORROWS_BUFFERS,

@@ -242,12 +242,14 @@ bool errand__review_run(errand__loop *loop) {
       /* Between two connections, about to send again: errand__on_ready comes
          back to it. */
       t->paused_bits = 0;
+      errand__shard_hold(t->slot);
       continue;
     }
     if (code != CURLE_OK) {
       errand__finish(loop, t, ERRAND_OK, code);
       continue;
     }
+    errand__shard_hold(t->slot);
     errand__shard_touch(t->slot->shard);
     errand__deadline_set(loop, t);
   }

@@ -74,6 +74,16 @@ static void disown(errand__fd_table *table, errand__fd_entry *entry) {
   entry->ours = entry->connecting = entry->hung_up = false;
 }
 
+/* Takes down libcurl's interest, and what follows from it. */
+static void ask(errand__fd_entry *entry, unsigned directions) {
+  entry->asked = (uint8_t) directions;
+  if (directions == 0)
+    entry->held = false;
+  if (entry->held)
+    directions &= ~(unsigned) ERRAND__FD_IN;
+  entry->want = (uint8_t) directions;
+}
+
 /* Tells the kernel what is wanted, healing what the table has wrong. */
 static bool arm(errand__fd_table *table, errand__fd_entry *entry, int fd) {
   errand__fd_operation operation =
@@ -103,10 +113,10 @@ bool errand__fd_opened(errand__fd_table *table, int fd, const void *owner) {
     return false;
   disown(table, entry);
   forget(entry);
-  if (entry->owner != owner) {
+  entry->held = false;
+  if (entry->owner != owner)
     entry->owner = NULL;
-    entry->want = 0;
-  }
+  ask(entry, entry->owner ? entry->asked : 0);
   entry->ours = entry->connecting = true;
   entry->may_speak = false;
   entry->identity = table->kernel.identity(table->kernel.context, fd);
@@ -134,7 +144,20 @@ void errand__fd_closing(errand__fd_table *table, int fd) {
   deregister(table, entry, fd);
   disown(table, entry);
   entry->owner = NULL;
+  ask(entry, 0);
+}
+
+/* A connection that libcurl does not listen to is watched for its peer's end.
+   Returns: false where the kernel refuses: then its end shows when libcurl
+   looks at it. */
+static bool watch_idle(errand__fd_table *table, errand__fd_entry *entry,
+                       int fd) {
+  if (entry->registered && (entry->armed & ERRAND__FD_IN))
+    return true;
+  entry->want = ERRAND__FD_IN;
+  bool watched = arm(table, entry, fd);
   entry->want = 0;
+  return watched;
 }
 
 bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
@@ -151,16 +174,33 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
   }
   entry->owner = owner;
   entry->hung_up = false;
-  entry->want = (uint8_t) want;
-  if (entry->connecting && (want & ERRAND__FD_IN)) {
+  ask(entry, want);
+  want = entry->want; /* 0 where reading is held */
+  if (entry->connecting && (entry->asked & ERRAND__FD_IN)) {
     entry->connecting = false;
-  } else if (!entry->connecting && entry->ours && entry->registered &&
+  } else if (want && !entry->connecting && entry->ours && entry->registered &&
              (entry->armed & want) == want) {
     return true;
   }
+  if (want == 0)
+    return watch_idle(table, entry, fd);
   if (entry->registered && entry->armed == want)
     return true;
   return arm(table, entry, fd);
+}
+
+bool errand__fd_hold(errand__fd_table *table, int fd, bool held) {
+  errand__fd_entry *entry = find(table, fd);
+  if (!entry || entry->held == held)
+    return true;
+  entry->held = held;
+  /* Without interest there is nothing to hold, or to take up again. What the
+     kernel was told stays until an event comes that nobody wants. */
+  if (held || entry->asked == 0) {
+    ask(entry, entry->asked);
+    return true;
+  }
+  return errand__fd_watch(table, fd, entry->asked, entry->owner);
 }
 
 void errand__fd_connected(errand__fd_table *table, int fd) {
@@ -169,23 +209,11 @@ void errand__fd_connected(errand__fd_table *table, int fd) {
     entry->connecting = false;
 }
 
-/* An idle connection is watched for its peer's end. Returns: false where the
-   kernel refuses: then its end shows when libcurl looks at it. */
-static bool watch_idle(errand__fd_table *table, errand__fd_entry *entry,
-                       int fd) {
-  if (entry->registered && (entry->armed & ERRAND__FD_IN))
-    return true;
-  entry->want = ERRAND__FD_IN;
-  bool watched = arm(table, entry, fd);
-  entry->want = 0;
-  return watched;
-}
-
 bool errand__fd_unwatch(errand__fd_table *table, int fd) {
   errand__fd_entry *entry = find(table, fd);
   if (!entry)
     return false;
-  entry->want = 0;
+  ask(entry, 0);
   if (!entry->ours || entry->connecting) {
     deregister(table, entry, fd);
     entry->owner = NULL;
@@ -229,7 +257,7 @@ static void drop(errand__fd_table *table, errand__fd_entry *entry) {
   disown(table, entry);
   forget(entry);
   entry->owner = NULL;
-  entry->want = 0;
+  ask(entry, 0);
 }
 
 void errand__fd_purge(errand__fd_table *table, const void *owner) {

@@ -41,13 +41,15 @@ typedef struct errand__fd_entry {
   void *owner;         /* whom libcurl's interest belongs to; NULL: no one */
   uint64_t identity;   /* while connecting */
   uint32_t generation; /* of the registration; half of the key */
-  uint8_t want;        /* libcurl's interest */
+  uint8_t asked;       /* libcurl's interest */
+  uint8_t want;        /* that, less reading while it is held */
   uint8_t armed;       /* the kernel's */
   bool registered;
   bool ours;       /* opened through errand__fd_opened */
   bool connecting; /* ours; neither connected nor wanted for reading yet */
   bool hung_up;    /* idle, and the peer is gone */
   bool may_speak;  /* the peer may send unasked: HTTP/2 */
+  bool held;       /* libcurl is not to read, whatever its interest */
 } errand__fd_entry;
 
 typedef struct errand__fd_table {
@@ -94,6 +96,11 @@ void errand__fd_closing(errand__fd_table *table, int fd);
    Returns: false when out of memory or the kernel refuses. */
 bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
                       void *owner);
+
+/* Readability is not told to libcurl while it is held, though libcurl wants it:
+   ERRAND__CURL_LISTENS_WHILE_PAUSED. Ends with libcurl's interest, too.
+   Returns: false when the kernel refuses. */
+bool errand__fd_hold(errand__fd_table *table, int fd, bool held);
 
 /* It is connected: libcurl may read a whole response before it asks for
    readability. Only where libcurl tells of each socket that it closes. */

@@ -47,7 +47,20 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
     slot->fd = fd;
   if (!errand__fd_watch(fds, fd, (unsigned) what, shard))
     shard->broken = true; /* -1 here would end every transfer unseen */
+  if (slot)
+    errand__shard_hold(slot);
   return 0;
+}
+
+void errand__shard_hold(errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  if (slot->fd < 0 || !errand__curl_does(ERRAND__CURL_LISTENS_WHILE_PAUSED))
+    return;
+  bool paused = t->paused_bits > 0 && (t->paused_bits & CURLPAUSE_RECV);
+  /* Other streams need the connection read; nobody knows before the head. */
+  bool shared = t->may_http2 && t->http_major != 1;
+  if (!errand__fd_hold(&slot->realm->loop->fds, slot->fd, paused && !shared))
+    slot->shard->broken = true;
 }
 
 static int on_timer(CURLM *multi, long timeout_ms, void *context) {

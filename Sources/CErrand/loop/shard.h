@@ -14,6 +14,7 @@
 #include "loop/loop.h"
 
 struct errand__origin;
+struct errand__slot;
 
 /* Idle easy handles are found by their options in one of so many lists. */
 #define ERRAND__SLOT_LISTS_LOG2 5
@@ -95,6 +96,11 @@ void errand__shard_connected(errand__shard *shard);
 
 /* Has those look again. */
 void errand__shard_nudge(errand__shard *shard);
+
+/* libcurl's interest in the connection of a slot in use, or its pause, has
+   changed: what libcurl must not read while it is paused is not told to it
+   (ERRAND__CURL_LISTENS_WHILE_PAUSED). */
+void errand__shard_hold(struct errand__slot *slot);
 
 /* It may have messages. */
 void errand__shard_touch(errand__shard *shard);

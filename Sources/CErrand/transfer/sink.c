@@ -299,14 +299,15 @@ static bool is_streamed(const errand__transfer *t) {
 }
 
 /* libcurl keeps what it has just given, and gives it again. */
-static size_t hold_back(errand__transfer *t) {
-  t->paused_bits |= CURLPAUSE_RECV;
+static size_t hold_back(errand__slot *slot) {
+  slot->transfer->paused_bits |= CURLPAUSE_RECV;
+  errand__shard_hold(slot);
   return CURL_WRITEFUNC_PAUSE;
 }
 
-static size_t pause_body(errand__transfer *t) {
-  t->out_of_credit = true;
-  return hold_back(t);
+static size_t pause_body(errand__slot *slot) {
+  slot->transfer->out_of_credit = true;
+  return hold_back(slot);
 }
 
 /* Has a payload with room for the body. */
@@ -406,7 +407,7 @@ static size_t decode_body(errand__slot *slot, const char *bytes, size_t n) {
     if (t->body_bytes >= t->limit_decoded_bytes)
       return give_up(t, ERRAND_LIMIT_DECODED_BYTES);
     slot->decoded_ahead += n - input.left;
-    return pause_body(t);
+    return pause_body(slot);
   }
   if (status == ERRAND_OK)
     return n;
@@ -436,9 +437,9 @@ static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
   if (t->head_held && !errand__head_release(slot))
     return give_up(t, ERRAND_OUT_OF_MEMORY);
   if (t->paused)
-    return hold_back(t);
+    return hold_back(slot);
   if (is_streamed(t) && t->credit <= 0 && !slot->decoder)
-    return pause_body(t);
+    return pause_body(slot);
   if (!t->body_begun) {
     errand_status status = begin_body(slot, n, &room);
     if (status != ERRAND_OK)
