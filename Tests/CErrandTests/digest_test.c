@@ -262,11 +262,14 @@ static void the_first_round_has_its_first_byte_time(void **state) {
    trailers. */
 static void a_challenge_with_trailers(void **state) {
   test_rig *rig = *state;
-  RIG_ON(rig, "/",
-         ERRAND_FAULT_STEP_SEND(CHALLENGE
-                                "Transfer-Encoding: chunked\r\n\r\n4\r\nxxxx"
-                                "\r\n0\r\nX-Sum: 1\r\n\r\n"),
-         ERRAND_FAULT_STEP(READ_HEAD), ERRAND_FAULT_STEP_SEND(OK));
+  /* In turn, on one connection or another (ERRAND__CURL_LEAKS_TRAILERS). */
+  for (int i = 0; i < 2; i++) {
+    RIG_ON(rig, "/",
+           ERRAND_FAULT_STEP_SEND(CHALLENGE
+                                  "Transfer-Encoding: chunked\r\n\r\n4\r\nxxxx"
+                                  "\r\n0\r\nX-Sum: 1\r\n\r\n"));
+    RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  }
   errand_request request = digest("GET", rig_url(rig, "/"), "a", "b");
   const test_result *result = rig_run(rig, &request);
   rig_expect_response(result, 200, "ok");

@@ -1,4 +1,5 @@
 /* What a response becomes: heads, bodies, trailers, encodings, bookkeeping. */
+#include "group/curl_traits.h"
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 
@@ -73,6 +74,25 @@ static void trailers_come_apart_from_the_head(void **state) {
                       "X-Sum: 9\r\nX-Other: z\r\n");
   assert_false(
       bytes_contain(errand_payload_head(result->end.payload), "X-Sum"));
+}
+
+/* Not of one connection where libcurl forgets the trailers of the one before;
+   that nothing is left of them is LeakSanitizer's and the rig's to see. */
+static void trailers_on_one_connection(void **state) {
+  test_rig *rig = *state;
+#define WITH_TRAILER                                                           \
+  ERRAND_FAULT_STEP_SEND(OK "Transfer-Encoding: chunked\r\n\r\n"               \
+                            "2\r\nab\r\n0\r\nX-Sum: 9\r\n\r\n")
+  RIG_ON(rig, "/", WITH_TRAILER);
+  for (int i = 0; i < 4; i++) {
+    const test_result *result = rig_get(rig, rig_url(rig, "/"));
+    rig_expect_response(result, 200, "ab");
+    assert_string_equal(
+        bytes_text(errand_payload_trailers(result->end.payload)),
+        "X-Sum: 9\r\n");
+  }
+  assert_int_equal(rig_counts(rig).connections,
+                   errand__curl_does(ERRAND__CURL_LEAKS_TRAILERS) ? 4 : 1);
 }
 
 static void a_body_may_end_with_the_connection(void **state) {
@@ -285,6 +305,7 @@ int main(void) {
       RIG_TEST_ONE_LOOP(responses_without_a_body),
       RIG_TEST(interim_responses_are_passed_over),
       RIG_TEST(trailers_come_apart_from_the_head),
+      RIG_TEST_ONE_LOOP(trailers_on_one_connection),
       RIG_TEST(a_body_may_end_with_the_connection),
       RIG_TEST(bodies_of_nginx),
       RIG_TEST(redirects_are_not_followed),

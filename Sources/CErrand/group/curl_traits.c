@@ -29,6 +29,14 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
         {0x080400, 0x081000, "#21643", "pitfalls_test: a_paused_request_rests"},
     [ERRAND__CURL_LISTENS_WHILE_PAUSED] = {0x080500, 0x080600, "8e2d7b9fa4",
                                            "hang_up_test: a_paused_response"},
+    [ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS] =
+        {0x080500, 0x080700, "ad051e1cbe",
+         "digest_test: an_endless_challenge_ends"},
+    [ERRAND__CURL_LEAKS_TRAILERS] =
+        {0, 0x080600, "d7b6ce64ce",
+         "response_test: trailers_on_one_connection"},
+    [ERRAND__CURL_LEAVES_PIPES] = {0x080500, 0x080800, "43eb798da0, fd0d2ed74a",
+                                   "fork_test: descriptors_are_closed_on_exec"},
     [ERRAND__CURL_BORROWS_BUFFERS] =
         {0x080700, 0, "476adfeac0",
          "receive_buffer_test: large_buffers_cost_nothing_per_request"},

@@ -35,6 +35,13 @@ typedef enum errand__curl_trait {
   /* Wants each connected socket for reading, also where the transfer is
      paused. */
   ERRAND__CURL_LISTENS_WHILE_PAUSED,
+  /* Does not count the chunks of a body that it keeps to itself. */
+  ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS,
+  /* Forgets to free a response's trailers where its connection has another
+     response. */
+  ERRAND__CURL_LEAKS_TRAILERS,
+  /* Lets exec inherit the pipes that wake its multi handles. */
+  ERRAND__CURL_LEAVES_PIPES,
   /* Borrows one receive buffer per multi handle, in place of one per transfer.
    */
   ERRAND__CURL_BORROWS_BUFFERS,

@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "group/curl_traits.h"
 #include "group/process.h"
+#include "transfer/tcp_read.h"
 
 /*
  * What a TLS alert of the peer means, told by OpenSSL's words ("... tlsv13
@@ -158,6 +159,29 @@ static bool is_cut(const errand__slot *slot) {
   curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
   curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
   return length > received;
+}
+
+void errand__wire_begin(errand__slot *slot) {
+  if (errand__curl_does(ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS))
+    slot->read_with_head = errand__tcp_read(slot->fd);
+}
+
+bool errand__wire_limit_passed(const errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  curl_off_t wire = 0;
+  if (t->codings.count == 0 && !t->head_held)
+    return t->body_bytes > t->limit_body_bytes;
+  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
+  /* An ignored body of chunks by what the socket gave: their sizes count, too,
+     and TLS. */
+  if (t->head_held && t->content_length < 0 && t->http_major == 1 &&
+      errand__curl_does(ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS)) {
+    uint64_t now = errand__tcp_read(slot->fd);
+    if (now > slot->read_with_head &&
+        now - slot->read_with_head > (uint64_t) t->limit_body_bytes)
+      return true;
+  }
+  return wire > t->limit_body_bytes;
 }
 
 errand_status errand__check_complete(errand__slot *slot) {

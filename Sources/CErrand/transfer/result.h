@@ -31,7 +31,10 @@ void errand__addresses(CURL *easy, char *out);
  */
 errand_status errand__check_complete(errand__slot *slot);
 
-/* Whether more came than limit_body_bytes allows; sink.c. */
+/* A head has come whose body libcurl may keep to itself. */
+void errand__wire_begin(errand__slot *slot);
+
+/* Whether more came than limit_body_bytes allows. */
 bool errand__wire_limit_passed(const errand__slot *slot);
 
 /* Moves the head into a new payload with room for a body; sink.c.

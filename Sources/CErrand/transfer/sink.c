@@ -187,6 +187,8 @@ static bool end_of_head(errand__slot *slot) {
       t->username &&
       (t->http_status == 401 ||
        ((t->without_body || t->counted_http2) && t->http_status < 300));
+  if (t->head_held)
+    errand__wire_begin(slot);
   return tells_head(t) && !t->head_held ? report_head(slot) : true;
 }
 
@@ -216,6 +218,15 @@ static bool continues_nothing(errand__transfer *t, const char *line) {
   bool first = t->first_field;
   t->first_field = false;
   return first && (line[0] == ' ' || line[0] == '\t');
+}
+
+static void begin_trailers(errand__slot *slot) {
+  slot->transfer->trailers_begun = true;
+  if (slot->transfer->http_major != 1 ||
+      !errand__curl_does(ERRAND__CURL_LEAKS_TRAILERS))
+    return;
+  curl_easy_setopt(slot->easy, CURLOPT_FORBID_REUSE, 1L);
+  slot->single_use = true;
 }
 
 size_t errand__on_header(char *bytes, size_t size, size_t count,
@@ -251,7 +262,8 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   }
   if (++t->header_count > t->limit_header_count)
     return give_up(t, ERRAND_LIMIT_HEADER_COUNT);
-  t->trailers_begun |= t->head_done;
+  if (t->head_done && !t->trailers_begun)
+    begin_trailers(slot);
   if (!t->head_done && !same_length(t, bytes, n))
     return give_up(t, ERRAND_MALFORMED_RESPONSE);
   if (t->head_done && !t->head_sent && !t->payload &&
@@ -267,15 +279,6 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   return scratch_append(&slot->scratch, bytes, n)
              ? n
              : give_up(t, ERRAND_OUT_OF_MEMORY);
-}
-
-bool errand__wire_limit_passed(const errand__slot *slot) {
-  const errand__transfer *t = slot->transfer;
-  curl_off_t wire = 0;
-  if (t->codings.count == 0 && !t->head_held)
-    return t->body_bytes > t->limit_body_bytes;
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
-  return wire > t->limit_body_bytes;
 }
 
 /* The first byte of the body: refuses what is known to be too long, and says

@@ -37,7 +37,8 @@ typedef struct errand__slot {
   /* Bytes that the decoder has of a chunk that was refused for want of credit,
      and that libcurl will give again. */
   size_t decoded_ahead;
-  const char *words; /* why the body cannot be decoded; NULL: it can */
+  const char *words;       /* why the body cannot be decoded; NULL: it can */
+  uint64_t read_with_head; /* of its connection, up to a head that is held */
   /* Applied beside the options. */
   errand__send send;
   bool shows_head; /* CURLOPT_HEADER, for its life */
