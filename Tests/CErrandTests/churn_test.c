@@ -36,6 +36,7 @@ static void one_group(int number) {
   test_collector collector;
   collector_init(&collector);
   errand_group_init init = {.loops = 1 + (uint32_t) (number % 4 == 0),
+                            .allow_denied_library = 1,
                             .on_records = collector_on_records,
                             .context = &collector};
   errand_group *group = NULL;

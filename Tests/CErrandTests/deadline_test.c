@@ -115,6 +115,7 @@ static void waiting_in_the_queue(void **state) {
   assert_int_equal(errand_group_destroy(rig->group), ERRAND_OK);
   errand_group_init init = {.loops = 1,
                             .in_flight_limit = 1,
+                            .allow_denied_library = 1,
                             .on_records = collector_on_records,
                             .context = &rig->collector};
   assert_int_equal(errand_group_create(&init, &rig->group), ERRAND_OK);

@@ -32,7 +32,8 @@ typedef struct socket_model {
   unsigned want; /* libcurl's interest */
   int owner;     /* of the interest, or the last one */
   bool connecting;
-  bool held; /* not to be read, whatever libcurl's interest */
+  bool lasting; /* libcurl's own, for its multi handle's life */
+  bool held;    /* not to be read, whatever libcurl's interest */
 } socket_model;
 
 typedef struct registration {
@@ -227,8 +228,13 @@ static void open_foreign(world *w) {
   int fd = open_number(w, FOREIGN);
   if (fd < 0)
     return;
-  w->sockets[fd].owner = (int) random_below(&w->random, OWNERS);
+  socket_model *s = &w->sockets[fd];
+  s->owner = (int) random_below(&w->random, OWNERS);
   watch(w, fd, ERRAND__FD_IN);
+  if (s->kind == FOREIGN && random_below(&w->random, 4) == 0) {
+    s->lasting = true;
+    errand__fd_keep(&w->table, fd);
+  }
 }
 
 /* Its transfer is paused, or goes on. */
@@ -254,7 +260,10 @@ static void use(world *w, int fd) {
     return;
   }
   if (s->kind == FOREIGN) {
-    if (choice < 3) {
+    if (s->lasting && choice < 4) {
+      s->want = 0;
+      errand__fd_unwatch(&w->table, fd);
+    } else if (choice < 3) {
       errand__fd_unwatch(&w->table, fd);
       close_number(w, fd);
     } else if (choice < 4) { /* the removal comes after the close */

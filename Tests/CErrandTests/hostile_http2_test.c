@@ -69,6 +69,13 @@ static void end_waiting(test_rig *rig, bool cancelled) {
 
 static void streams_that_wait_as_they_end(void **state) {
   test_rig *rig = *state;
+  /* There nothing is put onto a connection that allows no streams. */
+  if (errand__curl_does(ERRAND__CURL_DROPS_SHUT_CONNECTIONS)) {
+    get(rig, "/shut");
+    get(rig, "/r/7");
+    assert_int_equal(rig_stats(rig).connections_opened, 2);
+    return;
+  }
   for (int i = 0; i < 2; i++) {
     get(rig, "/shut");
     uint64_t opened = rig_stats(rig).connections_opened;

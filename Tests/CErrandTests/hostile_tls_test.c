@@ -1,4 +1,6 @@
 /* HTTP/1.1 over TLS, from a server that sends what nobody asked for. */
+#include <time.h>
+
 #include "support/hostile.h"
 #include "support/rig.h"
 
@@ -48,6 +50,21 @@ static void what_is_in_the_record_answers_nothing(void **state) {
   }
 }
 
+/* libcurl says goodbye to a connection that it does not keep, and closes it
+   once the server has, whether or not other requests have it look: the
+   descriptor is given back. */
+static void what_is_not_kept_is_closed(void **state) {
+  test_rig *rig = *state;
+  for (int i = 0; i < 10; i++)
+    rig_expect_response(get(rig, "/behind"), 200, "first");
+  for (int i = 0; rig_stats(rig).connections_open > 0; i++) {
+    if (i == 1000)
+      fail_msg("%llu connections are open after 10 s",
+               (unsigned long long) rig_stats(rig).connections_open);
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+  }
+}
+
 static void sound_responses_keep_the_connection(void **state) {
   test_rig *rig = *state;
   for (int i = 1; i <= 20; i++)
@@ -80,6 +97,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(what_is_in_the_record_answers_nothing),
+      TEST(what_is_not_kept_is_closed),
       TEST(sound_responses_keep_the_connection),
       TEST(nothing_waits_for_http1),
   };

@@ -239,6 +239,7 @@ static bool run_attempt(scenario play, uint64_t n) {
   errand_group_init init = {.loops = 2,
                             .shard_in_flight_limit = 16,
                             .origin_in_flight_limit = 40,
+                            .allow_denied_library = 1,
                             .on_records = collector_on_records,
                             .context = &a.collector};
   if (n > 0)

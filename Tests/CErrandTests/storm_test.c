@@ -216,6 +216,7 @@ static void set_up(storm *s, random_source *random) {
                             .in_flight_limit = 24,
                             .origin_in_flight_limit = 16,
                             .shard_in_flight_limit = 8,
+                            .allow_denied_library = 1,
                             .on_records = on_records,
                             .on_stopped = on_stopped,
                             .context = s};

@@ -21,8 +21,8 @@ static const char http_only[] = "#HttpOnly_";
  * The path that libcurl matches by, where it lists the one that was sent
  * (sanitize_cookie_path): quotes around it are left out (all of them, so that
  * a line reads the same when it was written again), and one that does not
- * begin with '/' is "/". It keeps an empty "Path=" as it is, and sends the
- * cookie to every path.
+ * begin with '/' is "/". An empty "Path=" it keeps as it is, and sends the
+ * cookie to every path (ERRAND__CURL_KEEPS_EMPTY_PATHS).
  */
 static const char *effective_path(char *path) {
   path += strspn(path, "\"");

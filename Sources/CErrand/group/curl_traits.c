@@ -48,6 +48,16 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
          "affinity_test: searches_for_connections_are_short"},
     [ERRAND__CURL_LEAVES_WAITING] =
         {0x080a00, 0, "#18017", "hostile_tls_test: nothing_waits_for_http1"},
+    [ERRAND__CURL_DROPS_SHUT_CONNECTIONS] =
+        {0x081000, 0, "b453a447ce",
+         "hostile_http2_test: streams_that_wait_as_they_end"},
+    [ERRAND__CURL_KEEPS_EMPTY_PATHS] = {0, 0x081200, "a093c93994",
+                                        "cookies_test: an_empty_path"},
+    [ERRAND__CURL_WATCHES_ITS_WAKE_UP] = {0x081400, 0, "9bc8b078eb",
+                                          "pitfalls_test: steady_state"},
+    [ERRAND__CURL_RESOLVES_TWICE] =
+        {0x081400, 0, "39036c9021",
+         "pitfalls_test: a_cold_host_is_resolved_a_few_times"},
     [ERRAND__CURL_TAKES_NO_CAPATH] = {0, 0x081500, "CURLOPT_CAPATH",
                                       "trust_test: a_file_is_trusted_alone"},
     [ERRAND__CURL_KEEPS_ENDED_STREAMS] =
@@ -60,8 +70,9 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
 
 static const errand__curl_denial denials[] = {
     {0x080900, 0x080900, "#14280",
-     "replay_test: streams_are_the_callers_to_send_again"},
-    {0x081500, 0x081500, "#22282", "pitfalls_test: steady_state"},
+     "hostile_tls_test: what_is_not_kept_is_closed"},
+    {0x081400, 0x081500, "HTTP/2 streams without an answer",
+     "hostile_test: the_promises_hold"},
 };
 
 #define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])

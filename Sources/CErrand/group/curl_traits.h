@@ -52,6 +52,14 @@ typedef enum errand__curl_trait {
   /* Leaves transfers that wait to share a connection (CURLOPT_PIPEWAIT) where
      they are when it turns out to be of HTTP/1.1. */
   ERRAND__CURL_LEAVES_WAITING,
+  /* Gives up an idle HTTP/2 connection whose server allows no streams. */
+  ERRAND__CURL_DROPS_SHUT_CONNECTIONS,
+  /* Sends a cookie with an empty "Path=" to every path. */
+  ERRAND__CURL_KEEPS_EMPTY_PATHS,
+  /* Wants its multi handle's wake-up descriptor while it has transfers. */
+  ERRAND__CURL_WATCHES_ITS_WAKE_UP,
+  /* Asks for IPv4 and IPv6 addresses in two calls of getaddrinfo. */
+  ERRAND__CURL_RESOLVES_TWICE,
   /* Takes a CAPATH of NULL for none; later ones for the built-in one. */
   ERRAND__CURL_TAKES_NO_CAPATH,
   /* Looks at an ended handle when nghttp2 drops its unsent HEADERS. */

@@ -89,4 +89,8 @@ void errand__origins_tend(errand__loop *loop, bool everything);
 /* Gives a transfer to libcurl; start.c. It ends at once on failure. */
 void errand__transfer_start(errand__loop *loop, errand__transfer *transfer);
 
+/* Hands it to libcurl once more where there was no descriptor for that. It may
+   end. */
+void errand__transfer_enter(errand__loop *loop, errand__transfer *transfer);
+
 #endif

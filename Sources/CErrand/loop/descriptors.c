@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "group/group.h"
+#include "loop/admission.h"
 #include "loop/finish.h"
 #include "loop/shard.h"
 
@@ -16,8 +17,9 @@
    whatever libcurl says: a resolver's getaddrinfo does not tell. */
 #define SHORT_MS 1000
 
-void errand__descriptors_refused(errand__transfer *t, int error) {
-  struct errand_group *group = t->slot->realm->loop->group;
+void errand__descriptors_refused(errand__loop *loop, errand__transfer *t,
+                                 int error) {
+  struct errand_group *group = loop->group;
   uint64_t all = UINT64_MAX >> (ERRAND__LOOPS_MAX - group->loop_count);
   t->reason = ERRAND_OUT_OF_DESCRIPTORS;
   t->descriptor_error = error;
@@ -45,23 +47,29 @@ static void tick_at(errand__loop *loop, uint64_t at_ms) {
     errand__wheel_add(&loop->wheel, &loop->descriptor_tick, at_ms);
 }
 
-bool errand__descriptors_retry(errand__loop *loop, errand__transfer *t) {
-  errand__slot *slot = t->slot;
-  /* Once it was ready to send, something may have been sent. */
-  if (t->reason != ERRAND_OUT_OF_DESCRIPTORS || t->connects > 0 ||
-      t->header_bytes > 0 || t->descriptor_tries >= TRIES)
-    return false;
+bool errand__descriptors_wait(errand__loop *loop, errand__transfer *t) {
   uint64_t pause = PAUSE_MS;
+  if (t->descriptor_tries >= TRIES)
+    return false;
   for (int i = 0; i < t->descriptor_tries; i++)
     pause *= 3;
   t->descriptor_tries++;
   t->awaits_descriptor = true;
+  t->retry_at_ms = loop->now_ms + pause;
+  tick_at(loop, t->retry_at_ms);
+  return true;
+}
+
+bool errand__descriptors_retry(errand__loop *loop, errand__transfer *t) {
+  errand__slot *slot = t->slot;
+  /* Once it was ready to send, something may have been sent. */
+  if (t->reason != ERRAND_OUT_OF_DESCRIPTORS || t->connects > 0 ||
+      t->header_bytes > 0 || !errand__descriptors_wait(loop, t))
+    return false;
   t->paused_bits = 0;
   slot->fd = -1;
   slot->error[0] = '\0';
   curl_multi_remove_handle(slot->shard->multi, slot->easy);
-  t->retry_at_ms = loop->now_ms + pause;
-  tick_at(loop, t->retry_at_ms);
   return true;
 }
 
@@ -77,23 +85,28 @@ void errand__descriptors_run(errand__loop *loop) {
     }
     t->awaits_descriptor = false;
     t->reason = ERRAND_OK;
-    if (curl_multi_add_handle(t->slot->shard->multi, t->slot->easy) != CURLM_OK)
+    if (!t->slot)
+      errand__transfer_enter(loop, t);
+    else if (curl_multi_add_handle(t->slot->shard->multi, t->slot->easy) !=
+             CURLM_OK)
       errand__finish(loop, t, ERRAND_OUT_OF_MEMORY, CURLE_OUT_OF_MEMORY);
   }
 }
 
-void errand__descriptors_describe(errand__slot *slot, errand_record *record) {
+void errand__descriptors_describe(const errand__transfer *t,
+                                  errand_record *record,
+                                  char text[static CURL_ERROR_SIZE]) {
   struct rlimit limit;
-  int error = slot->transfer->descriptor_error;
+  int error = t->descriptor_error;
   if (record->status != ERRAND_OUT_OF_DESCRIPTORS)
     return;
   record->os_error = error;
   if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
-    snprintf(slot->error, sizeof slot->error,
+    snprintf(text, CURL_ERROR_SIZE,
              "no descriptor is left of the %llu that this process may have "
              "(RLIMIT_NOFILE)",
              (unsigned long long) limit.rlim_cur);
   else
-    snprintf(slot->error, sizeof slot->error,
+    snprintf(text, CURL_ERROR_SIZE,
              "no descriptor is left in the whole system: see fs.file-max");
 }

@@ -11,8 +11,14 @@
 
 #include "transfer/slot.h"
 
-/* socket() has failed by that error number. Called inside libcurl. */
-void errand__descriptors_refused(errand__transfer *transfer, int error);
+/* socket() has failed by that error number, inside libcurl; or
+   curl_multi_init. */
+void errand__descriptors_refused(errand__loop *loop, errand__transfer *transfer,
+                                 int error);
+
+/* It could not enter libcurl for want of a descriptor. Returns: whether it is
+   tried again. */
+bool errand__descriptors_wait(errand__loop *loop, errand__transfer *transfer);
 
 /* libcurl has given the transfer up with an error. Returns: whether it is tried
    again; until then its easy handle is in no multi handle. */
@@ -25,8 +31,10 @@ void errand__descriptors_follow(errand__loop *loop);
 /* The moment has passed: those that wait connect again. */
 void errand__descriptors_run(errand__loop *loop);
 
-/* Says in the slot's text which limit was reached, and in the record which
-   error it was. */
-void errand__descriptors_describe(errand__slot *slot, errand_record *record);
+/* Says in `text` which limit was reached, and in the record which error it
+   was, where its status is OUT_OF_DESCRIPTORS. */
+void errand__descriptors_describe(const errand__transfer *transfer,
+                                  errand_record *record,
+                                  char text[static CURL_ERROR_SIZE]);
 
 #endif

@@ -71,7 +71,7 @@ static void deregister(errand__fd_table *table, errand__fd_entry *entry,
 static void disown(errand__fd_table *table, errand__fd_entry *entry) {
   if (entry->ours)
     table->open--;
-  entry->ours = entry->connecting = entry->hung_up = false;
+  entry->ours = entry->connecting = entry->hung_up = entry->lasting = false;
 }
 
 /* Takes down libcurl's interest, and what follows from it. */
@@ -178,8 +178,8 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
   want = entry->want; /* 0 where reading is held */
   if (entry->connecting && (entry->asked & ERRAND__FD_IN)) {
     entry->connecting = false;
-  } else if (want && !entry->connecting && entry->ours && entry->registered &&
-             (entry->armed & want) == want) {
+  } else if (want && !entry->connecting && (entry->ours || entry->lasting) &&
+             entry->registered && (entry->armed & want) == want) {
     return true;
   }
   if (want == 0)
@@ -187,6 +187,12 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
   if (entry->registered && entry->armed == want)
     return true;
   return arm(table, entry, fd);
+}
+
+void errand__fd_keep(errand__fd_table *table, int fd) {
+  errand__fd_entry *entry = find(table, fd);
+  if (entry && !entry->ours)
+    entry->lasting = true;
 }
 
 bool errand__fd_hold(errand__fd_table *table, int fd, bool held) {
@@ -214,6 +220,8 @@ bool errand__fd_unwatch(errand__fd_table *table, int fd) {
   if (!entry)
     return false;
   ask(entry, 0);
+  if (entry->lasting)
+    return false;
   if (!entry->ours || entry->connecting) {
     deregister(table, entry, fd);
     entry->owner = NULL;

@@ -49,6 +49,7 @@ typedef struct errand__fd_entry {
   bool connecting; /* ours; neither connected nor wanted for reading yet */
   bool hung_up;    /* idle, and the peer is gone */
   bool may_speak;  /* the peer may send unasked: HTTP/2 */
+  bool lasting;    /* libcurl's own, while its multi handle lives */
   bool held;       /* libcurl is not to read, whatever its interest */
 } errand__fd_entry;
 
@@ -96,6 +97,10 @@ void errand__fd_closing(errand__fd_table *table, int fd);
    Returns: false when out of memory or the kernel refuses. */
 bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
                       void *owner);
+
+/* It is libcurl's own, and is closed with its multi handle alone: it stays
+   registered while libcurl has no interest in it. Follows errand__fd_watch. */
+void errand__fd_keep(errand__fd_table *table, int fd);
 
 /* Readability is not told to libcurl while it is held, though libcurl wants it:
    ERRAND__CURL_LISTENS_WHILE_PAUSED. Ends with libcurl's interest, too.

@@ -100,7 +100,7 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   errand__realm *realm = slot->realm;
   errand__record_fill(slot, code, record);
   errand__name_socket(slot, code);
-  errand__descriptors_describe(slot, record);
+  errand__descriptors_describe(t, record, slot->error);
   complete_payload(slot, record->status != ERRAND_OK, record);
   give_up_held(t);
   bool named = may_be_named(loop, t);
@@ -119,6 +119,21 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   else
     errand__slot_give(slot, is_reusable(t, status, code, record));
   errand__counter_bump(&loop->counters.in_flight, (uint64_t) -1);
+}
+
+/* There was no descriptor for a multi handle: from 8.20 on it has to have one
+   to be woken by (dc9a03e855). */
+static void describe_unstarted(const errand__transfer *t,
+                               errand_record *record) {
+  char text[CURL_ERROR_SIZE] = "";
+  errand__descriptors_describe(t, record, text);
+  if (!text[0])
+    return;
+  record->payload = errand__payload_create(NULL, 0, NULL, 0);
+  if (record->payload && !errand__payload_set_text(&record->payload, text)) {
+    errand_payload_free(record->payload);
+    record->payload = NULL;
+  }
 }
 
 void errand__finish(errand__loop *loop, errand__transfer *t,
@@ -147,6 +162,8 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
     record->timings.queue = (t->started_ns - t->submitted_ns) / 1000;
     if (t->slot)
       leave_libcurl(loop, t, status, code, record);
+    else
+      describe_unstarted(t, record);
     /* libcurl counts to its last event, which may be long before a deadline. */
     uint64_t lasted = (uv_hrtime() - t->started_ns) / 1000;
     if (status != ERRAND_OK && record->timings.total < lasted)
@@ -226,7 +243,7 @@ static void fail_shard(errand__loop *loop, errand__shard *shard) {
   for (errand__list *l = loop->started.next; l != &loop->started;) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
     l = l->next;
-    if (t->slot->shard == shard)
+    if (t->slot && t->slot->shard == shard)
       errand__finish(loop, t, ERRAND_OUT_OF_MEMORY, CURLE_OUT_OF_MEMORY);
   }
   errand__shard_discard(shard);

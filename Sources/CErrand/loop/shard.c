@@ -49,6 +49,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
     shard->broken = true; /* -1 here would end every transfer unseen */
   if (slot)
     errand__shard_hold(slot);
+  else if (errand__curl_does(ERRAND__CURL_WATCHES_ITS_WAKE_UP))
+    errand__fd_keep(fds, fd);
   return 0;
 }
 
@@ -84,6 +86,9 @@ static int on_timer(CURLM *multi, long timeout_ms, void *context) {
   return 0;
 }
 
+/* CURLMOPT_QUICK_EXIT, which older headers lack (8.20.0). */
+#define MULTI_QUICK_EXIT ((CURLMoption) 21)
+
 static CURLM *make_multi(errand__shard *shard, uint32_t limit) {
   CURLM *multi = curl_multi_init();
   if (!multi)
@@ -97,6 +102,9 @@ static CURLM *make_multi(errand__shard *shard, uint32_t limit) {
   curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS,
                     (long) (limit + limit / 8 + 1));
   curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long) CURLPIPE_MULTIPLEX);
+  /* From 8.20 the threads that resolve are the multi handle's, whose end would
+     wait for them; unknown to versions before. */
+  (void) curl_multi_setopt(multi, MULTI_QUICK_EXIT, 1L);
   return multi;
 }
 

@@ -1,8 +1,11 @@
 /* From waiting to inside libcurl. */
+#include <errno.h>
+
 #include "base/heap.h"
 #include "group/group.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"
+#include "loop/descriptors.h"
 #include "loop/finish.h"
 #include "loop/progress.h"
 #include "loop/report.h"
@@ -15,8 +18,13 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   errand__realm *realm = errand__realm_for(loop, t->identity);
   errand__shard *shard = NULL;
   errand__slot *slot = NULL;
+  errno = 0;
   if (realm)
     shard = errand__shard_for(realm, t->origin);
+  if (realm && !shard && (errno == EMFILE || errno == ENFILE)) {
+    errand__descriptors_refused(loop, t, errno);
+    return ERRAND_OUT_OF_DESCRIPTORS;
+  }
   if (shard)
     slot = errand__slot_take(realm, options,
                              t->without_jar ? NULL : loop->group->jar);
@@ -48,9 +56,18 @@ void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
   t->heap_failures = errand__heap_failures();
   t->started_ms = t->connecting_ms = loop->now_ms;
   errand__counter_sub(&loop->group->queued, 1);
-  errand_status status = enter_libcurl(loop, t);
   t->phase = ERRAND__CONNECTING;
   errand__list_append(&loop->started, &t->link);
+  errand__transfer_enter(loop, t);
+}
+
+void errand__transfer_enter(errand__loop *loop, errand__transfer *t) {
+  errand_status status = enter_libcurl(loop, t);
+  if (status == ERRAND_OUT_OF_DESCRIPTORS &&
+      errand__descriptors_wait(loop, t)) {
+    errand__deadline_set(loop, t);
+    return;
+  }
   if (status != ERRAND_OK) {
     errand__finish(loop, t, status, CURLE_OK);
     return;

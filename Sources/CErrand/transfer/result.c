@@ -24,7 +24,11 @@ static errand_status alert_status(const errand__slot *slot) {
              : ERRAND_TLS_FAILED;
 }
 
+/* A proxy's refusal of CONNECT is CURLE_COULDNT_CONNECT since 8.20, and was
+   CURLE_RECV_ERROR. */
 static errand_status connect_status(const errand__slot *slot) {
+  if (strstr(slot->error, "CONNECT tunnel failed"))
+    return ERRAND_PROXY_FAILED;
   return slot->transfer->address_refused ? ERRAND_ADDRESS_REFUSED
                                          : ERRAND_CONNECT_FAILED;
 }
@@ -102,6 +106,10 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_SSL_CRL_BADFILE:
   case CURLE_SSL_CLIENTCERT:
     return ERRAND_TLS_CREDENTIALS;
+  case CURLE_BAD_FUNCTION_ARGUMENT: /* of a key that does not open: 8.20 */
+    return errand__is_connecting(t) && slot->options->client_certificate
+               ? ERRAND_TLS_CREDENTIALS
+               : ERRAND_INVALID_OPTION;
   case CURLE_GOT_NOTHING:
     return ERRAND_CONNECTION_LOST;
   case CURLE_SEND_ERROR:

@@ -75,19 +75,45 @@ static void set_callbacks(setter *s, errand__slot *slot) {
   pointer(s, CURLOPT_ERRORBUFFER, slot->error);
 }
 
+/* From 8.21 on a CAINFO of NULL means the built-in bundle, which libcurl would
+   parse for each connection, for a store that errand__trust_on_context puts
+   another in the place of. It gets this one certificate to parse, whose key
+   nobody has, and which ended in 2026. */
+static char nobody[] =
+    "-----BEGIN CERTIFICATE-----\n"
+    "MIIBdDCCARmgAwIBAgIUFGUClAAwh80TQso28tYT9Xs0DHswCgYIKoZIzj0EAwIw\n"
+    "DzENMAsGA1UEAwwEbm9uZTAeFw0yNjExMjMyMzE1MDVaFw0yNjExMjQyMzE1MDVa\n"
+    "MA8xDTALBgNVBAMMBG5vbmUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARZmCT9\n"
+    "tAk/dMT9hvSPWpV88CfpM7RpamXoriESAm3+mQ4Ro1mNJJ5j5xo033MuovWJ13mG\n"
+    "kpuBCfA6e+YQVLlEo1MwUTAdBgNVHQ4EFgQUfDoTUTv1Jfc6sJy8EUaLeqJ6WQgw\n"
+    "HwYDVR0jBBgwFoAUfDoTUTv1Jfc6sJy8EUaLeqJ6WQgwDwYDVR0TAQH/BAUwAwEB\n"
+    "/zAKBggqhkjOPQQDAgNJADBGAiEAslhqchFg1/TCpB8bTCgyfNL4Z/6RS8haPMPJ\n"
+    "d6KcWCkCIQDDgKV6Tw84o/yfVMnsnAjJUwtYX/XSiRMB9F8BiEu0/A==\n"
+    "-----END CERTIFICATE-----\n";
+
+static void set_no_roots(setter *s) {
+  if (errand__curl_does(ERRAND__CURL_TAKES_NO_CAPATH)) {
+    pointer(s, CURLOPT_CAINFO, NULL);
+    return;
+  }
+  struct curl_blob blob = {nobody, sizeof nobody - 1, CURL_BLOB_NOCOPY};
+  if (s->code == CURLE_OK)
+    s->code = curl_easy_setopt(s->easy, CURLOPT_CAINFO_BLOB, &blob);
+}
+
 static void set_tls(setter *s, const errand_options *o) {
   /* With a CAPATH the parsed bundle is not cached and every connection
      costs 20 ms, and its roots are trusted beside those of a CAINFO; from 8.21
      on NULL means the built-in one again. */
-  if (errand__curl_does(ERRAND__CURL_TAKES_NO_CAPATH)) {
-    const char *folder =
-        o->trust || o->ca_file ? NULL : errand__trust_built_in_folder();
+  const char *folder =
+      o->trust || o->ca_file ? NULL : errand__trust_built_in_folder();
+  if (folder || errand__curl_does(ERRAND__CURL_TAKES_NO_CAPATH)) {
     pointer(s, CURLOPT_CAPATH, folder);
     if (errand__curl_has(CURL_VERSION_HTTPS_PROXY))
       pointer(s, CURLOPT_PROXY_CAPATH, folder);
   }
   if (o->trust) {
-    pointer(s, CURLOPT_CAINFO, NULL);
+    set_no_roots(s);
     pointer(s, CURLOPT_SSL_CTX_DATA, o->trust);
     /* libcurl fills the store after the callback and keeps it for the next
        connections of the multi handle, which may be due a newer one. */

@@ -64,7 +64,7 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
                   address->protocol);
   if (fd < 0 && (errno == EMFILE || errno == ENFILE))
-    errand__descriptors_refused(slot->transfer, errno);
+    errand__descriptors_refused(loop, slot->transfer, errno);
   if (fd >= 0 && !errand__fd_opened(&loop->fds, fd, slot->shard)) {
     close(fd);
     slot->transfer->reason = ERRAND_OUT_OF_MEMORY;

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "group/curl_traits.h"
 #include "group/process.h"
 #include "transfer/openssl.h"
 
@@ -45,9 +44,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static errand__trust *built_in;
 
 static void look_up(void) {
-  /* From 8.21 on a CAPATH of NULL means the built-in one. */
   usable =
-      errand__curl_does(ERRAND__CURL_TAKES_NO_CAPATH) &&
       errand__openssl_find("X509_STORE_new", &openssl.store_new) &&
       errand__openssl_find("X509_STORE_free", &openssl.store_free) &&
       errand__openssl_find("X509_STORE_load_locations", &openssl.store_load) &&

@@ -35,7 +35,8 @@ static void on_records(void *context, errand_record *records, size_t count) {
 int main(int argc, char **argv) {
   errand_options_init how = {.insecure_accept_any_certificate = 1,
                              .insecure_accept_any_host_name = 1};
-  errand_group_init init = {.loops = 2, .on_records = on_records};
+  errand_group_init init = {
+      .loops = 2, .allow_denied_library = 1, .on_records = on_records};
   if (argc != 4)
     return 2;
   url = argv[1];
