@@ -117,12 +117,12 @@ static void a_childs_copy_does_not_make_the_loop_spin(void **state) {
   assert_int_equal(wait_for(child), 0);
 }
 
-/* What a spawned program must not inherit. */
 static bool is_pipe(int fd) {
   struct stat status;
   return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
+/* What a spawned program must not inherit. */
 static void descriptors_are_closed_on_exec(void **state) {
   test_rig *rig = *state;
   answer(rig);

@@ -33,7 +33,7 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
         {0x080500, 0x080700, "ad051e1cbe",
          "digest_test: an_endless_challenge_ends"},
     [ERRAND__CURL_LEAKS_TRAILERS] =
-        {0, 0x080600, "d7b6ce64ce",
+        {0x080000, 0x080600, "d7b6ce64ce",
          "response_test: trailers_on_one_connection"},
     [ERRAND__CURL_LEAVES_PIPES] = {0x080500, 0x080800, "43eb798da0, fd0d2ed74a",
                                    "fork_test: descriptors_are_closed_on_exec"},
