@@ -99,7 +99,10 @@ private struct Chat: Command {
             try server.on("/200", [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno")])
             try server.on("/401", [.send("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n")])
             try server.on("/302", [.send("HTTP/1.1 302 Found\r\nLocation: /ws\r\nContent-Length: 0\r\n\r\n")])
-            for path in ["accept", "protocol"] {
+            try server.on(
+                "/extension",
+                [.send(Self.answer("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "Sec-WebSocket-Extensions: x\r\n")), .stall])
+            for path in ["accept", "protocol", "extension"] {
                 await #expect(throws: ErrandError.webSocketHandshakeFailed) { try await open(client, path) }
             }
             for path in ["200", "401", "302"] {
@@ -164,7 +167,7 @@ private struct Chat: Command {
 
     @Test(.enabled(if: hasWebSocket)) func `fields of the handshake are the engine's`() async throws {
         try await with { client, server in
-            for name in ["Sec-WebSocket-Key", "Sec-WebSocket-Version", "Connection", "Upgrade"] {
+            for name in ["Sec-WebSocket-Key", "Sec-WebSocket-Version", "Connection", "Upgrade", "Content-Length"] {
                 let field = try #require(HTTPField.Name(name))
                 var overrides = RequestOverrides()
                 overrides.headers[field] = "x"

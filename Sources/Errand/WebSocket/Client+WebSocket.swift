@@ -24,8 +24,7 @@ extension Client {
     ) async throws -> WebSocket {
         let session = WebSocketSession(policy, client: self)
         var overrides = overrides ?? RequestOverrides()
-        try WebSocketHandshake.check(command.headers)
-        try WebSocketHandshake.check(overrides.headers)
+        for fields in [settings.headers, command.headers, overrides.headers] { try WebSocketHandshake.check(fields) }
         try handshake.add(to: &overrides.headers)
         overrides.body = .source(session.outbox, contentType: nil)
         overrides.options = overrides.options?.union(.webSocket)

@@ -21,17 +21,19 @@ struct WebSocketHandshake: Sendable {
         Data(SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }
 
-    /// The fields that the engine and libcurl write (RFC 6455 4.1).
-    private static let owned: [HTTPField.Name] = [
-        .connection, .upgrade, .secWebSocketAccept, .secWebSocketExtensions, .secWebSocketKey, .secWebSocketProtocol,
-        .secWebSocketVersion,
+    /// Fields that the handshake sets by itself (RFC 6455 4.1), or that would give a GET a body.
+    private static let owned: Set<String> = [
+        "connection", "upgrade", "content-length", "transfer-encoding", "te", "expect",
     ]
 
     /// Throws ``ErrandError/invalidHeader`` for a field that a caller may not set.
     static func check(_ fields: HTTPFields) throws(ErrandError) {
-        if let name = owned.first(where: { fields[$0] != nil }) {
-            throw ErrandError.invalidHeader.with(
-                message: "\(name.rawName) of a WebSocket's handshake is the engine's; subprotocols are an argument")
+        for field in fields {
+            let name = field.name.canonicalName
+            guard !owned.contains(name), !name.hasPrefix("sec-websocket-") else {
+                throw ErrandError.invalidHeader.with(
+                    message: "the handshake of a WebSocket sets \(field.name) by itself; subprotocols are an argument")
+            }
         }
     }
 
