@@ -63,6 +63,9 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
     [ERRAND__CURL_KEEPS_ENDED_STREAMS] =
         {0, 0, "on_stream_close",
          "hostile_http2_test: streams_that_wait_as_they_end"},
+    [ERRAND__CURL_READS_UNLOCKED_COOKIES] = {0x080b00, 0x081000,
+                                             "be39ed19a5, c278c508e2",
+                                             "cookies_test: everybody_at_once"},
     [ERRAND__CURL_SPEAKS_WEBSOCKET] =
         {0x080b00, 0, "8e1f5a0f8c",
          "websocket_test: bytes_go_both_ways_behind_101"},

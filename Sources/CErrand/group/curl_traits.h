@@ -64,6 +64,9 @@ typedef enum errand__curl_trait {
   ERRAND__CURL_TAKES_NO_CAPATH,
   /* Looks at an ended handle when nghttp2 drops its unsent HEADERS. */
   ERRAND__CURL_KEEPS_ENDED_STREAMS,
+  /* Writes the Cookie field from the jar's entries after it unlocked the jar.
+   */
+  ERRAND__CURL_READS_UNLOCKED_COOKIES,
   /* Has WebSocket for good, where it was built with it; an experiment before.
    */
   ERRAND__CURL_SPEAKS_WEBSOCKET,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "group/curl_traits.h"
 
 struct errand__jar {
   CURLSH *share;
@@ -13,6 +14,12 @@ struct errand__jar {
      what takes several steps (errand__jar_give_paths). */
   pthread_mutex_t locks[CURL_LOCK_DATA_LAST];
 };
+
+/* What a loop's thread keeps locked while libcurl runs. */
+static _Thread_local struct {
+  bool is_asked;
+  errand__jar *jar; /* NULL: nothing */
+} kept;
 
 static void lock(CURL *easy, curl_lock_data data, curl_lock_access access,
                  void *context) {
@@ -24,7 +31,21 @@ static void lock(CURL *easy, curl_lock_data data, curl_lock_access access,
 static void unlock(CURL *easy, curl_lock_data data, void *context) {
   errand__jar *jar = context;
   (void) easy;
-  pthread_mutex_unlock(&jar->locks[data]);
+  if (data == CURL_LOCK_DATA_COOKIE && kept.is_asked && !kept.jar)
+    kept.jar = jar; /* one turn of the recursive lock stays */
+  else
+    pthread_mutex_unlock(&jar->locks[data]);
+}
+
+void errand__jar_keep_locked(void) {
+  kept.is_asked = errand__curl_does(ERRAND__CURL_READS_UNLOCKED_COOKIES);
+}
+
+void errand__jar_release(void) {
+  kept.is_asked = false;
+  if (kept.jar)
+    pthread_mutex_unlock(&kept.jar->locks[CURL_LOCK_DATA_COOKIE]);
+  kept.jar = NULL;
 }
 
 static bool make_share(errand__jar *jar) {

@@ -27,6 +27,11 @@ void errand__jar_destroy(errand__jar *jar);
 
 /* Thread: any. */
 CURLSH *errand__jar_share(const errand__jar *jar);
+
+/* From here to the release, a jar that libcurl unlocks on this thread stays
+   locked where libcurl reads on (ERRAND__CURL_READS_UNLOCKED_COOKIES). */
+void errand__jar_keep_locked(void);
+void errand__jar_release(void);
 /* NULL: none. */
 const char *errand__jar_file(const errand__jar *jar);
 

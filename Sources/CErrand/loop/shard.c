@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "group/curl_traits.h"
 #include "group/group.h"
+#include "group/jar.h"
 #include "group/process.h"
 #include "loop/admission.h"
 #include "loop/commands.h"
@@ -300,10 +301,20 @@ static void check(errand__shard *shard, CURLMcode code) {
   errand__shard_touch(shard);
 }
 
-void errand__shard_socket(errand__shard *shard, int fd, unsigned directions) {
+static void act(errand__shard *shard, curl_socket_t fd, int directions) {
+  const errand__jar *jar = shard->realm->loop->group->jar;
   int running;
-  check(shard,
-        curl_multi_socket_action(shard->multi, fd, (int) directions, &running));
+  if (jar)
+    errand__jar_keep_locked();
+  CURLMcode code =
+      curl_multi_socket_action(shard->multi, fd, directions, &running);
+  if (jar)
+    errand__jar_release();
+  check(shard, code);
+}
+
+void errand__shard_socket(errand__shard *shard, int fd, unsigned directions) {
+  act(shard, fd, (int) directions);
 }
 
 bool errand__shards_kick(errand__loop *loop) {
@@ -314,13 +325,11 @@ bool errand__shards_kick(errand__loop *loop) {
   errand__list *l;
   while ((l = errand__list_pop(&now)) != NULL) {
     errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, kicked_link);
-    int running;
     any = true;
     shard->kick = false;
     if (shard->timer_at_ms <= loop->now_ms)
       shard->timer_at_ms = ERRAND__WHEEL_NEVER;
-    check(shard, curl_multi_socket_action(shard->multi, CURL_SOCKET_TIMEOUT, 0,
-                                          &running));
+    act(shard, CURL_SOCKET_TIMEOUT, 0);
   }
   return any;
 }
