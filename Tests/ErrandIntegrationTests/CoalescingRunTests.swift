@@ -21,7 +21,7 @@ private struct GetSlow: Command {
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<200 { group.addTask { try await client.run(GetSlow()) } }
                 let stopped = client.start(GetSlow())
-                try await waitUntil("201 requests run") { client.requests.count >= 201 }
+                try await waitUntil("201 requests to have joined") { client.coalescing.memberCount >= 201 }
                 stopped.stop()
                 #expect(await server.hasSeen(.init(requests: 1)))
                 server.release()

@@ -34,6 +34,8 @@ final class CoalescingTransport: Transport {
 
     /// How many transfers may be joined now.
     var count: Int { table.withLock { $0.shared.count } }
+    /// How many requests have a transfer here, their own or a shared one.
+    var memberCount: Int { table.withLock { $0.transfers.count } }
 
     func submit(
         _ description: RequestDescription, for receiver: TransferReceiver
