@@ -84,8 +84,9 @@ final class WebSocketSession: Sendable {
     // MARK: The one end
 
     private func end(_ ending: Result<WebSocketClosure, ErrandError>) {
-        inbox.finish(ending)
+        // First the queue to the server: a reader that hears of the end sends nothing more.
         if case .failure(let error) = ending { outbox.finish(nil, error) } else { outbox.finish(nil, .webSocketClosed) }
+        inbox.finish(ending)
     }
 
     /// Sends a close frame where none was sent, and ends the connection in ``WebSocketPolicy/closeTimeout`` at the latest.
@@ -174,10 +175,10 @@ final class WebSocketSession: Sendable {
     private func closeAtShutdown() async {
         do {
             while true { try await client.sleep(for: Timeouts.maximum) }
-        } catch let error as ErrandError where error == .shutDown {
+        } catch let error as ErrandError where error == .shutDown && client.isDraining {
             sendClose(WebSocketClosure(code: .goingAway, reason: ""))
         } catch {
-            // The session is over.
+            // The session is over, or is ended with all requests of the client.
         }
     }
 
