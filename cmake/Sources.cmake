@@ -45,6 +45,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/transfer/sockets.c
   Sources/CErrand/transfer/source.c
   Sources/CErrand/transfer/tcp_read.c
+  Sources/CErrand/transfer/tls_context.c
   Sources/CErrand/transfer/transfer.c
   Sources/CErrand/transfer/trust.c
   Sources/CErrand/transfer/url.c

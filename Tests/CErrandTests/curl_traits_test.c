@@ -72,7 +72,8 @@ static void denied_versions_have_an_end(void **state) {
   } table[] = {
       {0x075801, false}, {0x080500, false}, {0x0808ff, false},
       {0x080900, true},  {0x080901, false}, {0x080e01, false},
-      {0x081400, true},  {0x081500, true},  {0x081600, false},
+      {0x080f00, false}, {0x081000, true},  {0x081100, false},
+      {0x081400, false}, {0x081500, false}, {0x081600, false},
   };
   (void) state;
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)

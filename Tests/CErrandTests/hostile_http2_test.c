@@ -191,6 +191,36 @@ static void bodies_that_fill_a_buffer_end(void **state) {
   }
 }
 
+/* From 8.15 on OpenSSL reads ahead for libcurl. Two streams: the first to be
+   looked at reads until its 16 KB are full of the second's body; the second
+   reads its end, and no further. The first one's response is in OpenSSL by
+   then, and the socket, which is empty, says nothing of it. */
+static void what_is_read_ahead_ends(void **state) {
+  enum { ROUNDS = 20 };
+  test_rig *rig = *state;
+  uint64_t large = 1;
+  while (hostile_body_length(large) < 20000)
+    large++;
+  get(rig, "/r/1");
+  for (int i = 0; i < ROUNDS; i++) {
+    errand_request first = request_of("/hold");
+    first.flags = ERRAND_REQUEST_STREAM_RESPONSE | ERRAND_REQUEST_REPORT_EVENTS;
+    first.response_credit = 100000; /* below that of the 128 KB buffer */
+    first.timeout_total = 10000;
+    uint64_t first_id = rig_submit(rig, &first);
+    for (int wait = 0; collector_peek(&rig->collector, first_id).sent == 0;
+         wait++) {
+      assert_true(wait < 10000); /* 10 s for the request to be sent */
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    errand_request second = request_of(text("/w/%llx", (long long) large));
+    uint64_t second_id = rig_submit(rig, &second);
+    rig_expect_status(collector_wait(&rig->collector, second_id), ERRAND_OK);
+    rig_expect_status(collector_wait(&rig->collector, first_id), ERRAND_OK);
+  }
+  assert_int_equal(rig_stats(rig).connections_opened, 1);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -199,6 +229,7 @@ int main(void) {
       TEST(streams_that_began_leave_their_connection),
       TEST(uploads_beside_digest_end),
       TEST(bodies_that_fill_a_buffer_end),
+      TEST(what_is_read_ahead_ends),
   };
   return cmocka_run_group_tests_name("hostile_http2", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Timeout: 240 s */
 /* Pooled easy handles: what they bring to another multi handle, and how many
    there are. */
+#include "group/curl_traits.h"
 #include "support/dns_interposer.h"
 #include "support/rig.h"
 
@@ -136,12 +137,42 @@ static void handles_that_nobody_finds_are_few(void **state) {
     fail_msg("%d handles at once", most - before);
 }
 
+/* The response is paused as it waits for its upload's end, for want of credit.
+   libcurl 8.18.0 would hold the next transfer of the handle, before its
+   connection. */
+static void a_pause_ends_with_its_transfer(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  int before = made;
+  for (int i = 0; i < 10; i++) {
+    errand_request first = rig_request("POST", rig_url(rig, "/"));
+    first.flags = ERRAND_REQUEST_STREAM_RESPONSE;
+    first.response_credit = 1;
+    first.body_kind = ERRAND_BODY_STREAM;
+    first.body_length = ERRAND_LENGTH_UNKNOWN;
+    first.upload_credit = 1000;
+    first.timeout_total = 10000;
+    uint64_t id = rig_submit(rig, &first);
+    collector_wait_chunks(&rig->collector, id, 1);
+    if (!errand__curl_does(ERRAND__CURL_KEEPS_PAUSES))
+      errand_grant(rig->group, id, 100); /* others end it after its pause */
+    errand_upload_finish(rig->group, id);
+    rig_expect_status(collector_wait(&rig->collector, id), ERRAND_OK);
+    errand_request second = rig_request("GET", rig_url(rig, "/"));
+    second.flags = ERRAND_REQUEST_FRESH_CONNECTION;
+    second.timeout_total = 10000;
+    rig_expect_response(rig_run(rig, &second), 200, "ok");
+  }
+  assert_int_equal(made - before, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(overrides_outlive_the_multi_handle,
                                       set_up_cookies, rig_tear_down),
       RIG_TEST_ONE_LOOP(options_in_turn_find_their_handles),
       RIG_TEST_ONE_LOOP(handles_that_nobody_finds_are_few),
+      RIG_TEST_ONE_LOOP(a_pause_ends_with_its_transfer),
   };
   return cmocka_run_group_tests_name("slot", tests, NULL, NULL);
 }

@@ -48,11 +48,19 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
          "affinity_test: searches_for_connections_are_short"},
     [ERRAND__CURL_LEAVES_WAITING] =
         {0x080a00, 0, "#18017", "hostile_tls_test: nothing_waits_for_http1"},
+    [ERRAND__CURL_READS_AHEAD] =
+        {0x080f00, 0, "aea336aa23",
+         "hostile_http2_test: what_is_read_ahead_ends"},
     [ERRAND__CURL_DROPS_SHUT_CONNECTIONS] =
         {0x081000, 0, "b453a447ce",
          "hostile_http2_test: streams_that_wait_as_they_end"},
     [ERRAND__CURL_KEEPS_EMPTY_PATHS] = {0, 0x081200, "a093c93994",
                                         "cookies_test: an_empty_path"},
+    [ERRAND__CURL_HIDES_FAILED_NAMES] =
+        {0x081100, 0x081400, "store_negative_resolve",
+         "dns_test: what_waits_behind_a_name_that_fails_asks_no_more"},
+    [ERRAND__CURL_KEEPS_PAUSES] = {0x081200, 0x081300, "078b3031ea",
+                                   "slot_test: a_pause_ends_with_its_transfer"},
     [ERRAND__CURL_WATCHES_ITS_WAKE_UP] = {0x081400, 0, "9bc8b078eb",
                                           "pitfalls_test: steady_state"},
     [ERRAND__CURL_RESOLVES_TWICE] =
@@ -74,8 +82,8 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
 static const errand__curl_denial denials[] = {
     {0x080900, 0x080900, "#14280",
      "hostile_tls_test: what_is_not_kept_is_closed"},
-    {0x081400, 0x081500, "HTTP/2 streams without an answer",
-     "hostile_test: the_promises_hold"},
+    {0x081000, 0x081000, "7e91f24c73",
+     "pitfalls_test: backpressure_behind_a_decoder"},
 };
 
 #define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])

@@ -52,10 +52,16 @@ typedef enum errand__curl_trait {
   /* Leaves transfers that wait to share a connection (CURLOPT_PIPEWAIT) where
      they are when it turns out to be of HTTP/1.1. */
   ERRAND__CURL_LEAVES_WAITING,
+  /* Has OpenSSL read more records ahead than it asks for. */
+  ERRAND__CURL_READS_AHEAD,
   /* Gives up an idle HTTP/2 connection whose server allows no streams. */
   ERRAND__CURL_DROPS_SHUT_CONNECTIONS,
   /* Sends a cookie with an empty "Path=" to every path. */
   ERRAND__CURL_KEEPS_EMPTY_PATHS,
+  /* Says COULDNT_CONNECT where it remembers that a name has no address. */
+  ERRAND__CURL_HIDES_FAILED_NAMES,
+  /* Has the pause of one transfer hold the next one of the same handle. */
+  ERRAND__CURL_KEEPS_PAUSES,
   /* Wants its multi handle's wake-up descriptor while it has transfers. */
   ERRAND__CURL_WATCHES_ITS_WAKE_UP,
   /* Asks for IPv4 and IPv6 addresses in two calls of getaddrinfo. */

@@ -8,6 +8,7 @@
 #include "loop/admission.h"
 #include "loop/finish.h"
 #include "loop/shard.h"
+#include "transfer/slot.h"
 
 /* The first pause; each one after is three times as long. Other loops need a
    turn to close what is idle, and their peers one to do the same. */
@@ -66,7 +67,7 @@ bool errand__descriptors_retry(errand__loop *loop, errand__transfer *t) {
   if (t->reason != ERRAND_OUT_OF_DESCRIPTORS || t->connects > 0 ||
       t->header_bytes > 0 || !errand__descriptors_wait(loop, t))
     return false;
-  t->paused_bits = 0;
+  errand__slot_unpause(slot);
   slot->fd = -1;
   slot->error[0] = '\0';
   curl_multi_remove_handle(slot->shard->multi, slot->easy);

@@ -263,7 +263,7 @@ static bool retry_fresh(errand__loop *loop, errand__transfer *t) {
     t->reason = ERRAND_UPLOAD_NOT_REPLAYABLE;
     return false;
   }
-  t->paused_bits = 0;
+  errand__slot_unpause(slot);
   t->starved = false;
   slot->fd = -1;
   slot->error[0] = '\0';

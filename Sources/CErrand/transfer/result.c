@@ -27,10 +27,16 @@ static errand_status alert_status(const errand__slot *slot) {
 /* A proxy's refusal of CONNECT is CURLE_COULDNT_CONNECT since 8.20, and was
    CURLE_RECV_ERROR. */
 static errand_status connect_status(const errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
   if (strstr(slot->error, "CONNECT tunnel failed"))
     return ERRAND_PROXY_FAILED;
-  return slot->transfer->address_refused ? ERRAND_ADDRESS_REFUSED
-                                         : ERRAND_CONNECT_FAILED;
+  /* No socket: it is the name that failed, a moment ago. */
+  if (!t->opened && !t->address_refused &&
+      errand__curl_does(ERRAND__CURL_HIDES_FAILED_NAMES))
+    return errand__options_proxy(slot->options, t->url_parts.secure)[0]
+               ? ERRAND_PROXY_FAILED
+               : ERRAND_RESOLVE_FAILED;
+  return t->address_refused ? ERRAND_ADDRESS_REFUSED : ERRAND_CONNECT_FAILED;
 }
 
 /* 7.88.1 says CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken

@@ -8,6 +8,7 @@
 #include "group/process.h"
 #include "loop/admission.h"
 #include "transfer/slot.h"
+#include "transfer/tls_context.h"
 #include "transfer/source.h"
 
 /* DEFAULT_CONNECT_TIMEOUT of lib/connect.h. */
@@ -76,7 +77,7 @@ static void set_callbacks(setter *s, errand__slot *slot) {
 }
 
 /* From 8.21 on a CAINFO of NULL means the built-in bundle, which libcurl would
-   parse for each connection, for a store that errand__trust_on_context puts
+   parse for each connection, for a store that errand__on_tls_context puts
    another in the place of. It gets this one certificate to parse, whose key
    nobody has, and which ended in 2026. */
 static char nobody[] =
@@ -114,15 +115,17 @@ static void set_tls(setter *s, const errand_options *o) {
   }
   if (o->trust) {
     set_no_roots(s);
-    pointer(s, CURLOPT_SSL_CTX_DATA, o->trust);
     /* libcurl fills the store after the callback and keeps it for the next
        connections of the multi handle, which may be due a newer one. */
     number(s, CURLOPT_CA_CACHE_TIMEOUT, 0);
-    if (s->code == CURLE_OK)
-      s->code = curl_easy_setopt(s->easy, CURLOPT_SSL_CTX_FUNCTION,
-                                 errand__trust_on_context);
   } else {
     text_if(s, CURLOPT_CAINFO, o->ca_file);
+  }
+  if (errand__changes_tls_context(o)) {
+    pointer(s, CURLOPT_SSL_CTX_DATA, o);
+    if (s->code == CURLE_OK)
+      s->code = curl_easy_setopt(s->easy, CURLOPT_SSL_CTX_FUNCTION,
+                                 errand__on_tls_context);
   }
   text_if(s, CURLOPT_SSLCERT, o->client_certificate);
   text_if(s, CURLOPT_SSLKEY, o->client_key);
@@ -370,8 +373,19 @@ static bool wants_fresh(const errand__slot *slot, const errand__transfer *t) {
           errand__curl_does(ERRAND__CURL_LOSES_CLEAR_HTTP2));
 }
 
+void errand__slot_unpause(errand__slot *slot) {
+  slot->transfer->paused_bits = 0;
+  if (!errand__curl_does(ERRAND__CURL_KEEPS_PAUSES))
+    return;
+  /* To set a limit resets its state (Curl_rlimit_init), the pause included;
+     curl_easy_pause needs a connection. */
+  curl_easy_setopt(slot->easy, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) 0);
+  curl_easy_setopt(slot->easy, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t) 0);
+}
+
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   setter s = {slot->easy, CURLE_OK};
+  errand__slot_unpause(slot);
   set_share(&s, slot, t);
   set_url(&s, slot, t);
   set_resolve(&s, slot);

@@ -176,14 +176,11 @@ void errand__trust_prepare(errand__trust *trust, uint64_t now_ms) {
   pthread_mutex_unlock(&trust->parsing);
 }
 
-CURLcode errand__trust_on_context(CURL *easy, void *ssl_context,
-                                  void *context) {
-  errand__trust *trust = context;
-  (void) easy;
+bool errand__trust_give(errand__trust *trust, void *ssl_context) {
   pthread_mutex_lock(&trust->taking);
   if (trust->store)
     openssl.set1_cert_store(ssl_context, trust->store);
   bool ok = trust->store != NULL;
   pthread_mutex_unlock(&trust->taking);
-  return ok ? CURLE_OK : CURLE_SSL_CACERT_BADFILE;
+  return ok;
 }

@@ -2,12 +2,11 @@
  * Trusted roots, parsed once for all that name the same file. libcurl keeps a
  * parsed bundle in each multi handle and parses it anew in the next, for 20 ms
  * on the loop; here the callers' threads parse it, and each TLS connection
- * gets the same X509_STORE (CURLOPT_SSL_CTX_FUNCTION).
+ * gets the same X509_STORE (tls_context.c).
  */
 #ifndef ERRAND_TRANSFER_TRUST_H
 #define ERRAND_TRANSFER_TRUST_H
 
-#include <curl/curl.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,7 +31,8 @@ const char *errand__trust_built_in_folder(void);
    Thread: any. */
 void errand__trust_prepare(errand__trust *trust, uint64_t now_ms);
 
-/* A CURLOPT_SSL_CTX_FUNCTION; the context is an errand__trust. */
-CURLcode errand__trust_on_context(CURL *easy, void *ssl_context, void *trust);
+/* Has the SSL_CTX trust the roots. Returns: false: the bundle could not be
+   read. Thread: any. */
+bool errand__trust_give(errand__trust *trust, void *ssl_context);
 
 #endif

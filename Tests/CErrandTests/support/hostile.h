@@ -18,9 +18,12 @@ typedef struct hostile_init {
 
 /*
  * Targets: "/r/ID" and, asking for Digest, "/d/ID", with an ID in hexadecimal;
- * "/behind", over HTTP/1.1: "first", and the response "evil" behind it;
+ * "/behind", over HTTP/1.1: "first", and the response "evil" behind it, in one
+ * record of TLS; "/behind/apart": the same in two;
  * "/hold": answered by hostile_server_release; "/shut": the same as "/r/0", and
- * over HTTP/2 no further stream is allowed until hostile_server_release.
+ * over HTTP/2 no further stream is allowed until hostile_server_release;
+ * "/w/ID", over HTTP/2: the same as "/r/ID", and with it, behind it, what the
+ * connection has of "/hold".
  */
 typedef struct hostile_server hostile_server;
 

@@ -55,9 +55,10 @@ bool hostile_find_token(const void *bytes, size_t length, uint64_t *id) {
 }
 
 uint64_t hostile_id_of(const char *target) {
-  return strncmp(target, "/r/", 3) == 0 || strncmp(target, "/d/", 3) == 0
-             ? strtoull(target + 3, NULL, 16)
-             : 0;
+  bool has_id = strncmp(target, "/r/", 3) == 0 ||
+                strncmp(target, "/d/", 3) == 0 ||
+                strncmp(target, "/w/", 3) == 0;
+  return has_id ? strtoull(target + 3, NULL, 16) : 0;
 }
 
 size_t hostile_body_length(uint64_t id) {

@@ -1,6 +1,9 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "support/hostile_internal.h"
 
@@ -137,13 +140,18 @@ static void respond(hostile_connection *c, const request *to,
 }
 
 /* The body and a response that nobody asked for in one write, and so in one
-   record of TLS. */
-static bool answer_behind(hostile_connection *c) {
+   record of TLS; or in two, and in one segment. */
+static bool answer_behind(hostile_connection *c, bool apart) {
   static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
   static const char rest[] = "first"
                              "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
-  return hostile_write(c, head, sizeof head - 1) &&
-         hostile_write(c, rest, sizeof rest - 1);
+  size_t first = apart ? 5 : sizeof rest - 1;
+  setsockopt(c->fd, IPPROTO_TCP, TCP_CORK, &(int){apart}, sizeof(int));
+  bool kept = hostile_write(c, head, sizeof head - 1) &&
+              hostile_write(c, rest, first) &&
+              hostile_write(c, rest + first, sizeof rest - 1 - first);
+  setsockopt(c->fd, IPPROTO_TCP, TCP_CORK, &(int){0}, sizeof(int));
+  return kept;
 }
 
 /* Returns: whether the connection is kept. */
@@ -153,8 +161,8 @@ static bool answer(hostile_connection *c, hostile_bytes *in, request *to) {
   bool early = spiteful && random_below(r, 6) == 0;
   if (!early && !read_body(c, in, to))
     return false;
-  if (strcmp(to->target, "/behind") == 0)
-    return answer_behind(c);
+  if (strncmp(to->target, "/behind", 7) == 0)
+    return answer_behind(c, strcmp(to->target, "/behind/apart") == 0);
   bool held = strcmp(to->target, "/hold") == 0;
   while (held && !atomic_load(&c->server->released)) {
     if (atomic_load(&c->server->stopped))

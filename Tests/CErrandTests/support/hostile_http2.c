@@ -1,9 +1,12 @@
 /* RFC 9113 by hand; the client's fields are read by the HPACK decoder of
    libnghttp2, which libcurl has loaded. */
 #include <dlfcn.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "support/hostile_internal.h"
 
@@ -58,6 +61,7 @@ typedef struct session {
   uint32_t block_stream;
   bool block_ends;
   bool released;
+  bool goes_on; /* "/w/ID" was answered: what is held is, too */
   stream streams[OPEN_MAX];
   size_t count;
 } session;
@@ -245,6 +249,7 @@ static bool answer(session *s, stream *to) {
   bool kept = true;
   if (strcmp(to->target, "/shut") == 0)
     setting(&out, MAX_CONCURRENT_STREAMS, 0);
+  s->goes_on = s->goes_on || to->target[1] == 'w';
   put_response(s, to, &out);
   uint32_t of = to->number;
   bool whole = to->whole;
@@ -347,13 +352,26 @@ static bool answer_some(session *s) {
   }
   for (size_t i = 0; i < s->count; i++) {
     stream *one = &s->streams[i];
-    if (strcmp(one->target, "/hold") == 0 && !released)
+    if (strcmp(one->target, "/hold") == 0 && !released && !s->goes_on)
       continue;
     bool early = c->server->init.spite > 0 && random_below(&c->random, 30) == 0;
     if (one->whole || early)
       return answer(s, one);
   }
   return true;
+}
+
+/* Those of one look at a time, in as few segments as they fit in. */
+static bool answer_all(session *s) {
+  int fd = s->connection->fd;
+  bool kept = true;
+  setsockopt(fd, IPPROTO_TCP, TCP_CORK, &(int){1}, sizeof(int));
+  for (size_t had = SIZE_MAX; kept && s->count < had;) {
+    had = s->count;
+    kept = answer_some(s);
+  }
+  setsockopt(fd, IPPROTO_TCP, TCP_CORK, &(int){0}, sizeof(int));
+  return kept;
 }
 
 static bool greet(session *s) {
@@ -388,11 +406,7 @@ void hostile_http2(hostile_connection *c) {
     kept = n >= 0;
     if (n > 0)
       hostile_add(&s->in, buffer, (size_t) n);
-    kept = kept && take_all(s);
-    for (size_t had = SIZE_MAX; kept && s->count < had;) {
-      had = s->count;
-      kept = answer_some(s);
-    }
+    kept = kept && take_all(s) && answer_all(s);
   }
   if (s->inflate.state)
     s->inflate.drop(s->inflate.state);

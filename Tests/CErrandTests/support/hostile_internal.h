@@ -53,7 +53,7 @@ void hostile_mutate(hostile_connection *c, hostile_bytes *bytes);
 /* The body of a response. */
 void hostile_body(uint64_t id, hostile_bytes *to);
 
-/* "/r/1f" and "/d/1f": 0x1f. Others: 0. */
+/* "/r/1f", "/d/1f" and "/w/1f": 0x1f. Others: 0. */
 uint64_t hostile_id_of(const char *target);
 
 /* Serve until the connection is over. */

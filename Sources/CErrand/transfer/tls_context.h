@@ -1,0 +1,20 @@
+/*
+ * What the core changes in the SSL_CTX of a connection before its handshake:
+ * the trusted roots, and how far OpenSSL reads ahead.
+ */
+#ifndef ERRAND_TRANSFER_TLS_CONTEXT_H
+#define ERRAND_TRANSFER_TLS_CONTEXT_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+#include "transfer/options.h"
+
+/* Whether connections of these options need errand__on_tls_context.
+   Thread: any. */
+bool errand__changes_tls_context(const errand_options *options);
+
+/* A CURLOPT_SSL_CTX_FUNCTION; the context is the errand_options. */
+CURLcode errand__on_tls_context(CURL *easy, void *ssl_context, void *options);
+
+#endif
