@@ -15,8 +15,8 @@ private struct Ask: Command {
     var path: String
 }
 
-/// With servers of PyPI's websockets and wsproto.
-@Suite(.enabled(if: hasWebSocket && WebSocketPeer.areInstalled), .timeLimit(.minutes(5)))
+/// With servers of PyPI's websockets and wsproto, one at a time: each makes a key for its certificate first.
+@Suite(.serialized, .enabled(if: hasWebSocket && WebSocketPeer.areInstalled), .timeLimit(.minutes(5)))
 struct WebSocketPeerTests {
     private func with(
         _ change: (inout Client.Configuration) -> Void = { _ in }, _ body: (Client, WebSocketPeer) async throws -> Void
