@@ -1,4 +1,5 @@
 /* Proxies of every kind, with and without a password. */
+#include "group/curl_traits.h"
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 
@@ -84,6 +85,20 @@ static void the_password_stays_with_the_proxy(void **state) {
   assert_true(errand_fault_server_request(behind, 0, &seen));
   assert_null(strstr(seen.head, "uthorization"));
   errand_fault_server_destroy(behind);
+}
+
+static void an_ipv6_literal_by_an_http_proxy(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, NULL, ERRAND_FAULT_STEP_SEND(OK));
+  const test_result *result =
+      run(rig, "http://[::1]:8080/", proxy_of(rig, "http", ""), NULL);
+  if (errand__curl_does(ERRAND__CURL_LACKS_IPV6_BY_PROXY)) {
+    rig_expect_status(result, ERRAND_UNSUPPORTED_FEATURE);
+    return;
+  }
+  rig_expect_response(result, 200, "ok");
+  assert_non_null(
+      strstr(last_seen(rig).head, "GET http://[::1]:8080/ HTTP/1.1\r\n"));
 }
 
 static void a_refusal_without_a_tunnel_is_a_response(void **state) {
@@ -216,6 +231,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST(a_password_for_an_http_proxy),
       RIG_TEST(the_password_stays_with_the_proxy),
+      RIG_TEST(an_ipv6_literal_by_an_http_proxy),
       RIG_TEST(a_refusal_without_a_tunnel_is_a_response),
       RIG_TEST(an_https_proxy),
       RIG_TEST(an_https_proxy_is_judged_by_itself),

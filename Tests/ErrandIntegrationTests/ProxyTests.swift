@@ -54,7 +54,9 @@ import Testing
         #expect(try await status([bypass]) == (host.contains("[") ? nil : 200))
         #expect(proxy.requests.isEmpty)
         _ = try await status(["other.test"])
-        #expect(proxy.requests.count == 1)
+        // 8.21.0 cannot ask an HTTP proxy for an IPv6 literal (docs/libcurl.md).
+        let isLacking = host.contains("[") && libcurlVersion.hasPrefix("libcurl/8.21.0")
+        #expect(proxy.requests.count == (isLacking ? 0 : 1))
     }
 
     /// A command that only asks for another encoding still goes by the client's proxy.

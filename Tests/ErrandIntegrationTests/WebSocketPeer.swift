@@ -1,15 +1,5 @@
-import CErrand
 import ErrandTesting
 import Foundation
-
-/// Whether the libcurl that runs has WebSocket.
-let hasWebSocket: Bool = {
-    withUnsafeTemporaryAllocation(of: errand_features.self, capacity: 1) { features in
-        guard let features = features.baseAddress else { return false }
-        errand_features_read(features)
-        return features.pointee.flags & UInt32(ERRAND_FEATURE_WEBSOCKET) != 0
-    }
-}()
 
 /// A WebSocket server of PyPI's: `Tests/Support/websockets-peer` or `wsproto-peer`.
 final class WebSocketPeer: Sendable {

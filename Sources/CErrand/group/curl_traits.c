@@ -68,6 +68,9 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
          "pitfalls_test: a_cold_host_is_resolved_a_few_times"},
     [ERRAND__CURL_TAKES_NO_CAPATH] = {0, 0x081500, "CURLOPT_CAPATH",
                                       "trust_test: a_file_is_trusted_alone"},
+    [ERRAND__CURL_LACKS_IPV6_BY_PROXY] =
+        {0x081500, 0x081600, "a479459ea3",
+         "proxy_test: an_ipv6_literal_by_an_http_proxy"},
     [ERRAND__CURL_KEEPS_ENDED_STREAMS] =
         {0, 0, "on_stream_close",
          "hostile_http2_test: streams_that_wait_as_they_end"},

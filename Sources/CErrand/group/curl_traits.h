@@ -68,6 +68,8 @@ typedef enum errand__curl_trait {
   ERRAND__CURL_RESOLVES_TWICE,
   /* Takes a CAPATH of NULL for none; later ones for the built-in one. */
   ERRAND__CURL_TAKES_NO_CAPATH,
+  /* Cannot send to an IPv6 literal by an HTTP proxy without a tunnel. */
+  ERRAND__CURL_LACKS_IPV6_BY_PROXY,
   /* Looks at an ended handle when nghttp2 drops its unsent HEADERS. */
   ERRAND__CURL_KEEPS_ENDED_STREAMS,
   /* Writes the Cookie field from the jar's entries after it unlocked the jar.

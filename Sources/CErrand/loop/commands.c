@@ -194,13 +194,19 @@ bool errand__socket_hung_up(errand__loop *loop,
   return used;
 }
 
+/* Only what the sink has stopped stays so; the sink stops the rest of a body.
+   What goes on to listen would keep the head's lines and give them all in one
+   call. */
+static bool is_left_to_the_sink(const errand__transfer *t) {
+  return errand__curl_does(ERRAND__CURL_SPINS_WHILE_PAUSED) &&
+         (t->head_done || errand__curl_does(ERRAND__CURL_LISTENS_WHILE_PAUSED));
+}
+
 static int wanted_pause(const errand__transfer *t) {
   int bits = 0;
   if (t->paused || t->out_of_credit) {
     bits |= CURLPAUSE_RECV;
-    /* Only what the sink has stopped stays so; the sink stops the rest of a
-       body. */
-    if (t->head_done && errand__curl_does(ERRAND__CURL_SPINS_WHILE_PAUSED))
+    if (is_left_to_the_sink(t))
       bits &= t->paused_bits > 0 ? t->paused_bits : 0;
   }
   if (t->paused || t->starved)
@@ -230,8 +236,10 @@ bool errand__review_run(errand__loop *loop) {
       t->sent_ms = loop->now_ms;
     }
     int bits = wanted_pause(t);
-    if (bits == t->paused_bits)
+    if (bits == t->paused_bits) {
+      errand__shard_hold(t->slot);
       continue;
+    }
     if (!bits || (t->paused_bits & ~bits))
       t->activity_ms = t->sent_ms = loop->now_ms; /* time stood still */
     t->paused_bits = bits;

@@ -59,7 +59,8 @@ void errand__shard_hold(errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   if (slot->fd < 0 || !errand__curl_does(ERRAND__CURL_LISTENS_WHILE_PAUSED))
     return;
-  bool paused = t->paused_bits > 0 && (t->paused_bits & CURLPAUSE_RECV);
+  bool paused = (t->paused && !t->head_done) ||
+                (t->paused_bits > 0 && (t->paused_bits & CURLPAUSE_RECV));
   /* Other streams need the connection read; nobody knows before the head. */
   bool shared = t->may_http2 && t->http_major != 1;
   if (!errand__fd_hold(&slot->realm->loop->fds, slot->fd, paused && !shared))

@@ -59,6 +59,14 @@ static errand_status receive_status(const errand__slot *slot) {
                                       : ERRAND_RECEIVE_FAILED;
 }
 
+/* 8.21.0 cannot write the URL that an HTTP proxy is asked for. */
+static bool lacks_ipv6_by_proxy(const errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  return errand__curl_does(ERRAND__CURL_LACKS_IPV6_BY_PROXY) &&
+         !t->url_parts.secure && strstr(t->url, "://[") &&
+         errand__options_proxy(slot->options, false)[0];
+}
+
 /* For "socks5://" the host behind the proxy is looked up on this side. */
 static errand_status proxy_status(const errand__slot *slot) {
   long error = CURLPX_OK;
@@ -152,7 +160,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
         errand__curl_does(ERRAND__CURL_LACKS_MEMORY_FOR_LONG_LINES) &&
         t->heap_failures == errand__heap_failures())
       return ERRAND_LIMIT_HEADER_BYTES;
-    return ERRAND_OUT_OF_MEMORY;
+    return lacks_ipv6_by_proxy(slot) ? ERRAND_UNSUPPORTED_FEATURE
+                                     : ERRAND_OUT_OF_MEMORY;
   case CURLE_NOT_BUILT_IN:
   case CURLE_UNKNOWN_OPTION:
     return ERRAND_UNSUPPORTED_FEATURE;
