@@ -1,5 +1,8 @@
 #include "group/curl_traits.h"
 
+#include <assert.h>
+#include <stdatomic.h>
+
 #include "group/process.h"
 
 static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
@@ -95,8 +98,27 @@ static bool is_in(const errand__curl_trait_row *row, uint32_t version) {
   return version >= row->from && (row->before == 0 || version < row->before);
 }
 
+static_assert(ERRAND__CURL_TRAITS < 64, "the highest bit says: known");
+#define KNOWN (UINT64_C(1) << 63)
+
+/* A bit for each trait of what runs, which does not change: threads that find
+   it at the same time find the same. */
+static _Atomic uint64_t traits;
+
+static uint64_t find_traits(void) {
+  uint64_t found = KNOWN;
+  for (int i = 0; i < ERRAND__CURL_TRAITS; i++)
+    if (is_in(&rows[i], errand__curl_version()))
+      found |= UINT64_C(1) << i;
+  atomic_store_explicit(&traits, found, memory_order_relaxed);
+  return found;
+}
+
 bool errand__curl_does(errand__curl_trait trait) {
-  return is_in(&rows[trait], errand__curl_version());
+  uint64_t found = atomic_load_explicit(&traits, memory_order_relaxed);
+  if (!(found & KNOWN))
+    found = find_traits();
+  return (found >> trait & 1) != 0;
 }
 
 const errand__curl_trait_row *
