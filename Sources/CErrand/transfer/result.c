@@ -24,6 +24,15 @@ static errand_status alert_status(const errand__slot *slot) {
              : ERRAND_TLS_FAILED;
 }
 
+/* CURLINFO_USED_PROXY, which older headers lack (8.7.0). */
+#define INFO_USED_PROXY ((CURLINFO) (CURLINFO_LONG + 66))
+
+static bool used_proxy(const errand__slot *slot) {
+  long used = 0;
+  return curl_easy_getinfo(slot->easy, INFO_USED_PROXY, &used) == CURLE_OK &&
+         used != 0;
+}
+
 /* A proxy's refusal of CONNECT is CURLE_COULDNT_CONNECT since 8.20, and was
    CURLE_RECV_ERROR. */
 static errand_status connect_status(const errand__slot *slot) {
@@ -33,9 +42,7 @@ static errand_status connect_status(const errand__slot *slot) {
   /* No socket: it is the name that failed, a moment ago. */
   if (!t->opened && !t->address_refused &&
       errand__curl_does(ERRAND__CURL_HIDES_FAILED_NAMES))
-    return errand__options_proxy(slot->options, t->url_parts.secure)[0]
-               ? ERRAND_PROXY_FAILED
-               : ERRAND_RESOLVE_FAILED;
+    return used_proxy(slot) ? ERRAND_PROXY_FAILED : ERRAND_RESOLVE_FAILED;
   return t->address_refused ? ERRAND_ADDRESS_REFUSED : ERRAND_CONNECT_FAILED;
 }
 
