@@ -361,16 +361,19 @@ static bool answer_some(session *s) {
   return true;
 }
 
-/* Those of one look at a time, in as few segments as they fit in. */
+/* Those of one look at a time; where there is no spite, which sends in pieces,
+   in as few segments as they fit in. */
 static bool answer_all(session *s) {
   int fd = s->connection->fd;
+  int corked = s->connection->server->init.spite == 0;
   bool kept = true;
-  setsockopt(fd, IPPROTO_TCP, TCP_CORK, &(int){1}, sizeof(int));
+  setsockopt(fd, IPPROTO_TCP, TCP_CORK, &corked, sizeof corked);
   for (size_t had = SIZE_MAX; kept && s->count < had;) {
     had = s->count;
     kept = answer_some(s);
   }
   setsockopt(fd, IPPROTO_TCP, TCP_CORK, &(int){0}, sizeof(int));
+  s->goes_on = false;
   return kept;
 }
 
