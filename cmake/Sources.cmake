@@ -36,6 +36,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/transfer/openssl.c
   Sources/CErrand/transfer/options.c
   Sources/CErrand/transfer/options_check.c
+  Sources/CErrand/transfer/pausing.c
   Sources/CErrand/transfer/payload.c
   Sources/CErrand/transfer/result.c
   Sources/CErrand/transfer/root.c

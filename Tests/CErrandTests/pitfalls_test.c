@@ -208,6 +208,101 @@ static void a_paused_request_rests(void **state) {
   rig_expect_status(collector_wait(&rig->collector, id), ERRAND_CANCELLED);
 }
 
+/* 75: a response that is out of credit stays with its server while its upload
+   has more to send, and no turns are taken. */
+static void a_paused_response_beside_an_upload_rests(void **state) {
+  test_rig *rig = *state;
+  enum { UPLOAD = 32000000 };
+  RIG_ON(rig, "/endless",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\n"
+                                "Content-Length: 1000000000000\r\n\r\n"),
+         ERRAND_FAULT_STEP_REPEAT(-1, "0123456789abcdef0123456789abcdef"));
+  uint8_t *body = calloc(1, UPLOAD);
+  static const errand_body_kind kinds[] = {ERRAND_BODY_MEMORY,
+                                           ERRAND_BODY_STREAM};
+  for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+    errand_request r = rig_request("POST", rig_url(rig, "/endless"));
+    r.flags = ERRAND_REQUEST_STREAM_RESPONSE;
+    r.response_credit = 100000;
+    r.upload_credit = UPLOAD;
+    r.limit_body_bytes = 1000000000000;
+    r.body_kind = kinds[i];
+    r.body_length = UPLOAD;
+    if (kinds[i] == ERRAND_BODY_MEMORY)
+      r.body = (errand_bytes){body, UPLOAD};
+    uint64_t id = rig_submit(rig, &r);
+    if (kinds[i] == ERRAND_BODY_STREAM)
+      assert_int_equal(
+          errand_upload_write(rig->group, id, (errand_bytes){body, UPLOAD / 2}),
+          ERRAND_OK);
+    (void) collector_wait_chunks(&rig->collector, id, 100000);
+    uint64_t sent = rig_counts(rig).bytes_sent;
+    rig_expect_rest(rig, 500, 40);
+    /* No more than what the buffers of two sockets hold. */
+    assert_true(rig_counts(rig).bytes_sent - sent < 20000000);
+    for (uint64_t want = 300000; want <= 900000; want += 200000) {
+      assert_int_equal(errand_grant(rig->group, id, 200000), ERRAND_OK);
+      (void) collector_wait_chunks(&rig->collector, id, want);
+    }
+    rig_expect_rest(rig, 500, 40);
+    assert_int_equal(errand_cancel(rig->group, id), ERRAND_OK);
+    rig_expect_status(collector_wait(&rig->collector, id), ERRAND_CANCELLED);
+  }
+  free(body);
+}
+
+/* 75: an upload goes on while nobody reads its response. */
+static void an_upload_beside_an_unread_response_ends(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/flood",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\n"
+                                "Content-Length: 3000000\r\n\r\n"),
+         ERRAND_FAULT_STEP_REPEAT(100000, "0123456789"),
+         ERRAND_FAULT_STEP(READ_BODY),
+         ERRAND_FAULT_STEP_REPEAT(200000, "0123456789"));
+  errand_request r = rig_request("POST", rig_url(rig, "/flood"));
+  r.flags = ERRAND_REQUEST_STREAM_RESPONSE;
+  r.response_credit = 100000;
+  r.body_kind = ERRAND_BODY_STREAM;
+  r.body_length = 40000;
+  uint64_t id = rig_submit(rig, &r);
+  (void) collector_wait_chunks(&rig->collector, id, 100000);
+  uint8_t part[10000] = {0};
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(
+        errand_upload_write(rig->group, id, (errand_bytes){part, sizeof part}),
+        ERRAND_OK);
+  assert_int_equal(errand_upload_finish(rig->group, id), ERRAND_OK);
+  rig_await(rig, (errand_fault_counts){.bodies = 1});
+  assert_int_equal(errand_grant(rig->group, id, 3000000), ERRAND_OK);
+  const test_result *end = collector_wait(&rig->collector, id);
+  rig_expect_status(end, ERRAND_OK);
+  assert_int_equal(end->chunk_bytes, 3000000);
+}
+
+/* 75: what was held back goes on, in both directions. */
+static void a_response_before_its_upload_is_whole(void **state) {
+  test_rig *rig = *state;
+  enum { UPLOAD = 20000000, TIMES = 2000000 };
+  RIG_ON(rig, "/early",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\n"
+                                "Content-Length: 20000000\r\n\r\n"),
+         ERRAND_FAULT_STEP_REPEAT(TIMES, "0123456789"),
+         ERRAND_FAULT_STEP(READ_BODY));
+  uint8_t *body = calloc(1, UPLOAD);
+  collector_grant_to(&rig->collector, rig->group);
+  errand_request r = rig_request("POST", rig_url(rig, "/early"));
+  r.flags = ERRAND_REQUEST_STREAM_RESPONSE;
+  r.response_credit = 50000;
+  r.body_kind = ERRAND_BODY_MEMORY;
+  r.body = (errand_bytes){body, UPLOAD};
+  const test_result *end = rig_run(rig, &r);
+  rig_expect_status(end, ERRAND_OK);
+  assert_int_equal(end->chunk_bytes, 20000000);
+  collector_grant_to(&rig->collector, NULL);
+  free(body);
+}
+
 /* 29: one packet of gzip is inflated to 1,000 times its size; with a small
    credit that neither fails nor loses a byte. */
 static void backpressure_behind_a_decoder(void **state) {
@@ -305,6 +400,9 @@ int main(void) {
       RIG_TEST_ONE_LOOP(the_next_address_is_tried_at_once),
       cmocka_unit_test(waiting_requests_time_out_on_time),
       RIG_TEST_ONE_LOOP(a_paused_request_rests),
+      RIG_TEST_ONE_LOOP(a_paused_response_beside_an_upload_rests),
+      RIG_TEST_ONE_LOOP(an_upload_beside_an_unread_response_ends),
+      RIG_TEST_ONE_LOOP(a_response_before_its_upload_is_whole),
       RIG_TEST_ONE_LOOP(backpressure_behind_a_decoder),
       RIG_TEST(no_expectation_of_a_continue),
       RIG_TEST(the_environment_is_not_asked),

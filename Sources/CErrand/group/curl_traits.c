@@ -30,6 +30,9 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
          "hostile_http2_test: uploads_beside_digest_end"},
     [ERRAND__CURL_SPINS_WHILE_PAUSED] =
         {0x080400, 0x081000, "#21643", "pitfalls_test: a_paused_request_rests"},
+    [ERRAND__CURL_READS_ON_WHILE_SENDING] =
+        {0x080400, 0x081000, "#21643",
+         "pitfalls_test: a_paused_response_beside_an_upload_rests"},
     [ERRAND__CURL_LISTENS_WHILE_PAUSED] = {0x080500, 0x080600, "8e2d7b9fa4",
                                            "hang_up_test: a_paused_response"},
     [ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS] =

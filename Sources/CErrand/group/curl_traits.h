@@ -32,6 +32,10 @@ typedef enum errand__curl_trait {
   /* Takes turns without end where curl_easy_pause stops a transfer that has
      more to read; not where the write callback does. */
   ERRAND__CURL_SPINS_WHILE_PAUSED,
+  /* Reads on, into its own memory, while a response is paused and its upload is
+     not; takes turns without end where that is not because the upload's source
+     has nothing. */
+  ERRAND__CURL_READS_ON_WHILE_SENDING,
   /* Wants each connected socket for reading, also where the transfer is
      paused. */
   ERRAND__CURL_LISTENS_WHILE_PAUSED,

@@ -10,6 +10,7 @@
 #include "loop/shard.h"
 #include "loop/transfers.h"
 #include "queue/command.h"
+#include "transfer/pausing.h"
 #include "transfer/slot.h"
 #include "transfer/source.h"
 
@@ -243,6 +244,8 @@ bool errand__review_run(errand__loop *loop) {
     if (!bits || (t->paused_bits & ~bits))
       t->activity_ms = t->sent_ms = loop->now_ms; /* time stood still */
     t->paused_bits = bits;
+    if (!(bits & CURLPAUSE_RECV))
+      errand__slot_limit_speed(t->slot, 0);
     /* Delivers what libcurl kept, through our callbacks, before it returns;
        they may change paused_bits again and only append to lists. */
     CURLcode code = curl_easy_pause(t->slot->easy, bits);

@@ -8,6 +8,7 @@
 #include "loop/admission.h"
 #include "loop/finish.h"
 #include "loop/shard.h"
+#include "transfer/pausing.h"
 #include "transfer/slot.h"
 
 /* The first pause; each one after is three times as long. Other loops need a

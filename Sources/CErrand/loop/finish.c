@@ -13,6 +13,7 @@
 #include "loop/transfers.h"
 #include "transfer/payload.h"
 #include "transfer/result.h"
+#include "transfer/pausing.h"
 #include "transfer/slot.h"
 #include "transfer/source.h"
 

@@ -7,6 +7,7 @@
 #include "group/jar.h"
 #include "group/process.h"
 #include "loop/admission.h"
+#include "transfer/pausing.h"
 #include "transfer/slot.h"
 #include "transfer/tls_context.h"
 #include "transfer/source.h"
@@ -371,16 +372,6 @@ static bool wants_fresh(const errand__slot *slot, const errand__transfer *t) {
   return (t->flags & ERRAND_REQUEST_FRESH_CONNECTION) != 0 ||
          (slot->options->prior_knowledge && !t->url_parts.secure &&
           errand__curl_does(ERRAND__CURL_LOSES_CLEAR_HTTP2));
-}
-
-void errand__slot_unpause(errand__slot *slot) {
-  slot->transfer->paused_bits = 0;
-  if (!errand__curl_does(ERRAND__CURL_KEEPS_PAUSES))
-    return;
-  /* To set a limit resets its state (Curl_rlimit_init), the pause included;
-     curl_easy_pause needs a connection. */
-  curl_easy_setopt(slot->easy, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) 0);
-  curl_easy_setopt(slot->easy, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t) 0);
 }
 
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {

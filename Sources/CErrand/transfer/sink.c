@@ -7,6 +7,7 @@
 #include "loop/deadline.h"
 #include "transfer/decode.h"
 #include "transfer/openssl.h"
+#include "transfer/pausing.h"
 #include "transfer/payload.h"
 #include "transfer/result.h"
 #include "transfer/slot.h"
@@ -301,16 +302,9 @@ static bool is_streamed(const errand__transfer *t) {
   return (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) != 0;
 }
 
-/* libcurl keeps what it has just given, and gives it again. */
-static size_t hold_back(errand__slot *slot) {
-  slot->transfer->paused_bits |= CURLPAUSE_RECV;
-  errand__shard_hold(slot);
-  return CURL_WRITEFUNC_PAUSE;
-}
-
-static size_t pause_body(errand__slot *slot) {
+static size_t pause_body(errand__slot *slot, size_t n) {
   slot->transfer->out_of_credit = true;
-  return hold_back(slot);
+  return errand__hold_back(slot, n);
 }
 
 /* Has a payload with room for the body. */
@@ -410,7 +404,7 @@ static size_t decode_body(errand__slot *slot, const char *bytes, size_t n) {
     if (t->body_bytes >= t->limit_decoded_bytes)
       return give_up(t, ERRAND_LIMIT_DECODED_BYTES);
     slot->decoded_ahead += n - input.left;
-    return pause_body(slot);
+    return pause_body(slot, n);
   }
   if (status == ERRAND_OK)
     return n;
@@ -440,9 +434,9 @@ static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
   if (t->head_held && !errand__head_release(slot))
     return give_up(t, ERRAND_OUT_OF_MEMORY);
   if (t->paused)
-    return hold_back(slot);
+    return errand__hold_back(slot, n);
   if (is_streamed(t) && t->credit <= 0 && !slot->decoder)
-    return pause_body(slot);
+    return pause_body(slot, n);
   if (!t->body_begun) {
     errand_status status = begin_body(slot, n, &room);
     if (status != ERRAND_OK)

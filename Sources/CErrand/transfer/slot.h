@@ -54,6 +54,7 @@ typedef struct errand__slot {
   errand_priority priority;
   long connect_ms;
   long buffer_size;
+  curl_off_t recv_speed; /* errand__slot_limit_speed */
   char error[CURL_ERROR_SIZE];
 } errand__slot;
 
@@ -88,9 +89,6 @@ errand_status errand__slot_setup(errand__slot *slot,
 
 /* Sets what the options say on a fresh handle; setup.c. */
 errand_status errand__slot_apply_options(errand__slot *slot);
-
-/* Forgets the pause of the attempt before; setup.c. */
-void errand__slot_unpause(errand__slot *slot);
 
 /* Frees what decodes the body, and forgets why it could not; sink.c. */
 void errand__slot_drop_decoder(errand__slot *slot);

@@ -1,0 +1,66 @@
+#include "transfer/pausing.h"
+
+#include <uv.h>
+
+#include "group/curl_traits.h"
+
+void errand__slot_limit_speed(errand__slot *slot, curl_off_t speed) {
+  if (slot->recv_speed == speed)
+    return;
+  slot->recv_speed = speed;
+  curl_easy_setopt(slot->easy, CURLOPT_MAX_RECV_SPEED_LARGE, speed);
+}
+
+void errand__slot_unpause(errand__slot *slot) {
+  slot->transfer->paused_bits = 0;
+  errand__slot_limit_speed(slot, 0);
+  if (!errand__curl_does(ERRAND__CURL_KEEPS_PAUSES))
+    return;
+  /* To set a limit resets its state (Curl_rlimit_init), the pause included;
+     curl_easy_pause needs a connection. */
+  curl_easy_setopt(slot->easy, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) 0);
+  curl_easy_setopt(slot->easy, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t) 0);
+}
+
+/* How old libcurl's stamp of time and size becomes before it takes a new one.
+ */
+#define STAMP_MS 3000
+#define REST_MS 500
+
+/*
+ * libcurl reads on where the response alone is paused. A speed limit stops the
+ * transfer until its average since libcurl's last stamp is below the limit: for
+ * half a second, or until the transfer is 3.5 s old. Then libcurl stamps anew,
+ * and once a second it sends and reads one buffer at most. So an upload goes on
+ * slowly while nobody reads the response.
+ */
+static void slow_down(errand__slot *slot, size_t n) {
+  const errand__transfer *t = slot->transfer;
+  int64_t size = t->body_taken + (int64_t) n; /* libcurl has this or more */
+  int64_t age = (int64_t) ((uv_hrtime() - t->started_ns) / 1000000);
+  int64_t until = (age < STAMP_MS ? STAMP_MS : age) + REST_MS;
+  int64_t per_ms = size / until;
+  errand__slot_limit_speed(slot, per_ms > 0 ? per_ms * 1000 : 1000);
+}
+
+/* Whether libcurl has bytes of the request to send, or will have. */
+static bool has_more_to_send(const errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  int64_t length = errand__transfer_upload_length(t);
+  curl_off_t sent = 0;
+  if (errand__is_websocket(t))
+    return true;
+  if (t->send < ERRAND__SEND_MEMORY || t->upload_done)
+    return false;
+  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+  return length == ERRAND_LENGTH_UNKNOWN || sent < length;
+}
+
+size_t errand__hold_back(errand__slot *slot, size_t n) {
+  slot->transfer->paused_bits |= CURLPAUSE_RECV;
+  if (errand__curl_does(ERRAND__CURL_READS_ON_WHILE_SENDING) &&
+      has_more_to_send(slot))
+    slow_down(slot, n);
+  errand__shard_hold(slot);
+  return CURL_WRITEFUNC_PAUSE;
+}
