@@ -1,4 +1,4 @@
-"""The report as Markdown: in full, the README's tables, and the targets."""
+"""The report as Markdown: in full, the README's table, and the targets."""
 
 import re
 from statistics import median
@@ -7,8 +7,14 @@ from .formats import NOTHING, OVERLOADED, of_measure, of_target, percent, ratio
 from .programs import look, ordered, places, repeated
 from .summary import MEASURE, MEASURES, overloaded
 
+CORNER = "CPU us/request, unless said; to bare"
 WORDS = {True: "met", False: "**missed**", None: "not measured"}
 UNITS = {"us": " us", "/s": "", "count": "", "share": ""}
+# What the README shows: rows as (cell, measure), and columns.
+BRIEF_ROWS = (("small_c64", "cpu"), ("64kb_c64", "cpu"), ("1mb_c16", "cpu"), ("tls_c64", "cpu"),
+              ("h2_c64", "cpu"), ("slow_c10000", "waiting"))
+BRIEF_COLUMNS = ("bare", "core", "closures", "async", "async-http-client", "async-http-client-future",
+                 "urlsession")
 
 PLAIN = ", the same bytes, nothing encoded or decoded"
 
@@ -103,8 +109,8 @@ def full(report: dict) -> str:
     lines = [
         "# What a request costs", "", _origin(report), "",
         "A ratio is the median of each round's ratio to the program named in the table's corner;",
-        "± is half of (max - min) / median over the rounds.", "", "## Targets", "",
-        *_verdicts(report), "## Cells", "",
+        "± is half of (max - min) / median over the rounds.", "", "## All cells at a glance", "",
+        *compact(report).splitlines(), "", "## Targets", "", *_verdicts(report), "## Cells", "",
     ]
     for name in report["matrix"]:
         lines += _section(name, report)
@@ -119,18 +125,38 @@ def _rows(report: dict) -> list:
             if measure.key == "cpu" or (name, measure.key) in aimed]
 
 
-def compact(report: dict) -> str:
+def _title(name: str, key: str, report: dict) -> str:
+    """Of a row of a table over several cells."""
+    cell, programs = report["matrix"][name], report["cells"][name]
+    title = _cell(cell["title"]) + _offered(programs)
+    if key != "cpu":
+        title += ": " + _column(MEASURE[key])
+    if cell["base"] != "bare":
+        title += f"; to {_cell(look(cell['base']).short)}"
+    return title
+
+
+def brief(report: dict) -> str:
     """What README.md shows between its marks."""
+    rows = []
+    for name, key in BRIEF_ROWS:
+        if name not in report["cells"]:
+            continue
+        programs, base = report["cells"][name], report["matrix"][name]["base"]
+        rows.append([_title(name, key, report),
+                     *(_short(programs.get(program), key, program == base) for program in BRIEF_COLUMNS)])
+    head = [CORNER, *(_cell(look(name).short) for name in BRIEF_COLUMNS)]
+    return "\n".join([*_table(head, rows), _origin(report) + "."]) + "\n"
+
+
+def compact(report: dict) -> str:
+    """One table over all cells, and what has no column in it."""
     columns = repeated(report["cells"])
-    head = ["CPU us/request, unless said; to bare", *(_cell(look(name).short) for name in columns)]
+    head = [CORNER, *(_cell(look(name).short) for name in columns)]
     rows, notes = [], []
     for name, key in _rows(report):
         cell, programs = report["matrix"][name], report["cells"][name]
-        title = _cell(cell["title"]) + _offered(programs)
-        if key != "cpu":
-            title += ": " + _column(MEASURE[key])
-        if cell["base"] != "bare":
-            title += f"; to {_cell(look(cell['base']).short)}"
+        title = _title(name, key, report)
         told = {program: _short(entry, key, program == cell["base"])
                 for program, entry in programs.items()}
         standing = places(columns, told)
@@ -145,8 +171,7 @@ def compact(report: dict) -> str:
     lines = _table(head, rows)
     for note in notes:
         lines += [note, ""]
-    lines += [_origin(report) + "."]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def targets(report: dict) -> str:

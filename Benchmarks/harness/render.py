@@ -29,7 +29,7 @@ def main(arguments=None) -> int:
     parser.add_argument("file", metavar="FILE.json")
     parser.add_argument("--html", metavar="FILE", help="one self-contained page")
     parser.add_argument("--markdown", metavar="FILE", help="all tables")
-    parser.add_argument("--readme", metavar="FILE", help="the compact tables between its marks")
+    parser.add_argument("--readme", metavar="FILE", help="the short table between its marks")
     parser.add_argument("--targets", metavar="FILE", help="the targets between its marks")
     options = parser.parse_args(arguments)
     if not (options.html or options.markdown or options.readme or options.targets):

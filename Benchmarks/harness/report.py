@@ -6,7 +6,7 @@ import shlex
 
 from .cells import CELLS
 from .html import page
-from .markdown import compact, full
+from .markdown import brief, full
 from .summary import base_of, number, table
 from .targets import TARGETS, verdicts
 
@@ -109,7 +109,7 @@ def write_markdown(path: str, report: dict):
     write_text(path, full(report))
 
 
-def write_readme(path: str, report: dict, make=compact):
+def write_readme(path: str, report: dict, make=brief):
     """Replaces what is between the two marks."""
     with open(path, encoding="utf-8") as file:
         text = file.read()

@@ -269,16 +269,16 @@ import Testing
 }
 
 extension HTTPFileParserTests {
-    @Test func readsTheFileOfTheReadme() throws {
-        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("README.md")
-        let blocks = try String(contentsOf: readme, encoding: .utf8).split(separator: "```\n")
+    @Test func readsTheFileOfTheToolsPage() throws {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("docs/tool.md")
+        let blocks = try String(contentsOf: page, encoding: .utf8).split(separator: "```\n")
         let block = try #require(blocks.first { $0.hasPrefix("@token") })
         let file = try HTTPFileParser.parse(String(block))
         #expect(file.requests.map(\.method) == ["POST", "GET"])
         #expect(file.requests.map(\.name) == ["login", nil])
         let variables = HTTPVariables(
-            path: "README.md", given: ["host": "http://a.test"], file: file.variables, process: ["PASSWORD": "x"])
+            path: "docs/tool.md", given: ["host": "http://a.test"], file: file.variables, process: ["PASSWORD": "x"])
         var references = HTTPReferences(variables)
         #expect(try file.requests[1].fields.flatMap { try references.of($0.value) }.map(\.reference.name) == ["login"])
     }

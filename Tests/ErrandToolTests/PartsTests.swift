@@ -68,9 +68,9 @@ import Testing
     @Test func exitCodesAreDocumented() throws {
         let codes = ExitStatus.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)
-        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("README.md")
-        let text = try String(contentsOf: readme, encoding: .utf8)
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("docs/tool.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
         for status in ExitStatus.allCases {
             #expect(ExitStatus.help.contains("\(status.rawValue)  \(status.meaning)"))
             #expect(text.contains("| \(status.rawValue) | \(status.meaning) |"))

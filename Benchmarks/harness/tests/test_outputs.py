@@ -7,10 +7,11 @@ from xml.etree import ElementTree
 
 from samples import report_of, run, runs
 from harness import render
+from harness.cells import CELLS
 from harness.charts import log_bounds, log_ticks, nines
 from harness.formats import NOTHING, duration, of_measure, ratio
 from harness.html import page
-from harness.markdown import compact, full
+from harness.markdown import BRIEF_COLUMNS, BRIEF_ROWS, brief, compact, full
 from harness.report import MARKS, command_text, load, write_json, write_readme
 
 EVIL = "<script>alert('&\"|\\\n</script>"
@@ -97,7 +98,7 @@ class Pages(unittest.TestCase):
 
     def test_the_same_input_gives_the_same_output(self):
         turned = {cell: dict(reversed(programs.items())) for cell, programs in FULL.items()}
-        for make in (page, full, compact):
+        for make in (page, full, compact, brief):
             self.assertEqual(make(report_of(FULL)), make(report_of(turned)))
 
 
@@ -108,7 +109,7 @@ class Tables(unittest.TestCase):
 
     def test_every_row_has_as_many_columns_as_its_head(self):
         for results in (FULL, HOLES):
-            for text in (full(report_of(results)), compact(report_of(results))):
+            for text in (full(report_of(results)), compact(report_of(results)), brief(report_of(results))):
                 width = 0
                 for line in text.splitlines():
                     count = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
@@ -121,8 +122,23 @@ class Tables(unittest.TestCase):
                          ["12 B, 64 in flight", "10.50", "12.50 (1.19x)"])
         self.assertIn("bytes/request in flight | 14,600 | 17,500 (1.20x) |", text)
         self.assertIn("to closures: memory cache: 5.00 (0.25x).", text)
+        self.assertIn(text, full(report_of(FULL)))
+
+    def test_the_brief_one(self):
+        text = brief(report_of(FULL))
+        self.assertEqual(self.rows(text, "| 12 B, 64 in flight | 10"),
+                         ["12 B, 64 in flight", "10.50", "", "12.50 (1.19x)", "13.50 (1.29x)", "", "", "345.0 (32.9x)"])
+        self.assertIn("bytes/request in flight | 14,600 |  | 17,500 (1.20x) |  |  |  |  |", text)
+        self.assertNotIn("cache", text)
         self.assertIn("2026-01-02; a machine; medians of 3 rounds: `scripts/bench --rounds 3`.",
                       text)
+        # The figures are those of the table over all cells.
+        cells = self.rows(compact(report_of(FULL)), "| 12 B, 64 in flight | 10")
+        self.assertLessEqual(set(cells), set(self.rows(text, "| 12 B, 64 in flight | 10")))
+        known = {cell.name: cell for cell in CELLS}
+        for name, _ in BRIEF_ROWS:
+            self.assertLessEqual(set(BRIEF_COLUMNS[:6]), set(known[name].programs))
+        self.assertLessEqual(len(BRIEF_ROWS), 6)
 
     def test_what_is_typed_stands_beside_what_is_typed(self):
         results = {"post_typed": {"bare": runs(10), "closures": runs(15), "typed": runs(80), "decoder": runs(50),
@@ -215,7 +231,7 @@ class Files(unittest.TestCase):
             file.write(f"before\n{MARKS[0]}old\n{MARKS[1]}\nafter\n")
         for _ in range(2):
             write_readme(self.path("README.md"), report_of(FULL))
-        wanted = f"before\n{MARKS[0]}{compact(report_of(FULL))}{MARKS[1]}\nafter\n"
+        wanted = f"before\n{MARKS[0]}{brief(report_of(FULL))}{MARKS[1]}\nafter\n"
         self.assertEqual(self.text("README.md"), wanted)
 
     def test_the_targets_between_the_marks_of_another_file(self):
@@ -227,7 +243,7 @@ class Files(unittest.TestCase):
         text = self.text("README.md")
         self.assertIn("| closures: CPU <= 1.15x the bare loop | 1.19x", text)
         self.assertNotIn("old", text)
-        self.assertNotIn("<= 1.15x", compact(report))
+        self.assertNotIn("<= 1.15x", brief(report))
 
     def test_no_marks_leave_the_file_alone(self):
         for text in ("nothing", MARKS[1] + MARKS[0]):

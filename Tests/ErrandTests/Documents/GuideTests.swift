@@ -55,7 +55,8 @@ import Testing
     @Test func everyBlockOfAGuideIsCompiled() throws {
         let files = try Self.snippets.map { try SourceTree.text($0).components(separatedBy: "\n") }
         let blocks = try blocks()
-        #expect(blocks.count > 60 && blocks.contains { $0.place.hasPrefix("README.md") })
+        #expect(blocks.count > 60)
+        for page in ["README.md", "docs/tour.md"] { #expect(blocks.contains { $0.place.hasPrefix(page) }) }
         #expect(blocks.filter { block in !files.contains { occurs(block.lines, in: $0) } }.map(\.place) == [])
     }
 

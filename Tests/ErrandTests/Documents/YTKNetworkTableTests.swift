@@ -4,7 +4,18 @@ import Testing
 /// docs/ytknetwork.md says what became of each name of YTKNetwork; this keeps it true.
 @Suite struct YTKNetworkTableTests {
     private struct Table {
-        let rows = MarkdownTable((try? SourceTree.text("docs/ytknetwork.md")) ?? "").rows
+        /// Those of the long tables.
+        let rows: [MarkdownTable.Row]
+        /// Those of the short table at the page's beginning.
+        let shortRows: [MarkdownTable.Row]
+
+        init() {
+            let text = (try? SourceTree.text("docs/ytknetwork.md")) ?? ""
+            let long = text.components(separatedBy: "\n").firstIndex(of: "## Enumerations, constants, types") ?? 0
+            let all = MarkdownTable(text).rows
+            rows = all.filter { $0.line > long }
+            shortRows = all.filter { $0.line <= long }
+        }
 
         /// The name of YTKNetwork, or the rule.
         func name(_ row: MarkdownTable.Row) -> String {
@@ -19,6 +30,13 @@ import Testing
         #expect(Set(found).count == found.count, "a name twice")
         #expect(Set(YTKNetworkNames.all).subtracting(found).sorted() == [])
         #expect(Set(found).subtracting(YTKNetworkNames.all).sorted() == [])
+    }
+
+    /// The short table has no name that the long ones do not have.
+    @Test func theShortTableHasTheSameNames() {
+        #expect(table.shortRows.count == 30)
+        let known = Set(YTKNetworkNames.all)
+        #expect(table.shortRows.flatMap { $0.code(0) }.filter { !known.contains($0) } == [])
     }
 
     @Test func everyRowNamesADeclarationOrAReason() throws {

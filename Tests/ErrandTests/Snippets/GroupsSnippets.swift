@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// The code of the guide "Groups" and of the README's examples of groups; GuideTests compares it line by line.
+/// The code of the guide "Groups" and of the groups of docs/tour.md; GuideTests compares it line by line.
 @Suite(.timeLimit(.minutes(5))) struct GroupsSnippets {
     private typealias GetUser = GettingStartedSnippets.GetUser
 
