@@ -7,7 +7,7 @@ from .formats import NOTHING, OVERLOADED, of_measure, of_target, percent, ratio
 from .programs import look, ordered, places, repeated
 from .summary import MEASURE, MEASURES, overloaded
 
-CORNER = "CPU us/request, unless said; to bare"
+CORNER = "CPU us/request unless noted (ratio to bare)"
 WORDS = {True: "met", False: "**missed**", None: "not measured"}
 UNITS = {"us": " us", "/s": "", "count": "", "share": ""}
 # What the README shows: rows as (cell, measure), and columns.

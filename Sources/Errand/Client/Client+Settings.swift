@@ -45,7 +45,7 @@ extension Client {
         public var timeouts = Timeouts()
         /// For commands that bring none, and members that are `nil` in theirs. Default: the library's.
         public var limits = Limits()
-        /// Beside those of every command; ``RequestOverrides/options`` replace both. Not
+        /// Beside those of every command; ``RequestOverrides/Members/options`` replace both. Not
         /// ``CommandOptions/coalesced``, which is passed over here: only who knows a request can say that it may be shared.
         /// Default: none.
         public var options: CommandOptions = []

@@ -3,8 +3,9 @@ public import HTTPTypes
 
 /// What one request does otherwise than its command says. What is left `nil` is as the command, or the client, says.
 ///
-/// A ``CustomRequest`` takes ``headers``, ``query``, ``authorization`` and ``body``, and all that is not about building;
-/// an override of what it does not have (base URLs, rules, parameters) fails it with ``ErrandError/invalidArgument``.
+/// A ``CustomRequest`` takes ``Members/headers``, ``Members/query``, ``Members/authorization`` and ``Members/body``, and
+/// all that is not about building; an override of what it does not have (base URLs, rules, parameters) fails it with
+/// ``ErrandError/invalidArgument``.
 @dynamicMemberLookup
 public struct RequestOverrides: Sendable {
     /// What may be said otherwise.

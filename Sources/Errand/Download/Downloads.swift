@@ -22,7 +22,9 @@ public enum Downloads {
     ///
     /// Throws as ``unfinished(in:)``.
     ///
-    /// - Parameter age: only those of which nothing was written for so long. Default, `nil`: all.
+    /// - Parameters:
+    ///   - directory: The directory that is searched, without its subdirectories.
+    ///   - age: Only downloads of which nothing was written for this long. Default, `nil`: all.
     @discardableResult
     public static func clean(
         in directory: String, olderThan age: Duration? = nil

@@ -31,6 +31,7 @@ public struct ChainStep: Sendable {
     /// A step that runs `command`, which may be a ``Batch``, a ``RequestGraph`` or another chain.
     ///
     /// - Parameters:
+    ///   - command: The command of the step.
     ///   - name: What ``GroupResults`` and errors call it; need not be the only one of that name.
     ///   - then: Called after a success. Default: the chain goes on.
     ///   - onFailure: Called with the error and how often the step has failed in a row. Default: the chain fails.

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The code of the guide "Downloads" and of the section of docs/tour.md; GuideTests compares it line by line. What says
+/// The code of the guide "Downloading" and of the section of docs/tour.md; GuideTests compares it line by line. What says
 /// `/var/tmp` is compiled; what may be anywhere is run.
 @Suite struct DownloadsSnippets {
     struct GetExport: Command {

@@ -14,7 +14,7 @@ extension CacheRecord {
     /// Raised with every change of the fields; a record of another format is a miss.
     private static let format: UInt16 = 1
 
-    /// The record as bytes that only ``init(encoded:for:)`` with the same key takes. For stores; any thread.
+    /// The record as bytes that only ``init(encoded:for:)-([UInt8],_)`` with the same key takes. For stores; any thread.
     ///
     /// Throws ``CacheStoreError/recordTooLarge`` for a part beyond 4 GiB, ``CacheStoreError/unavailable`` where libcrypto
     /// fails.
