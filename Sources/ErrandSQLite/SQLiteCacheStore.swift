@@ -27,7 +27,7 @@ import Synchronization
 /// vain those after it hardly wait until one gets through. After a fork the child has the store switched off if it was in
 /// use.
 public final class SQLiteCacheStore: CacheStore {
-    /// What it holds at most. A record counts by ``Errand/CacheRecord/byteCount``.
+    /// What it holds at most. A record counts by ``/Errand/CacheRecord/byteCount``.
     public struct Limits: Sendable, Hashable {
         /// Bytes of all records: 256 MiB. The file may be larger, by its log (4 MiB) and its indices.
         public var bytes: Int
@@ -148,7 +148,7 @@ public final class SQLiteCacheStore: CacheStore {
     }
 
     /// Writes to the file what is written lazily, and closes it, as the store's end does by itself. Later calls find and
-    /// write nothing, and ``health`` is off; a removal throws ``Errand/CacheStoreError/unavailable``. May be called again.
+    /// write nothing, and ``health`` is off; a removal throws ``/Errand/CacheStoreError/unavailable``. May be called again.
     ///
     /// Waits for calls of other threads, not for other processes. What waits in a cache on this store comes too late then:
     /// shut down its clients first.
@@ -199,7 +199,7 @@ extension SQLiteCacheStore {
 
     /// Stores the record in one transaction, and drops others where the limits want it.
     ///
-    /// Throws ``Errand/CacheStoreError/recordTooLarge`` beyond the limits, and what the file failed with: once, then it
+    /// Throws ``/Errand/CacheStoreError/recordTooLarge`` beyond the limits, and what the file failed with: once, then it
     /// writes nothing until ``retryInterval`` has gone by.
     public func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
         let bytes = record.byteCount

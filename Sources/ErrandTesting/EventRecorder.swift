@@ -14,7 +14,7 @@ import Synchronization
 public final class EventRecorder: EventAccessory {
     /// One event.
     public struct Entry: Sendable, CustomStringConvertible {
-        /// ``AnyRequest/id``.
+        /// ``/Errand/AnyRequest/id``.
         public let request: UInt64
         /// What happened: `willStart`, `queued`, `started`, `sent`, `head 200`, `progress`, `redirected 302`,
         /// `replaying 503`, `cacheHit`, `cached 200`, `willStop`, `didStop`.

@@ -88,7 +88,9 @@ public final class ScriptedServer: Sendable {
 
     /// Waits, blocking the thread, until each count is at least that of `least`.
     ///
-    /// - Parameter seconds: how long to wait at most; default 10.
+    /// - Parameters:
+    ///   - least: The counts to wait for.
+    ///   - seconds: How long to wait at most; default 10.
     /// - Returns: whether that came about in time.
     @discardableResult
     public func wait(for least: Counts, seconds: Double = 10) -> Bool {

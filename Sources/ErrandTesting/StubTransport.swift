@@ -3,7 +3,7 @@ public import Errand
 public import HTTPTypes
 import Synchronization
 
-/// A transport that answers from a script: no sockets, no threads of the engine, and the law of ``Transport`` kept.
+/// A transport that answers from a script: no sockets, no threads of the engine, and the law of ``/Errand/Transport`` kept.
 ///
 /// ```swift
 /// let stub = StubTransport { description in .response(status: 200, body: "{}") }
@@ -41,9 +41,9 @@ public final class StubTransport: Transport {
         public enum Ending: Sendable {
             /// It may.
             case open
-            /// ``Transport/finishUpload(_:)`` was called.
+            /// ``/Errand/Transport/finishUpload(_:)`` was called.
             case finished
-            /// ``Transport/failUpload(_:)`` was called.
+            /// ``/Errand/Transport/failUpload(_:)`` was called.
             case failed
         }
 
@@ -168,7 +168,7 @@ public final class StubTransport: Transport {
         return id
     }
 
-    /// Ends a held transfer with ``ErrandError/cancelled``.
+    /// Ends a held transfer with ``/Errand/ErrandError/cancelled``.
     public func cancel(_ id: TransferID) {
         // Under one lock: who sees it cancelled must not find it open.
         let held = state.withLock { state in
@@ -206,7 +206,7 @@ public final class StubTransport: Transport {
         state.withLock { $0.uploads[id, default: Upload()].ending = .finished }
     }
 
-    /// Ends a held transfer with ``ErrandError/uploadFailed``.
+    /// Ends a held transfer with ``/Errand/ErrandError/uploadFailed``.
     public func failUpload(_ id: TransferID) {
         state.withLock { $0.uploads[id, default: Upload()].ending = .failed }
         complete(id, with: .failure(.uploadFailed))

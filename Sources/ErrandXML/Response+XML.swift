@@ -6,7 +6,7 @@ extension Response {
     /// The body as Foundation's document, for XPath and XQuery; ``XMLResponse`` is the lighter way. Belongs to the thread
     /// that asks for it: it is no `Sendable`.
     ///
-    /// Throws ``Errand/ErrandError/responseDecodingFailed`` under the same rules as ``XMLResponse``. Foundation's own
+    /// Throws ``/Errand/ErrandError/responseDecodingFailed`` under the same rules as ``XMLResponse``. Foundation's own
     /// reading is not strict: it repairs what is broken, reads files that entities name, and traps on an empty document.
     public func xmlDocument() throws(ErrandError) -> XMLDocument {
         let text = try XMLText(self)

@@ -19,7 +19,7 @@ public struct XMLResponse: ResponseConvertible, Hashable {
     /// The outermost element.
     public let root: Element
 
-    /// Reads the body. Throws ``Errand/ErrandError/responseDecodingFailed`` for what is not well-formed XML.
+    /// Reads the body. Throws ``/Errand/ErrandError/responseDecodingFailed`` for what is not well-formed XML.
     public init(response: Errand.Response) throws {
         root = try XMLTreeBuilder.tree(of: XMLText(response), response)
     }
