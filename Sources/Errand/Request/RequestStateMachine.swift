@@ -1,5 +1,5 @@
-/// The life of one request: pure, takes past events, answers with one order. The shell (``AnyRequest``) feeds it under
-/// its lock and acts after the lock is dropped.
+/// The life of one request. The machine is pure: each method is an event that has happened, and returns one action. The
+/// shell (``AnyRequest``) calls it while its lock is held, and carries out the action after the lock is released.
 struct RequestStateMachine: ~Copyable {
     /// One run from start to end, over all its transfers.
     struct Run: Equatable {
@@ -16,29 +16,29 @@ struct RequestStateMachine: ~Copyable {
     enum State: Equatable {
         /// Never started.
         case idle
-        /// Interceptors look at what is to be sent.
+        /// Interceptors prepare the request.
         case preparing(Run)
-        /// Handed to the transport, whose `submit` has not returned yet, so the id is not known here.
+        /// Passed to the transport, whose `submit` has not returned yet, so the transfer id is not known.
         case submitting(Run)
-        /// Stopped before the id was known.
+        /// Stopped before the transfer id was known.
         case stoppedWhileSubmitting(Run)
-        /// The transport has it.
+        /// The transport runs the transfer.
         case inFlight(Run, TransferID)
-        /// Cancelled; the transport's last event is awaited.
+        /// The transfer was cancelled; its last event has not arrived yet.
         case stopping(Run)
-        /// A transfer ended; redirects, status and decoding are being looked at.
+        /// A transfer ended; redirects, status and decoding are being processed.
         case processing(Run)
-        /// The same, by code that may wait: interceptors, validators, a large body's decoder.
+        /// The same, in an asynchronous step: interceptors, validators, the decoder of a large body.
         case working(Run)
-        /// Stopped meanwhile, or before.
+        /// Stopped during processing, or before.
         case stoppedWhileProcessing(Run)
-        /// The outcome is known and accessories are being told.
+        /// The outcome is known; accessories' `requestWillStop` is being called.
         case ending(Run)
-        /// Stopped meanwhile.
+        /// Stopped while `requestWillStop` is being called.
         case endingStopped(Run)
-        /// Over, and users see it so; delegate, closures and accessories are being told. A start waits for that.
+        /// The run has ended. Delegate, closures and `requestDidStop` are being called; a new start waits for them.
         case telling(Run, Outcome, Telling)
-        /// Over, and may be started again.
+        /// The run has ended, and the request may be started again.
         case finished(Run, Outcome)
     }
 
@@ -132,8 +132,8 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Something that may wait is about to run: before the submission, or after the transfer. Answers the step's number;
-    /// `nil` where the request was stopped, and nothing is to run.
+    /// An asynchronous step is about to run, before the submission or after the transfer. Returns the step's number, or
+    /// `nil` if the request was stopped and the step must not run.
     mutating func workBegan() -> Int? {
         switch state {
         case .submitting(var run):
@@ -152,7 +152,7 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// The step has ended, or its time is up, whichever is told first.
+    /// The step has ended, or its deadline has passed, whichever is reported first.
     mutating func workEnded(_ work: Int) -> WorkAction {
         switch state {
         case .preparing(let run) where run.work == work:
@@ -167,7 +167,7 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// The client stops beneath the step: answers whether there is one to be given up.
+    /// The client shuts down during a step. Returns whether there is a step to give up.
     mutating func abandonRequested() -> Bool {
         switch state {
         case .preparing(let run), .working(let run):
@@ -180,7 +180,7 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Whether that step runs and nobody gave it up.
+    /// Whether the step with this number runs and was not given up.
     func isWorking(_ work: Int) -> Bool {
         switch state {
         case .preparing(let run), .working(let run): run.work == work
@@ -198,7 +198,7 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Whether the transfer is still to be handed to the transport; if not it ends as cancelled.
+    /// Whether the transfer may still be passed to the transport. If not, it ends as cancelled.
     func maySubmit(transfer: Int) -> Bool {
         guard case .submitting(let run) = state else { return false }
         return run.transfer == transfer
@@ -247,8 +247,8 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// A group stops the run that it has started, and no other. `isTold`: the one whose end is being told; else the present
-    /// one, or the one that begins when everybody was told.
+    /// A group stops the run that it has started, and no other. If `isTold`, it is the run whose callbacks are being
+    /// called. Otherwise it is the present run, or the one that begins after those callbacks.
     mutating func childStopRequested(isTold: Bool) -> ControlAction {
         guard case .telling(let run, let outcome, var telling) = state else { return isTold ? .none : stopRequested() }
         if isTold { telling.isSilenced = true } else { telling.next?.isStopped = true }
@@ -297,8 +297,9 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// A pause or resume has reached the transport, perhaps after another thread's that was asked for later: answers what
-    /// it takes to undo that. Whoever acts last looks last, so the transport ends up where the request is.
+    /// A pause or resume was passed to the transport, perhaps after a later one of another thread. If the transport is
+    /// now in the wrong state, returns the action that corrects it. Each thread checks after its own action, so the
+    /// transport ends in the request's state.
     func controlPerformed(_ action: ControlAction) -> ControlAction {
         guard case .inFlight(let run, let id) = state else { return .none }
         switch action {
@@ -340,7 +341,7 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// The result was looked at; accessories are about to be told.
+    /// The result was processed; accessories' `requestWillStop` is about to be called.
     mutating func processed() {
         switch state {
         case .processing(let run):
@@ -355,8 +356,8 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Accessories were told; answers what is to be told to everybody else, which is not `proposal` if the request was
-    /// stopped in the meantime.
+    /// Accessories' `requestWillStop` was called. Returns the outcome for delegate and closures, which is not `proposal`
+    /// if the request was stopped in the meantime.
     mutating func concluded(_ proposal: Outcome) -> Outcome {
         switch state {
         case .ending(let run):
@@ -372,7 +373,7 @@ struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Everybody was told.
+    /// All callbacks of the run were called.
     mutating func told() -> ToldAction {
         switch state {
         case .telling(let run, let outcome, let telling):

@@ -25,17 +25,17 @@ extension RequestStatesDocument {
         Event(
             name: "workBegan",
             isPossible: isOneOf("submitting", "processing", "stoppedWhileSubmitting", "stoppedWhileProcessing")
-        ) { $0.workBegan().map { "step \($0 == 6 ? "next" : "same")" } ?? "nothing is to run" },
+        ) { $0.workBegan().map { "step \($0 == 6 ? "next" : "same")" } ?? "no step" },
         Event(name: "workEnded") { action($0.workEnded(5)) },
-        Event(name: "workEnded", note: "of a step that was given up") { action($0.workEnded(4)) },
+        Event(name: "workEnded", note: "for a step that was given up") { action($0.workEnded(4)) },
         Event(name: "isWorking") { action($0.isWorking(5)) },
         Event(name: "abandonRequested") { action($0.abandonRequested()) },
         Event(name: "maySubmit") { action($0.maySubmit(transfer: 3)) },
         Event(name: "submitted") { action($0.submitted(id, transfer: 3)) },
-        Event(name: "submitted", note: "of an earlier transfer") { action($0.submitted(id, transfer: 2)) },
+        Event(name: "submitted", note: "for an earlier transfer") { action($0.submitted(id, transfer: 2)) },
         Event(name: "stopRequested") { action($0.stopRequested()) },
         Event(name: "childStopRequested") { action($0.childStopRequested(isTold: false)) },
-        Event(name: "childStopRequested", note: "of the run that is being told") {
+        Event(name: "childStopRequested", note: "for the run whose callbacks are being called") {
             action($0.childStopRequested(isTold: true))
         },
         Event(name: "pauseRequested") { action($0.pauseRequested()) },

@@ -83,8 +83,8 @@ struct RequestStatesDocument {
         if case .telling(_, let outcome, _) = state { marks.append(word(outcome)) }
         if case .finished(_, let outcome) = state { marks.append(word(outcome)) }
         if text.contains("isSilenced: true") { marks.append("silenced") }
-        if text.contains("Next(") { marks.append("start asked for") }
-        if text.contains("isStopped: true") { marks.append("to be stopped") }
+        if text.contains("Next(") { marks.append("start requested") }
+        if text.contains("isStopped: true") { marks.append("stop requested") }
         if text.contains("isPaused: true") { marks.append("paused") }
         return word(state) + (marks.isEmpty ? "" : " (\(marks.joined(separator: ", ")))")
     }
@@ -103,7 +103,7 @@ struct RequestStatesDocument {
         ] {
             text = text.replacingOccurrences(of: long, with: short)
         }
-        return text == "()" ? "" : text
+        return text == "()" ? "none" : text
     }
 
     // MARK: Text
@@ -111,18 +111,28 @@ struct RequestStatesDocument {
     func text() throws -> String {
         var lines = [
             "# The states of a request", "",
-            "Written by `RequestStatesDocumentTests` from `RequestStateMachine` and checked by it;",
-            "`ERRAND_WRITE_DOCS=1 swift test --filter RequestStatesDocument` writes it anew. The machine is pure: the shell",
-            "(`AnyRequest`) feeds it an event under its lock and carries out the answer after the lock is dropped.", "",
+            "`RequestStatesDocumentTests` writes this page from `RequestStateMachine`, and fails if the two differ. Write",
+            "it again with `ERRAND_WRITE_DOCS=1 swift test --filter RequestStatesDocument`.", "",
+            "The machine is pure. The shell (`AnyRequest`) passes it an event while its lock is held, and carries out the",
+            "action that the event returns after the lock is released. A **run** is the life of a request from a start to its",
+            "end. It may have several **transfers**: redirects and replays. Each transfer has a number.", "",
             "## States", "", "| state | what it means |", "|---|---|",
         ]
         for state in try Self.declaredStates() { lines.append("| `\(state.name)` | \(state.comment) |") }
-        lines += ["", "## Events", ""]
+        lines += [
+            "", "## Events", "",
+            "For each event a table has the states that it changes, the action that it returns, and the next state. The",
+            "last row has all states that are not listed. States have these marks:", "",
+            "- *paused* by the user;",
+            "- *silenced*: stopped while callbacks are being called, so the remaining closures are not called;",
+            "- *start requested*: another run begins after the callbacks;",
+            "- *stop requested*: that run sends nothing and ends as cancelled.", "",
+        ]
         for event in Self.events {
             let comment = try Self.declaredEvents().first { $0.name == event.name }?.comment ?? ""
             lines += ["### \(event.name)\(event.note.isEmpty ? "" : ", \(event.note)")", ""]
             if !comment.isEmpty { lines += [comment, ""] }
-            lines += ["| in | answer | then |", "|---|---|---|"] + rows(event) + [""]
+            lines += ["| state | action | next state |", "|---|---|---|"] + rows(event) + [""]
         }
         return lines.dropLast().joined(separator: "\n") + "\n"
     }
@@ -154,10 +164,10 @@ struct RequestStatesDocument {
             let longest = resting.indices.max(by: { resting[$0].states.count < resting[$1].states.count })
         {
             let rest = resting.remove(at: longest)
-            resting.append((rest.answer, ["every other"]))
+            resting.append((rest.answer, ["all others"]))
         }
-        rows += resting.map { "| \($0.states.joined(separator: ", ")) | \($0.answer) | the same |" }
-        if !impossible.isEmpty { rows.append("| every other | traps: only a bug of ours leads there | |") }
+        rows += resting.map { "| \($0.states.joined(separator: ", ")) | \($0.answer) | unchanged |" }
+        if !impossible.isEmpty { rows.append("| all others | a trap: only a bug in Errand can cause it | |") }
         return rows
     }
 }
