@@ -7,6 +7,18 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+/// The library's targets in layers: each sees those before it in the first line, and those of the second do not see each
+/// other.
+let parts: [Target.Dependency] = [
+    "ErrandModel", "ErrandEngine", "ErrandClient",
+    "ErrandCaching", "ErrandDownloads", "ErrandGroups", "ErrandEvents", "ErrandAuthentication", "ErrandLogging",
+]
+/// For tests, which see what is not public.
+let library = ["Errand"] + parts
+
 let package = Package(
     name: "errand",
     products: [
@@ -47,14 +59,21 @@ let package = Package(
             name: "CErrand",
             dependencies: ["CLibcurl", "CLibuv", "CZlib", "CBrotli", "CZstd"],
             cSettings: [.define("_GNU_SOURCE"), .headerSearchPath(".")]),
-        .target(
-            name: "Errand",
-            dependencies: [
-                "CErrand", "CZlib",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings),
+        // Values, no I/O: what is asked, what came, errors, URLs, header fields, JSON.
+        .target(name: "ErrandModel", dependencies: ["CZlib", httpTypes], swiftSettings: settings),
+        // Transports: the protocol, the reactor over the core, callback queues, cookies.
+        .target(name: "ErrandEngine", dependencies: ["ErrandModel", "CErrand", httpTypes], swiftSettings: settings),
+        // The main way: commands, clients, requests, interceptors, accessories, streams.
+        .target(name: "ErrandClient", dependencies: ["ErrandEngine", httpTypes, logging], swiftSettings: settings),
+        // What plugs into the client, each without the others.
+        .target(name: "ErrandCaching", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
+        .target(name: "ErrandDownloads", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
+        .target(name: "ErrandGroups", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
+        .target(name: "ErrandEvents", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
+        .target(name: "ErrandAuthentication", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
+        .target(name: "ErrandLogging", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
+        // What users import: all of the above.
+        .target(name: "Errand", dependencies: parts, swiftSettings: settings),
         // Apart, because FoundationXML brings libxml2 and ICU.
         .target(name: "ErrandXML", dependencies: ["Errand"], swiftSettings: settings),
         // Apart, because it brings SQLite.
@@ -92,17 +111,13 @@ let package = Package(
             name: "errand-gates", dependencies: ["Errand"], path: "Benchmarks/Gates", swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",
-            dependencies: [
-                "Errand", "ErrandTesting", "CErrand", "CZlib",
-                .product(name: "Logging", package: "swift-log"),
+            dependencies: library + [
+                "ErrandTesting", "CErrand", "CZlib", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "ErrandIntegrationTests",
-            dependencies: [
-                "Errand", "ErrandTesting", "CErrand",
-                .product(name: "Logging", package: "swift-log"),
-            ],
+            dependencies: library + ["ErrandTesting", "CErrand", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .testTarget(
             name: "ErrandXMLTests",
@@ -119,7 +134,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ErrandSQLiteTests",
-            dependencies: ["Errand", "ErrandSQLite", "ErrandTesting", "CSQLite", "errand-cache-probe"],
+            dependencies: library + ["ErrandSQLite", "ErrandTesting", "CSQLite", "errand-cache-probe"],
             swiftSettings: settings),
         // They run the built tool.
         .testTarget(
@@ -136,8 +151,8 @@ if Context.environment["ERRAND_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "errand-fuzz",
-            dependencies: [
-                "Errand", "CErrand", "CSQLite", "ErrandSQLite",
+            dependencies: library + [
+                "CErrand", "CSQLite", "ErrandSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],

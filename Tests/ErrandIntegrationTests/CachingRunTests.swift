@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// The cache over the network: nginx gives validators, times and variants.
 @Suite(.timeLimit(.minutes(5))) struct CachingRunTests {

@@ -1,8 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandEngine
+@testable import ErrandModel
 
 /// Digest by libcurl, from the description to a server that computes the hash itself.
 @Suite struct DigestTests {

@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandDownloads
+@testable import ErrandModel
 
 /// Downloads from real servers, and from one that misbehaves.
 @Suite(.timeLimit(.minutes(5))) struct DownloadTests {

@@ -1,8 +1,7 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
-
-@testable import Errand
 
 /// A server answers before it has the whole body, and goes on reading.
 @Suite(.timeLimit(.minutes(5))) struct EarlyEndRunTests {

@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandDownloads
 
 /// Downloads of contents that a server sends with a content coding, asked or not.
 @Suite(.timeLimit(.minutes(5))) struct EncodedDownloadTests {

@@ -1,9 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 private struct GetEvents: Command {
     var path = "events"

@@ -1,8 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandGroups
+@testable import ErrandModel
 
 private struct GetText: Command {
     var path: String

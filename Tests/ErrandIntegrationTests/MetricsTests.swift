@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 /// What a transfer is said to have cost: each phase that happened, none that did not, failures included.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {

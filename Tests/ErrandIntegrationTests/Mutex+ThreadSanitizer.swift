@@ -1,1 +1,1 @@
-../../Sources/Errand/Support/Mutex+ThreadSanitizer.swift
+../../Sources/ErrandModel/Support/Mutex+ThreadSanitizer.swift

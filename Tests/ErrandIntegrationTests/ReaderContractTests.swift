@@ -1,8 +1,7 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
-
-@testable import Errand
 
 /// A reader of a body that does not keep to what ``BodyReader/next(maximum:)`` says.
 @Suite(.timeLimit(.minutes(5))) struct ReaderContractTests {

@@ -1,9 +1,11 @@
 import CErrand
+import Errand
 import ErrandTesting
 import Foundation
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandEngine
 
 /// Files that connection options name, replaced at the same path.
 @Suite struct ReplacedFileTests {

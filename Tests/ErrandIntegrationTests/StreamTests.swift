@@ -1,9 +1,12 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandEngine
+@testable import ErrandModel
 
 private struct Ask: Command {
     var path: String

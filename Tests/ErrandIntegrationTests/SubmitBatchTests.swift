@@ -1,10 +1,13 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandEngine
+@testable import ErrandModel
 
 /// Notes the one end that a transfer has.
 private final class Receiver: TransferReceiver, @unchecked Sendable {

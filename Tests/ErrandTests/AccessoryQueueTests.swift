@@ -1,10 +1,13 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandEngine
+@testable import ErrandModel
 
 /// Takes its time, on a queue of its own.
 private final class Slow: EventAccessory {

@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 private final class Delegate: RequestDelegate {
     let told = Notes<String>()

@@ -1,9 +1,13 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandAuthentication
+@testable import ErrandClient
+@testable import ErrandGroups
+@testable import ErrandModel
 
 /// The authentication interceptor within requests, on a stub.
 @Suite struct AuthenticationClientTests {

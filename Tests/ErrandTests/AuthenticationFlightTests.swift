@@ -1,9 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandAuthentication
 
 /// Many requests, one credential.
 @Suite struct AuthenticationFlightTests {

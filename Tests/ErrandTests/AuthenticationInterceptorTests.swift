@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandAuthentication
+@testable import ErrandModel
 
 @Suite struct AuthenticationInterceptorTests {
     /// A server that takes `valid` alone.

@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 @Suite(.timeLimit(.minutes(5))) struct BodyChannelTests {
     private func chunk(_ bytes: [UInt8]) -> Response { Response(statusCode: 0, body: bytes) }

@@ -1,8 +1,9 @@
 import CZlib
+import Errand
 import Foundation
 import HTTPTypes
 
-@testable import Errand
+@testable import ErrandModel
 
 /// Everything that a source gives, asked for `maximum` bytes at a time; each answer is within that.
 func drained(_ source: any RequestBodySource, maximum: Int = 1000) async throws -> [UInt8] {

@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
 
 @Suite struct CacheControlTests {
     private func response(_ values: String...) -> CacheControl {

@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 @Suite struct CacheDateTests {
     private static let now = CacheTime(seconds: 1_700_000_000)

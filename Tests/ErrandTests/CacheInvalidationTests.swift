@@ -1,7 +1,8 @@
+import Errand
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
 
 @Suite struct CacheInvalidationTests {
     private func urls(

@@ -1,7 +1,8 @@
+import Errand
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
 
 @Suite struct CacheStatusTests {
     private static let table: [(CacheStatus, String)] = [

@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandModel
 
 /// Requests, responses and times for the cache's decisions: the server's clock is the cache's, and all begins at `start`.
 enum CacheWorld {

@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
 
 @Suite struct CacheValidatorTests {
     @Test(arguments: ["\"\"", "\"xyzzy\"", "W/\"xyzzy\"", "\"a,b\\\"", "\"é\"", "\"W/\""])

@@ -1,10 +1,12 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// Where a client's user is called, and who waits for him.
 @Suite(.timeLimit(.minutes(5))) struct CallbackPlaceTests {

@@ -1,9 +1,10 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 @Suite struct CallbackQueueTaskTests {
     private static let key = DispatchSpecificKey<Int>()

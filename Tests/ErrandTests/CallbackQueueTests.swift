@@ -1,8 +1,9 @@
 import Dispatch
+import Errand
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandEngine
 
 @Suite struct CallbackQueueTests {
     @Test func machineSchedulesOnceUntilEmpty() {

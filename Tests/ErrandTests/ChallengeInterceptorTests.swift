@@ -1,7 +1,9 @@
+import Errand
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandAuthentication
+@testable import ErrandModel
 
 private struct Trouble: Error {}
 

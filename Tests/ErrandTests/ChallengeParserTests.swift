@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandAuthentication
 
 @Suite struct ChallengeParserTests {
     private typealias Offer = AuthenticationChallenge.Offer

@@ -1,6 +1,8 @@
+import Errand
 import Testing
 
-@testable import Errand
+@testable import ErrandEngine
+@testable import ErrandModel
 
 /// Who may have sent a 407: without a proxy that speaks HTTP it was the origin, which is not to see a proxy's password.
 @Suite struct ChallengeProxyTests {

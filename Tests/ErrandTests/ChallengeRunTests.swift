@@ -1,6 +1,9 @@
+import Errand
 import Testing
 
-@testable import Errand
+@testable import ErrandAuthentication
+@testable import ErrandEngine
+@testable import ErrandModel
 
 private let new = ServerCredential.field("new")
 private let old = AnswerBook.Entry(credential: .field("old"), serial: 1)

@@ -1,10 +1,13 @@
+import Errand
 import ErrandTesting
 import FoundationEssentials
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandEngine
+@testable import ErrandModel
 
 private struct GetData: Command {
     var path: String { "data" }

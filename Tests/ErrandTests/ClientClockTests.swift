@@ -1,8 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandGroups
+@testable import ErrandModel
 
 /// Times that are not the engine's to count go by the client's clock.
 @Suite(.timeLimit(.minutes(1))) struct ClientClockTests {

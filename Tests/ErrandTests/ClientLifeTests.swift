@@ -1,9 +1,11 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 private typealias Machine = ClientStateMachine
 

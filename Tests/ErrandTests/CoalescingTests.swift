@@ -1,10 +1,12 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 private struct GetShared: Command {
     var path = "shared"

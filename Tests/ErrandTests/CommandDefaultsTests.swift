@@ -1,9 +1,10 @@
+import Errand
 import ErrandTesting
 import FoundationEssentials
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 /// Says nothing but where.
 private struct Plain: Command {

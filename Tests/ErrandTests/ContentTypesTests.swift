@@ -1,7 +1,8 @@
+import Errand
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 @Suite struct ContentTypesTests {
     private func response(_ contentType: String?, body: String = "x", status: Int = 200) -> Response {

@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 /// To whom the credential of an interceptor is shown.
 @Suite struct CredentialOriginsTests {

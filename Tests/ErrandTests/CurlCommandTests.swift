@@ -1,9 +1,10 @@
+import Errand
 import ErrandTesting
 import FoundationEssentials
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 /// The text; that a shell's curl sends what the engine sends is for the integration tests.
 @Suite struct CurlCommandTests {

@@ -1,8 +1,7 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
-
-@testable import Errand
 
 /// The response is over, and the upload is not.
 @Suite(.timeLimit(.minutes(5))) struct EarlyEndTests {

@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// What a body that is not there decodes to, and whether it has a shape.
 @Suite struct EmptyBodyTests {

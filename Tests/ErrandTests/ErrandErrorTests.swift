@@ -1,8 +1,10 @@
 import CErrand
+import Errand
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandEngine
+@testable import ErrandModel
 
 @Suite struct ErrandErrorTests {
     /// The numbers of every status that the core may answer with.

@@ -1,7 +1,9 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandEvents
+@testable import ErrandModel
 
 @Suite struct EventSourceStateMachineTests {
     private typealias Action = EventSourceStateMachine.Action

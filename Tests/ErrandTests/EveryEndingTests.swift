@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// Every way a request can end, and on each: who is told, in which order, once, and that nothing is kept.
 @Suite(.timeLimit(.minutes(5))) struct EveryEndingTests {

@@ -1,11 +1,14 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandGroups
+@testable import ErrandModel
 
 private struct GetNumber: Command {
     var number: Int

@@ -1,8 +1,11 @@
+import Errand
 import ErrandTesting
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandGroups
+@testable import ErrandModel
 
 private struct GetNumber: Command {
     var number: Int

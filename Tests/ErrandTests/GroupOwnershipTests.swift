@@ -1,10 +1,13 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandGroups
+@testable import ErrandModel
 
 /// What a group does to its children it does to the runs that it has started, and to no other run of the same requests.
 @Suite(.timeLimit(.minutes(5))) struct GroupOwnershipTests {

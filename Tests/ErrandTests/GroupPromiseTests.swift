@@ -1,8 +1,11 @@
+import Errand
 import ErrandTesting
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandGroups
+@testable import ErrandModel
 
 /// What the table of YTKNetwork and the guide promise of groups, and no other test looks at.
 @Suite(.timeLimit(.minutes(5))) struct GroupPromiseTests {

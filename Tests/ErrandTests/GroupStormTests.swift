@@ -1,9 +1,12 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandGroups
+@testable import ErrandModel
 
 private struct Ask: Command {
     let held: Held

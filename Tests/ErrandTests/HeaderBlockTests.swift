@@ -1,7 +1,8 @@
+import Errand
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 @Suite struct HeaderBlockTests {
     private let block = HeaderBlock(bytes: Array("Accept: a\r\nX-One: 1\r\nx-one: 2\r\nHost: h\r\n".utf8))

@@ -1,7 +1,9 @@
+import Errand
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 private struct Ask: Command {
     var path = "http://h/"

@@ -1,10 +1,11 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 /// A command whose every hook notes that it ran.
 private struct Hooked: Command {

@@ -1,8 +1,10 @@
+import Errand
 import FoundationEssentials
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 private struct Ask: Command {
     var path = "https://h/"

@@ -1,6 +1,8 @@
+import Errand
 import HTTPTypes
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// One run of a request through interceptors, as the request makes it but without one.
 struct InterceptedRun {

@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// An interceptor made of closures.
 private struct Intercept: Interceptor {

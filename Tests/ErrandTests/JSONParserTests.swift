@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import FoundationEssentials
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 /// The parser against Foundation's decoder, which reads a `JSONValue` through its `Decodable` way.
 @Suite struct JSONParserTests {

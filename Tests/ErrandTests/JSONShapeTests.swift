@@ -1,9 +1,10 @@
+import Errand
 import ErrandTesting
 import FoundationEssentials
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 @Suite struct JSONShapeTests {
     private static let issue: JSONShape = [

@@ -1,6 +1,7 @@
+import Errand
 import ErrandTesting
 
-@testable import Errand
+@testable import ErrandModel
 
 /// JSON text, and text that is nearly JSON. Names are all different, as the parser refuses what is malformed within a
 /// value that is dropped, which Foundation does not look at.

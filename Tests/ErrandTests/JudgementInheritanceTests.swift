@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import FoundationEssentials
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// What a response is judged by: the override's, the command's, the client's.
 @Suite struct JudgementInheritanceTests {

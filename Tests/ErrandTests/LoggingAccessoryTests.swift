@@ -1,9 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Logging
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 /// Keeps lines; counts how often it was asked for its level alone.
 private struct KeepingHandler: LogHandler {

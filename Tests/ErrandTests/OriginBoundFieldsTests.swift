@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// What an interceptor added for an origin stays with that origin.
 @Suite struct OriginBoundFieldsTests {

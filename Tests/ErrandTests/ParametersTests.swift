@@ -1,7 +1,8 @@
+import Errand
 import FoundationEssentials
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 /// The rules of AFNetworking's request serializers, and what goes beyond them.
 @Suite struct ParametersTests {

@@ -1,7 +1,10 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandLogging
+@testable import ErrandModel
 
 @Suite struct ProgressAccessoryTests {
     /// Outside of the macro, whose argument cannot change anything.

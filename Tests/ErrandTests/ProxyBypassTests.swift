@@ -1,6 +1,7 @@
+import Errand
 import Testing
 
-@testable import Errand
+@testable import ErrandEngine
 
 @Suite struct ProxyBypassTests {
     @Test(

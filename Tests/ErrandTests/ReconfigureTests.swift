@@ -1,9 +1,11 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 private struct Ask: Command {
     var path = "x"

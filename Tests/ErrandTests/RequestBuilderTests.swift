@@ -1,7 +1,9 @@
+import Errand
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 private struct Build: Command {
     var method = HTTPRequest.Method.get

@@ -1,8 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandGroups
+@testable import ErrandModel
 
 @Suite(.timeLimit(.minutes(5))) struct RequestGraphTests {
     private func client(failing: Set<String> = []) -> (Client, StubTransport) {

@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 private typealias Machine = RequestStateMachine
 private typealias State = RequestStateMachine.State

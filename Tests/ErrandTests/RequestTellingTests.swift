@@ -1,10 +1,11 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 private final class Delegate: RequestDelegate {
     private let onFinished: @Sendable (AnyRequest) -> Void

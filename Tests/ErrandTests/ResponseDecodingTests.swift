@@ -1,8 +1,9 @@
+import Errand
 import FoundationEssentials
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 @Suite struct ResponseDecodingTests {
     private struct Pair: Codable, Hashable {

@@ -1,8 +1,9 @@
+import Errand
 import FoundationEssentials
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 @Suite struct ResponseTests {
     private func name(_ text: String) -> HTTPField.Name {

@@ -1,8 +1,7 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
-
-@testable import Errand
 
 @Suite struct ResponseTextTests {
     private func response(_ charset: String?, _ bytes: [UInt8]) -> Response {

@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// What becomes of a request that an interceptor leads elsewhere or gives another body.
 @Suite struct RewritingInterceptorTests {

@@ -1,6 +1,7 @@
+import Errand
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 /// Against the examples of FIPS 180-4 and RFC 6455 1.3.
 @Suite struct SHA1Tests {

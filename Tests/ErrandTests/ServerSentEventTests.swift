@@ -1,7 +1,6 @@
+import Errand
 import ErrandTesting
 import Testing
-
-@testable import Errand
 
 @Suite struct ServerSentEventTests {
     private typealias Event = ServerSentEvent

@@ -1,6 +1,7 @@
+import Errand
 import ErrandTesting
 
-@testable import Errand
+@testable import ErrandModel
 
 /// Random shapes, values, and values that fit a shape, seeded.
 struct ShapeMaker {

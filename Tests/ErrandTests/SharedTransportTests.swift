@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// Several clients on one transport, which is theirs to use and nobody's to shut down.
 @Suite(.timeLimit(.minutes(5))) struct SharedTransportTests {

@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// A source that allows one reader at a time, whose first one is deaf to being cancelled.
 private final class Exclusive: RequestBodySource {

@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 /// Whoever waits for a request in a task gets `CancellationError` when the request is stopped, and when the task is
 /// cancelled, whatever form the waiting has.

@@ -1,8 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandAuthentication
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// Notes what it is asked about, and answers when and what it is told to.
 private final class Asker: Interceptor {

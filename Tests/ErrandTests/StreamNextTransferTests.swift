@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// A streamed run goes on with another transfer, and that ends before it has a head: what the last head said decides
 /// nothing any more.

@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 /// Streams of a client that is shut down.
 @Suite(.timeLimit(.minutes(5))) struct StreamShutdownTests {

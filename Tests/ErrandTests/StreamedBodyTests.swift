@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 @Suite(.timeLimit(.minutes(5))) struct StreamedBodyTests {
     private func with(_ body: (Client, StubTransport, StreamedResponse, TransferID) async throws -> Void) async throws {

@@ -1,7 +1,10 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandEngine
+@testable import ErrandModel
 
 @Suite struct StubStreamTests {
     /// `@unchecked Sendable`: what it adds is itself safe to share.

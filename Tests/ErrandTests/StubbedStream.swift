@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandEngine
+@testable import ErrandModel
 
 /// Asks for a stream.
 struct GetStream: Command {

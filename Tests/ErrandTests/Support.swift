@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 
-@testable import Errand
+@testable import ErrandClient
 
 struct GetText: Command {
     var path = "text"

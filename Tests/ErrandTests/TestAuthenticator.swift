@@ -1,7 +1,6 @@
+import Errand
 import HTTPTypes
 import Synchronization
-
-@testable import Errand
 
 struct RefreshTrouble: Error, Equatable {
     var number: Int

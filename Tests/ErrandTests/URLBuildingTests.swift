@@ -1,7 +1,8 @@
+import Errand
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 private struct Ask: Command {
     var path: String

@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandEvents
 
 @Suite struct WebSocketFrameTests {
     private typealias Event = WebSocketFrameReader.Event

@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandEvents
 
 /// Random frames, cut at random places, against the rules of RFC 6455 said frame by frame.
 @Suite struct WebSocketWalkTests {

@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// What docs/ytknetwork.md promises and no other test looks at.
 @Suite struct YTKNetworkPromiseTests {

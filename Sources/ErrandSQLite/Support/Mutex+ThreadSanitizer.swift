@@ -1,1 +1,1 @@
-../../Errand/Support/Mutex+ThreadSanitizer.swift
+../../ErrandModel/Support/Mutex+ThreadSanitizer.swift

@@ -1,6 +1,7 @@
+import Errand
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
 
 @Suite struct CacheKeyTests {
     @Test func aDigestIs64LowercaseDigits() {

@@ -1,7 +1,9 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandModel
 
 @Suite struct CacheRecordCodingTests {
     private let key: CacheKey

@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
 
 @Suite struct CacheStoreQueueTests {
     private let store = HeldStore()

@@ -1,8 +1,9 @@
 import Dispatch
+import Errand
 import ErrandTesting
 import Synchronization
 
-@testable import Errand
+@testable import ErrandCaching
 
 /// A store that blocks where a test wants it to, that fails when told to, and notes what it is asked. In memory.
 final class HeldStore: CacheStore {

@@ -1,7 +1,8 @@
+import Errand
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
 
 @Suite struct LayeredCacheStoreTests {
     /// In memory, with a hand in its reads and writes.

@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
 
 @Suite struct MemoryCacheStoreTests {
     private func key(_ number: Int) throws -> CacheKey {

@@ -1,6 +1,7 @@
+import Errand
 import Testing
 
-@testable import Errand
+@testable import ErrandModel
 
 @Suite struct SHA256Tests {
     /// FIPS 180-4's examples.

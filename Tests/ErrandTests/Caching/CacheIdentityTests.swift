@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandAuthentication
+@testable import ErrandCaching
 
 /// Which fields tell users apart is the policy's to say.
 @Suite(.timeLimit(.minutes(5))) struct CacheIdentityTests {

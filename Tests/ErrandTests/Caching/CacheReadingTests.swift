@@ -1,9 +1,12 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// Every way of reading, of both kinds of policy, with every state of what is stored and of the network.
 @Suite(.timeLimit(.minutes(5))) struct CacheReadingTests {

@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandModel
 
 /// What was removed stays away, whatever is on its way at that moment.
 @Suite(.timeLimit(.minutes(5))) struct CacheRemovalTests {

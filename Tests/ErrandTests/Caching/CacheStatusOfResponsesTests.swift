@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandModel
 
 /// What `Response.cacheStatus` says of storing and waiting, through a client (RFC 9211).
 @Suite(.timeLimit(.minutes(5))) struct CacheStatusOfResponsesTests {

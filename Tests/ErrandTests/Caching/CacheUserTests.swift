@@ -1,8 +1,12 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandAuthentication
+@testable import ErrandCaching
+@testable import ErrandClient
+@testable import ErrandEngine
 
 /// Nobody is given what another was told.
 @Suite(.timeLimit(.minutes(5))) struct CacheUserTests {

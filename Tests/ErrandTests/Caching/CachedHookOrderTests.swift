@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandGroups
 
 /// Who hears of a hit, and in which order: as of the network, alone and in groups.
 @Suite(.timeLimit(.minutes(5))) struct CachedHookOrderTests {

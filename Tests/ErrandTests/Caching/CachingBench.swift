@@ -1,9 +1,12 @@
+import Errand
 import ErrandTesting
 public import HTTPTypes
 import Logging
 import Synchronization
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// The wall clock of a cache, which stands until it is told to go on.
 final class CacheClock: Sendable {
@@ -89,7 +92,7 @@ struct CachingBench {
         }
         await client.shutdown(.cancel)
         await client.cache.flush()
-        try await waitUntil("no lookup of the client runs") { client.caching.count == 0 }
+        try await waitUntil("no lookup of the client runs") { client.carrier.count == 0 }
         guard client.requests.isEmpty else { throw ErrandError.internalFailure }
     }
 

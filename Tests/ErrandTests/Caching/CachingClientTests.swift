@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandModel
 
 /// What a client does with its cache beside requests.
 @Suite(.timeLimit(.minutes(5))) struct CachingClientTests {

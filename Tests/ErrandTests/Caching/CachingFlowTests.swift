@@ -1,9 +1,12 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandClient
+@_spi(ErrandEngine) @testable import ErrandModel
 
 /// A hit is told as anything else is, and what may happen to a request may happen while its cache is asked.
 @Suite(.timeLimit(.minutes(5))) struct CachingFlowTests {
@@ -198,7 +201,7 @@ import Testing
             store.release()
             await bench.client.cache.flush()
             #expect(bench.sent == sent)
-            #expect(bench.client.caching.count == 0)
+            #expect(bench.client.carrier.count == 0)
         }
     }
 
@@ -345,7 +348,7 @@ import Testing
             for _ in 1...2 {
                 let request = await bench.finished(GetCached(cache: policy.with(reading: reading)))
                 try await bench.client.ended(request)
-                run = request.transferDescription?.cachePlan?.run
+                run = request.transferDescription?.responseCachePlan?.run
                 storage = request.response?.storage
                 #expect(run != nil && storage != nil)
             }

@@ -1,10 +1,12 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Logging
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandModel
 
 /// A store in memory that fails, loses and lingers at random.
 private final class MoodyStore: CacheStore {

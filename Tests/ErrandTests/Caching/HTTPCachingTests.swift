@@ -1,9 +1,12 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandEngine
+@testable import ErrandModel
 
 /// ``CachePolicy/http`` in requests. What is decided is tested beside the decisions; here it is done.
 @Suite(.timeLimit(.minutes(5))) struct HTTPCachingTests {
@@ -272,7 +275,7 @@ import Testing
             #expect(bench.stub.submitted.last?.headers[.ifNoneMatch] == "\"t\"")
             let fresh = Response(statusCode: 200, headers: ["Cache-Control": "max-age=60"], body: Array("new".utf8))
             #expect(bench.stub.complete(bench.stub.open[0], with: .response(fresh)))
-            try await waitUntil("no lookup of the client runs") { bench.client.caching.count <= 0 }
+            try await waitUntil("no lookup of the client runs") { bench.client.carrier.count <= 0 }
             let new = await bench.finished(get())
             #expect(new.value == "new")
             #expect(new.isFromCache)
@@ -454,7 +457,7 @@ import Testing
             try await store.entered()
             let second = bench.client.request(get())
             async let ended = bench.finished(second)
-            try await waitUntil("the second lookup runs") { bench.client.caching.count == 1 }
+            try await waitUntil("the second lookup runs") { bench.client.carrier.count == 1 }
             store.release()
             #expect(await ended.value == "1")
             #expect(bench.sent == 1)

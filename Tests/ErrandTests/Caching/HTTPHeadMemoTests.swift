@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandModel
 
 /// That nothing is served by what was remembered of another record, and that the short way to a hit is as strict as the
 /// long one.

@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandModel
 
 /// Requests that wait for another's transfer, and what is removed meanwhile.
 @Suite struct JoinedTransferTests {

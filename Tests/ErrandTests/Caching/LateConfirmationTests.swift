@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandModel
 
 /// A 304 that took long says that what was stored when it was asked for still held, and nothing of what came since.
 @Suite(.timeLimit(.minutes(5))) struct LateConfirmationTests {

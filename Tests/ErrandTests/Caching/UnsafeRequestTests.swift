@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// RFC 9111 4.4: what a request of an unsafe method makes void.
 @Suite struct UnsafeRequestTests {

@@ -1,9 +1,12 @@
+import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandCaching
+@testable import ErrandClient
+@testable import ErrandModel
 
 /// What went wrong with YTKNetwork's cache, by the number that it has in the list of its troubles.
 @Suite(.timeLimit(.minutes(5))) struct YTKNetworkCacheTests {

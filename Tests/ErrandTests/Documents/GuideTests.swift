@@ -90,7 +90,10 @@ import Testing
             #expect(guide == "Errand" || links.contains("<doc:\(guide)>"), "\(path) is not linked")
         }
         var types: [String] = []
-        for path in SourceTree.files(in: "Sources/Errand", suffix: ".swift") {
+        let exported = try SourceTree.text("Sources/Errand/Exports.swift").split { !($0.isLetter || $0.isNumber) }
+            .filter { $0.hasPrefix("Errand") }
+        #expect(exported.count > 8)
+        for path in exported.flatMap({ SourceTree.files(in: "Sources/\($0)", suffix: ".swift") }) {
             for line in try SourceTree.text(path).components(separatedBy: "\n") where line.hasPrefix("public ") {
                 let words = line.split { !($0.isLetter || $0.isNumber) }
                 let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor"]

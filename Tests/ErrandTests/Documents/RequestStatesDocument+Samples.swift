@@ -1,4 +1,6 @@
-@testable import Errand
+import Errand
+
+@testable import ErrandClient
 
 /// What the document is made from: a value of every state, a call of every event.
 extension RequestStatesDocument {

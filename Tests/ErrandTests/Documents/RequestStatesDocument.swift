@@ -1,6 +1,7 @@
+import Errand
 import Foundation
 
-@testable import Errand
+@testable import ErrandClient
 
 /// docs/request-states.md as the machine itself has it: every event fed to every state.
 struct RequestStatesDocument {
@@ -8,7 +9,7 @@ struct RequestStatesDocument {
     typealias State = RequestStateMachine.State
 
     static let path = "docs/request-states.md"
-    static let sources = SourceTree.files(in: "Sources/Errand/Request", suffix: ".swift")
+    static let sources = SourceTree.files(in: "Sources/ErrandClient/Request", suffix: ".swift")
         .filter { $0.contains("/RequestStateMachine") }
 
     /// One event with sample arguments. `isPossible` is false where it traps.
@@ -98,7 +99,8 @@ struct RequestStatesDocument {
     static func action(_ value: Any) -> String {
         var text = String(describing: value)
         for (long, short) in [
-            ("Errand.RequestStateMachine.", ""), ("Errand.", ""), ("TransferID(rawValue: 9)", "id"),
+            ("ErrandClient.RequestStateMachine.", ""), ("ErrandClient.", ""), ("ErrandEngine.", ""),
+            ("TransferID(rawValue: 9)", "id"),
             ("transfer: 3", "transfer: same"), ("transfer: 4", "transfer: next"), ("transfer: 1", "transfer: first"),
         ] {
             text = text.replacingOccurrences(of: long, with: short)

@@ -1,7 +1,8 @@
+import Errand
 import Foundation
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
 
 @Suite struct RequestStatesDocumentTests {
     private typealias Document = RequestStatesDocument

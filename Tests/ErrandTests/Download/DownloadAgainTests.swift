@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandDownloads
 
 /// A download that is run once more, and what it finds at its destination.
 @Suite(.timeLimit(.minutes(2))) struct DownloadAgainTests {

@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandDownloads
 
 /// What a download says, and what it is refused for.
 @Suite(.timeLimit(.minutes(2))) struct DownloadCommandTests {

@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Foundation
 
-@testable import Errand
+@testable import ErrandDownloads
 
 /// A directory of its own, removed with its owner.
 final class DownloadFolder: Sendable {

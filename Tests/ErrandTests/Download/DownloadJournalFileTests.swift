@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import Foundation
 import Testing
 
-@testable import Errand
+@testable import ErrandDownloads
 
 @Suite struct DownloadJournalFileTests {
     private let folder: DownloadFolder

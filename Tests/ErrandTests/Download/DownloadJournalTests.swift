@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandDownloads
 
 @Suite struct DownloadJournalTests {
     static func random(_ random: inout SeededGenerator) -> DownloadJournal {

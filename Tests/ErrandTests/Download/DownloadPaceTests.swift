@@ -1,10 +1,12 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandDownloads
 
 /// Rate, progress, and many at once.
 @Suite(.timeLimit(.minutes(2))) struct DownloadPaceTests {

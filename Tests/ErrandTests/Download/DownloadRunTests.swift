@@ -1,9 +1,11 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandDownloads
 
 /// One download over all its transfers, on a stub and a clock that stands still.
 @Suite(.timeLimit(.minutes(2))) struct DownloadRunTests {

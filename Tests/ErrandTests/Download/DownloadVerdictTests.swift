@@ -1,6 +1,7 @@
+import Errand
 import Testing
 
-@testable import Errand
+@testable import ErrandDownloads
 
 @Suite struct DownloadVerdictTests {
     private static let tag = DownloadValidators(entityTag: "\"a\"")

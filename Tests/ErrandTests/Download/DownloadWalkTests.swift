@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandDownloads
 
 /// A download against a server and a disk that are values: whatever breaks, changes or lies in between, a file that is put
 /// in place is one version of the content, all of it.

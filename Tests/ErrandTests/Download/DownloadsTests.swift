@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import Foundation
 import Testing
 
-@testable import Errand
+@testable import ErrandDownloads
 
 @Suite struct DownloadsTests {
     private func leave(_ name: String, _ count: Int64, in folder: DownloadFolder, length: Int64? = 100) throws {

@@ -1,8 +1,9 @@
+import Errand
 import ErrandTesting
 import Foundation
 import Testing
 
-@testable import Errand
+@testable import ErrandDownloads
 
 @Suite(.serialized) struct PartFileDiskTests {
     private static let chunk: Int64 = 64 << 10

@@ -1,8 +1,10 @@
+import Errand
 import ErrandTesting
 import Foundation
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandDownloads
 
 /// A directory that others may write to, as /var/tmp: what they have put there they may have open, and go on writing.
 @Suite(.timeLimit(.minutes(2))) struct PartFileOwnerTests {

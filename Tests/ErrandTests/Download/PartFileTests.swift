@@ -1,9 +1,10 @@
+import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
 import Testing
 
-@testable import Errand
+@testable import ErrandDownloads
 
 @Suite struct PartFileTests {
     private let folder: DownloadFolder

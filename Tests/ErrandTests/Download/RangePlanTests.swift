@@ -1,7 +1,8 @@
+import Errand
 import ErrandTesting
 import Testing
 
-@testable import Errand
+@testable import ErrandDownloads
 
 @Suite struct RangePlanTests {
     @Test func setsMerge() {

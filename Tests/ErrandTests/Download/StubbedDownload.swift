@@ -1,9 +1,13 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Testing
 
-@testable import Errand
+@testable import ErrandClient
+@testable import ErrandDownloads
+@testable import ErrandEngine
+@testable import ErrandModel
 
 /// Downloads on a stub: the test is the server, and the clock.
 struct StubbedDownload {

@@ -1,7 +1,16 @@
+import Errand
 import Foundation
 import HTTPTypes
 
-@testable import Errand
+@testable import ErrandAuthentication
+@testable import ErrandCaching
+@testable import ErrandClient
+@testable import ErrandDownloads
+@testable import ErrandEngine
+@testable import ErrandEvents
+@testable import ErrandGroups
+@testable import ErrandLogging
+@testable import ErrandModel
 
 extension FuzzTarget {
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

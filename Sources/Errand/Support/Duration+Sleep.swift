@@ -1,4 +1,0 @@
-extension Duration {
-    /// Clocks trap on the way to what is much later than this, some 68 years from now.
-    static var longestSleep: Duration { .seconds(1 << 31) }
-}

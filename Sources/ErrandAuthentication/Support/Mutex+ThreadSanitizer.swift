@@ -1,0 +1,1 @@
+../../ErrandModel/Support/Mutex+ThreadSanitizer.swift

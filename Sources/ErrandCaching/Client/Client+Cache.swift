@@ -1,0 +1,186 @@
+extension Client {
+    /// What is stored for `command`, with the value that the command makes of it. Asks no server, tells no accessory, and
+    /// runs neither hooks nor validators but the transforming ones of interceptors; so it may be called beside a request
+    /// that runs. (YTKNetwork `loadCacheWithError:`.)
+    ///
+    /// Throws ``ErrandError/cacheMiss``, whose ``ErrandError/cacheMissReason`` tells why there is nothing, and what keeps the
+    /// command from being built.
+    public func cached<C: Command>(
+        _ command: C, overrides: RequestOverrides? = nil
+    ) async throws(ErrandError) -> (value: C.Response, response: Response) {
+        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else {
+            throw .cacheMiss(.notCached)
+        }
+        let steps = CacheSteps(self, command, overrides)
+        var description = try await steps.description()
+        description.cachePlan = ResponseCachePlan(box, reading: .cacheOnly, in: cache)
+        let stored = try await steps.stored(description)
+        let response = try await steps.transformed(stored)
+        let request = request(command, overrides: overrides)
+        let builder = builder
+        let read = response.read(by: request.responseDecoder(by: builder))
+        do throws(ErrandError) {
+            return (try request.value(of: read, by: builder), read)
+        } catch {
+            throw .cacheMiss.with(
+                message: "what is stored cannot be used: \(error.message)", response: error.response,
+                underlying: CacheMiss.unusable, isRefusal: true)
+        }
+    }
+
+    /// Stores `response` as if it were what `command` has just got, so that the next request finds it: a list that seeds
+    /// the cache of its items. Judged and decoded first, as any response. (YTKNetwork `saveResponseDataToCacheFile:`.)
+    ///
+    /// Throws what the response fails with, ``ErrandError/cacheMiss`` where the command or the response is not cached (with
+    /// ``CachePolicy/http``, what RFC 9111 does not let be kept), and what keeps the command from being built.
+    public func cache<C: Command>(
+        _ response: Response, for command: C, overrides: RequestOverrides? = nil
+    ) async throws(ErrandError) {
+        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else {
+            throw .cacheMiss(.notCached)
+        }
+        let steps = CacheSteps(self, command, overrides)
+        var description = try await steps.description()
+        let plan = ResponseCachePlan(box, reading: .networkOnly, in: cache)
+        description.cachePlan = plan
+        guard let key = plan.key(for: description, identity: carrier.identity) else { throw .cacheMiss(.notCached) }
+        let transformed = try await steps.transformed(response)
+        let request = request(command, overrides: overrides)
+        let builder = builder
+        _ = try request.value(of: transformed.read(by: request.responseDecoder(by: builder)), by: builder)
+        let now = cache.now
+        if box.members.isTimed {
+            let entry = TimedEntry(
+                key: key, box: box, description: description, response: response, requestedAt: now,
+                respondedAt: now, moment: cache.changes.moment)
+            guard let record = entry.record(for: cache) else { throw .cacheMiss(.notCached) }
+            cache.store(record, for: key)
+        } else {
+            cache.willHoldHTTP()
+            let exchange = HTTPExchange(
+                plan, description, HTTPStoredSet(primary: key, moment: cache.changes.moment),
+                hasHiddenCookies: carrier.hasHiddenCookies(description))
+            let reply = exchange.ended(.response(response), requestedAt: now, now: now)
+            guard case .deliver(.response(let kept), _, _) = reply, kept.cacheInfo?.isStored == true
+            else { throw .cacheMiss(.notCached) }
+        }
+    }
+
+    /// Removes what is stored for `command`, whatever its version, and of all that `Vary` keeps apart. It is not found any
+    /// more once this has returned. Throws what keeps the command from being built.
+    public func removeCached(_ command: some Command, overrides: RequestOverrides? = nil) async throws(ErrandError) {
+        if let key = try await cacheKey(for: command, overrides: overrides) { cache.remove(key) }
+    }
+
+    /// Where what `command` gets is stored; `nil` where it is not cached. Interceptors are asked, as what they add, such as
+    /// credentials, counts. Throws what keeps the command from being built.
+    public func cacheKey(
+        for command: some Command, overrides: RequestOverrides? = nil
+    ) async throws(ErrandError) -> CacheKey? {
+        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else { return nil }
+        let description = try await CacheSteps(self, command, overrides).description()
+        return ResponseCachePlan.key(for: description, box, in: cache, identity: carrier.identity)
+    }
+
+    /// The values of ``CacheReading/cacheThenNetwork``: what is stored, where it is of use, then what the network has. Ends
+    /// after the latter; throws what the request fails with, also where a stored value came before.
+    ///
+    /// The request starts here; it is stopped where the sequence is let go of before its end, or the task that reads it is
+    /// cancelled. Either throws `CancellationError`, as ``AnyRequest/stop()`` does. With a policy that is
+    /// ``CachePolicy/off`` there is one value, the network's.
+    public func values<C: Command>(
+        of command: C, overrides: RequestOverrides? = nil
+    ) -> CachedValues<C.Response> {
+        var overrides = overrides ?? RequestOverrides()
+        if let policy = cachePolicy(overrides.cache ?? command.cache) {
+            overrides.cache = policy.with(reading: .cacheThenNetwork)
+        }
+        // Filters belong on the callback queue.
+        let queue = command.hasHooks || overrides.hasHooks ? callbacks : queueOfReader
+        let request = Request(client: self, command: command, callbacks: queue, overrides: overrides)
+        let stream = AsyncThrowingStream<C.Response, any Error>(bufferingPolicy: .unbounded) { values in
+            request.onCached { value, _ in values.yield(value) }
+            values.onTermination = { _ in request.stop() }
+            let action = request.begin(evenStopped: true) { request in
+                switch request.result {
+                case .success(let value)?:
+                    values.yield(value)
+                    values.finish()
+                case .failure(let error)?: values.finish(throwing: error.thrown)
+                case nil: values.finish(throwing: ErrandError.internalFailure)
+                }
+            }
+            if case .submit(let transfer) = action { request.proceed(transfer) }
+        }
+        return CachedValues(stream: stream)
+    }
+}
+
+/// What a request does on its way to the cache and back, without one.
+private struct CacheSteps<C: Command> {
+    let client: Client
+    let command: C
+    let overrides: RequestOverrides?
+    let chain: InterceptorChain
+
+    init(_ client: Client, _ command: C, _ overrides: RequestOverrides?) {
+        self.client = client
+        self.command = command
+        self.overrides = overrides
+        chain = InterceptorChain(of: client, for: command, overrides)
+    }
+
+    /// As it would be sent.
+    func description() async throws(ErrandError) -> RequestDescription {
+        try await chain.prepare(client.describe(command, overrides: overrides)) { true }.get()
+    }
+
+    func stored(_ description: RequestDescription) async throws(ErrandError) -> Response {
+        let result = await withCheckedContinuation { continuation in
+            client.carrier.find(description) { continuation.resume(returning: $0) }
+        }
+        switch result {
+        case .success(let response): return response
+        case .failure(let miss): throw .cacheMiss(miss)
+        }
+    }
+
+    func transformed(_ response: Response) async throws(ErrandError) -> Response {
+        switch await chain.transform(.response(response), while: { true }) {
+        case .response(let response): return response
+        case .failure(let error): throw error
+        }
+    }
+}
+
+extension Client {
+    /// Where responses are kept.
+    public var cache: ResponseCache { carrier.cache }
+
+    /// The cache of this client, made with a store in memory where there is none yet.
+    var carrier: CacheCarrier {
+        let made = responseCache { ResponseCache().makeCache(over: $0) }
+        // The one implementation of `ClientCache`.
+        return made as? CacheCarrier
+            ?? CacheCarrier(
+                ResponseCache(), over: cacheBase.transport, coalescing: cacheBase.coalescing,
+                identity: CacheIdentity(cacheBase),
+                stopwatch: cacheBase.stopwatch)
+    }
+}
+
+extension Client.Configuration {
+    /// Where responses are kept whose ``CachePolicy`` is not off. `nil`: in 32 MiB of memory of the client's own.
+    public var cache: ResponseCache? {
+        get { cacheStorage as? ResponseCache }
+        set { cacheStorage = newValue }
+    }
+}
+
+extension ResponseCache: CacheStorage {
+    package func makeCache(over base: CacheBase) -> any ClientCache {
+        CacheCarrier(
+            self, over: base.transport, coalescing: base.coalescing, identity: CacheIdentity(base),
+            stopwatch: base.stopwatch)
+    }
+}

@@ -1,0 +1,468 @@
+import Dispatch
+import HTTPTypes
+import Synchronization
+
+/// Stands before a client's transport for requests that are cached: looks up, sends what is not found, keeps what comes.
+///
+/// A store that answers at once is asked within `submit`, any other from its queue; nobody waits for it. The end of a
+/// transfer is looked at on the queue of whom it is for, so that no header is read on a loop thread. Phases are decided
+/// under the table's lock, everything else is done after it.
+package final class CacheCarrier: ClientCache, Transport {
+    package let cache: ResponseCache
+    private let base: any Transport
+    private let coalescing: CoalescingTransport
+    package let identity: CacheIdentity
+    /// Counts `Timeouts.total` before anything is sent.
+    private let stopwatch: Stopwatch
+    private let lastID = Atomic<UInt64>(0)
+    private let table = Mutex(Table())
+    /// Where revalidations in the background are looked at.
+    private let background = CallbackQueue.dispatchQueue(.global())
+
+    private struct Table: ~Copyable {
+        var transfers: [TransferID: CacheTransfer] = [:]
+        /// What is revalidated in the background now.
+        var revalidated: Set<CacheKey> = []
+        /// The client is being shut down.
+        var isStopping = false
+    }
+
+    package init(
+        _ cache: ResponseCache, over base: any Transport, coalescing: CoalescingTransport, identity: CacheIdentity,
+        stopwatch: Stopwatch
+    ) {
+        self.cache = cache
+        self.base = base
+        self.coalescing = coalescing
+        self.identity = identity
+        self.stopwatch = stopwatch
+    }
+
+    /// How many transfers are known.
+    var count: Int { table.withLock { $0.transfers.count + $0.revalidated.count } }
+
+    package func submit(
+        _ description: RequestDescription, for receiver: TransferReceiver
+    ) throws(ErrandError) -> TransferID {
+        let id = TransferID(rawValue: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
+        let isCoalesced = description.options.contains(.coalesced)
+        let plan = description.responseCachePlan
+        let key = plan?.key(for: description, identity: identity)
+        // Before anything is read: see `CacheChanges`.
+        let moment = cache.changes.moment
+        var known: CacheStoreQueue.AtOnce?
+        if let plan, let key, plan.servesHits {
+            let atOnce = cache.queue.readAtOnce(key)
+            if case .known(let record?) = atOnce,
+                let response = CacheHit.response(record, under: key, for: description, plan)
+            {
+                plan.run.ended(.stored)
+                TransferReceiver.deliver(CollectionOfOne(TransferEvent(receiver, .ended(.response(response)))))
+                return id
+            }
+            known = atOnce
+        }
+        let transfer = CacheTransfer(
+            id, description, plan, for: receiver,
+            over: isCoalesced || plan?.members.collapsesMisses == true ? coalescing : base, of: self,
+            callbacks: receiver.callbacks)
+        lookUp(transfer, key, known, at: moment)
+        let entered = table.withLock { table -> Entered in
+            guard !transfer.isOver else { return transfer.refusal.map { .refused($0) } ?? .settled }
+            table.transfers[id] = transfer
+            transfer.isEntered = true
+            guard case .lookingUp = transfer.phase else { return .settled }
+            return .waiting(isStopping: table.isStopping)
+        }
+        switch entered {
+        case .settled: break
+        case .refused(let error): throw error
+        case .waiting(let isStopping): wait(transfer, isStopping: isStopping)
+        }
+        return id
+    }
+
+    private enum Entered {
+        /// It has ended, or the transport beneath has it.
+        case settled
+        case refused(ErrandError)
+        /// For the store.
+        case waiting(isStopping: Bool)
+    }
+
+    // MARK: Before the network
+
+    /// `known`: what was read under `key` already, after `moment`; `nil`: nothing was.
+    private func lookUp(
+        _ transfer: CacheTransfer, _ key: CacheKey?, _ known: CacheStoreQueue.AtOnce?, at moment: UInt64
+    ) {
+        let description = transfer.description
+        guard let plan = transfer.plan else { return send(transfer, .none) }
+        guard let key else {
+            guard plan.reading != .cacheOnly else { return end(transfer, with: .cacheMiss(.notCached)) }
+            let isCacheable = plan.members.isTimed || description.method == .get || description.method == .head
+            return send(transfer, .passed(plan, isCacheable ? .bypass : .method))
+        }
+        if plan.members.isTimed {
+            lookUpTimed(transfer, plan, key, known, at: moment)
+        } else {
+            lookUpHTTP(transfer, plan, key, known, at: moment)
+        }
+    }
+
+    private func lookUpTimed(
+        _ transfer: CacheTransfer, _ plan: ResponseCachePlan, _ key: CacheKey, _ known: CacheStoreQueue.AtOnce?,
+        at moment: UInt64
+    ) {
+        // A hop's response is kept as that of the URL which led there.
+        let first = plan.run.first(key, transfer.description, isHop: plan.isHop)
+        let exchange = TimedExchange(
+            plan: plan, key: first.key, description: first.description, moment: moment)
+        guard !plan.isHop, !plan.isSecond, plan.reading != .networkOnly else {
+            return send(transfer, .timed(exchange))
+        }
+        begin(exchange, known ?? cache.queue.readAtOnce(exchange.key)) { self.act($0, on: transfer) }
+    }
+
+    /// `known`: what is read under its key.
+    private func begin(
+        _ exchange: TimedExchange, _ known: CacheStoreQueue.AtOnce, _ then: @escaping @Sendable (CacheAction) -> Void
+    ) {
+        let found = { @Sendable [cache] (record: CacheRecord?) in
+            var exchange = exchange
+            then(exchange.begin(record, now: cache.now))
+        }
+        switch known {
+        case .known(let record): found(record)
+        case .later: cache.queue.readLater(exchange.key, found)
+        }
+    }
+
+    private func lookUpHTTP(
+        _ transfer: CacheTransfer, _ plan: ResponseCachePlan, _ key: CacheKey, _ known: CacheStoreQueue.AtOnce?,
+        at moment: UInt64
+    ) {
+        cache.willHoldHTTP()
+        let isUnread = plan.reading == .networkOnly || (plan.isSecond && plan.reading == .cacheElseNetwork)
+        guard !isUnread else {
+            let exchange = HTTPExchange(
+                plan, transfer.description, HTTPStoredSet(primary: key, moment: moment),
+                hasHiddenCookies: hasHiddenCookies(transfer.description))
+            return send(transfer, .http(exchange, conditions: [:]))
+        }
+        beginHTTP(plan, transfer.description, key, known ?? cache.queue.readAtOnce(key), at: moment) {
+            self.act($0, on: transfer)
+        }
+    }
+
+    private func beginHTTP(
+        _ plan: ResponseCachePlan, _ description: RequestDescription, _ key: CacheKey, _ known: CacheStoreQueue.AtOnce,
+        at moment: UInt64, _ then: @escaping @Sendable (CacheAction) -> Void
+    ) {
+        let hasHiddenCookies = hasHiddenCookies(description)
+        HTTPStoredSet.read(key, known, at: moment, for: description.headers, from: cache) { [cache] set in
+            var exchange = HTTPExchange(plan, description, set, hasHiddenCookies: hasHiddenCookies)
+            then(exchange.begin(now: cache.now))
+        }
+    }
+
+    /// What is stored for a description whose plan asks no server, without a transfer.
+    package func find(
+        _ description: RequestDescription, _ then: @escaping @Sendable (Result<Response, CacheMiss>) -> Void
+    ) {
+        guard let plan = description.responseCachePlan, let key = plan.key(for: description, identity: identity) else {
+            return then(.failure(.notCached))
+        }
+        let found = { @Sendable (action: CacheAction) in
+            switch action {
+            case .serve(let response, .stored, _): then(.success(response))
+            case .fail(let miss): then(.failure(miss))
+            // A 504 is no stored response.
+            case .serve, .ask: then(.failure(.expired))
+            }
+        }
+        let moment = cache.changes.moment
+        let known = cache.queue.readAtOnce(key)
+        guard plan.members.isTimed else { return beginHTTP(plan, description, key, known, at: moment, found) }
+        begin(TimedExchange(plan: plan, key: key, description: description, moment: moment), known, found)
+    }
+
+    package func hasHiddenCookies(_ description: RequestDescription) -> Bool {
+        identity.hasJar && !description.options.contains(.withoutCookies)
+    }
+
+    private func act(_ action: CacheAction, on transfer: CacheTransfer) {
+        switch action {
+        case .serve(let response, let source, let revalidation):
+            perform(table.withLock { _ in transfer.found(response, source) }, on: transfer)
+            if let revalidation { revalidate(transfer, revalidation) }
+        case .ask(let question): send(transfer, question)
+        case .fail(let miss): end(transfer, with: .cacheMiss(miss))
+        }
+    }
+
+    /// A lookup that goes on after `submit`: it is part of the total time, and ends with the client.
+    private func wait(_ transfer: CacheTransfer, isStopping: Bool) {
+        if isStopping { return end(transfer, with: .cancelled) }
+        guard let total = transfer.description.settings.timeouts.total else { return }
+        let now = stopwatch.now()
+        let timer = Task { [self] in
+            guard (try? await stopwatch.sleep(for: total)) != nil else { return }
+            end(transfer, with: .timeoutTotal)
+        }
+        let isWaiting = table.withLock { _ in
+            switch transfer.phase {
+            case .lookingUp, .held:
+                transfer.waitsSince = now
+                transfer.timer = timer
+                return true
+            case .submitting, .stoppedWhileSubmitting, .open, .stopping, .over:
+                return false
+            }
+        }
+        if !isWaiting { timer.cancel() }
+    }
+
+    /// Ends what was not sent yet.
+    private func end(_ transfer: CacheTransfer, with error: ErrandError) {
+        let isEnding = table.withLock { table in
+            switch transfer.phase {
+            case .lookingUp, .held: break
+            case .submitting, .stoppedWhileSubmitting, .open, .stopping, .over: return false
+            }
+            transfer.phase = .over
+            table.transfers[transfer.id] = nil
+            return true
+        }
+        if isEnding { tell(transfer, .failure(error)) }
+    }
+
+    private func tell(_ transfer: CacheTransfer, _ result: TransferResult) {
+        table.withLock { _ in transfer.timer.take() }?.cancel()
+        guard let receiver = transfer.receiver else { return }
+        TransferReceiver.deliver(CollectionOfOne(TransferEvent(receiver, .ended(result))))
+    }
+
+    // MARK: The network
+
+    private func send(_ transfer: CacheTransfer, _ question: CacheQuestion) {
+        let now = cache.now
+        let (isWanted, since, timer) = table.withLock { _ in
+            let isWanted = transfer.willSubmit(question, requestedAt: now)
+            return (isWanted, transfer.waitsSince, transfer.timer.take())
+        }
+        timer?.cancel()
+        guard isWanted else { return }
+        var description = transfer.description
+        description.headers = question.headers(of: description)
+        open(transfer, description, for: question, at: now, since: since)
+    }
+
+    /// `since`: the time from then on counts as used up.
+    private func open(
+        _ transfer: CacheTransfer, _ description: RequestDescription, for question: CacheQuestion, at now: Int64,
+        since: Duration?
+    ) {
+        do throws(ErrandError) {
+            var description = description
+            // Nobody who comes after a removal joins what was sent before it and may bring what was removed.
+            if transfer.base is CoalescingTransport, var plan = description.responseCachePlan {
+                plan.sent = (now, question.removalNames.map(cache.changes.lastRemoval) ?? 0)
+                description.cachePlan = plan
+            }
+            if let since, let total = description.settings.timeouts.total {
+                let left = total - (stopwatch.now() - since)
+                guard left > .zero else { throw .timeoutTotal }
+                description.settings = try description.settings.with(total: left)
+            }
+            transfer.sendsItself()
+            let id = try transfer.base.submit(description, for: transfer)
+            perform(table.withLock { _ in transfer.opened(id) }, on: transfer)
+        } catch {
+            let isEntered = table.withLock { table in
+                transfer.phase = .over
+                table.transfers[transfer.id] = nil
+                if !transfer.isEntered { transfer.refusal = error }
+                return transfer.isEntered
+            }
+            if isEntered || transfer.receiver == nil { failed(transfer, error) }
+        }
+    }
+
+    private func failed(_ transfer: CacheTransfer, _ error: ErrandError) {
+        if transfer.receiver == nil { return revalidated(transfer) }
+        tell(transfer, .failure(error == .timeoutTotal ? error : error.refused))
+    }
+
+    /// On the queue of whom the transfer is for.
+    func ended(_ transfer: CacheTransfer, with result: TransferResult) {
+        let (question, own) = table.withLock { _ in (transfer.question, transfer.requestedAt) }
+        let isCollapsed = transfer.isCollapsed
+        let requestedAt = transfer.sentAt(own: own)
+        let reply: CacheReply =
+            switch question {
+            case .none: .deliver(result, .network)
+            case .passed(let plan, let forward):
+                .deliver(plan.marked(result, forward, isCollapsed: isCollapsed), .network)
+            case .timed(let exchange):
+                exchange.waiting(isCollapsed).ended(result, requestedAt: requestedAt, now: cache.now)
+            case .http(let exchange, _):
+                exchange.waiting(isCollapsed).ended(result, requestedAt: requestedAt, now: cache.now)
+            }
+        switch reply {
+        case .askAgain:
+            askAgain(transfer, question)
+        case .deliver(let result, let source, let timed):
+            table.withLock { table in
+                transfer.phase = .over
+                table.transfers[transfer.id] = nil
+            }
+            guard let receiver = transfer.receiver else { return revalidated(transfer) }
+            transfer.plan?.run.ended(source, timed: timed)
+            receiver.receive(.ended(result))
+        }
+    }
+
+    private func askAgain(_ transfer: CacheTransfer, _ question: CacheQuestion) {
+        guard case .http(var exchange, _) = question else { return }
+        // What is stored is not what the server has.
+        exchange.decision = .miss(.unusable)
+        let next = CacheQuestion.http(exchange, conditions: [:])
+        let now = cache.now
+        let isWanted = table.withLock { table in
+            transfer.question = next
+            // Its end may have come before `submit` returned.
+            transfer.isEntered = true
+            guard transfer.willSubmitAgain(requestedAt: now) else {
+                transfer.phase = .over
+                table.transfers[transfer.id] = nil
+                return false
+            }
+            return true
+        }
+        guard isWanted else {
+            if transfer.receiver == nil { return revalidated(transfer) }
+            return tell(transfer, .failure(.cancelled))
+        }
+        open(transfer, transfer.description, for: next, at: now, since: nil)
+    }
+
+    // MARK: In the background
+
+    /// Of several that want the same at the same time the first does.
+    private func revalidate(_ served: CacheTransfer, _ question: CacheQuestion) {
+        guard case .http(let exchange, _) = question else { return }
+        let key = exchange.set.primary
+        let isFirst = table.withLock { $0.isStopping ? false : $0.revalidated.insert(key).inserted }
+        guard isFirst else { return }
+        var description = served.description
+        description.reports = []
+        let transfer = CacheTransfer(
+            TransferID(rawValue: lastID.wrappingAdd(1, ordering: .relaxed).newValue), description, served.plan,
+            for: nil,
+            over: base, of: self, callbacks: background)
+        send(transfer, question)
+    }
+
+    private func revalidated(_ transfer: CacheTransfer) {
+        table.withLock { table in
+            guard case .http(let exchange, _) = transfer.question else { return }
+            table.revalidated.remove(exchange.set.primary)
+        }
+    }
+
+    // MARK: Orders
+
+    private func perform(_ first: CacheTransfer.Control, on transfer: CacheTransfer) {
+        var control = first
+        while true {
+            switch control {
+            case .none: return
+            case .cancel(let id): return transfer.base.cancel(id)
+            case .end: return forget(transfer, .failure(.cancelled))
+            case .deliver(let response, let source):
+                transfer.plan?.run.ended(source)
+                return forget(transfer, .response(response))
+            case .pause(let id): transfer.base.pause(id)
+            case .resume(let id): transfer.base.resume(id)
+            }
+            let performed = control
+            control = table.withLock { _ in transfer.performed(performed) }
+        }
+    }
+
+    private func forget(_ transfer: CacheTransfer, _ result: TransferResult) {
+        table.withLock { $0.transfers[transfer.id] = nil }
+        tell(transfer, result)
+    }
+
+    private func control(_ id: TransferID, _ decide: (CacheTransfer) -> CacheTransfer.Control) {
+        let (found, control) = table.withLock { table -> (CacheTransfer?, CacheTransfer.Control) in
+            guard let transfer = table.transfers[id] else { return (nil, .none) }
+            return (transfer, decide(transfer))
+        }
+        if let found { perform(control, on: found) }
+    }
+
+    package func cancel(_ id: TransferID) { control(id) { $0.cancelRequested() } }
+    package func pause(_ id: TransferID) { control(id) { $0.setPaused(true) } }
+    package func resume(_ id: TransferID) { control(id) { $0.setPaused(false) } }
+
+    private func beneath(_ id: TransferID) -> (transport: any Transport, id: TransferID)? {
+        table.withLock { table in
+            guard let transfer = table.transfers[id], let baseID = transfer.baseID else { return nil }
+            return (transfer.base, baseID)
+        }
+    }
+
+    package func grant(_ id: TransferID, bytes: Int) {
+        if let beneath = beneath(id) { beneath.transport.grant(beneath.id, bytes: bytes) }
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {
+        if let beneath = beneath(id) { beneath.transport.write(bytes, to: beneath.id) }
+    }
+
+    package func finishUpload(_ id: TransferID) {
+        if let beneath = beneath(id) { beneath.transport.finishUpload(beneath.id) }
+    }
+
+    package func failUpload(_ id: TransferID) {
+        if let beneath = beneath(id) { beneath.transport.failUpload(beneath.id) }
+    }
+
+    /// The client is shut down: what waits for the store ends. The transport beneath ends the rest.
+    package func clientStops() {
+        let transfers = table.withLock { table in
+            table.isStopping = true
+            return Array(table.transfers.values)
+        }
+        for transfer in transfers { end(transfer, with: .cancelled) }
+    }
+
+    package func shutdown(_ stopped: @escaping @Sendable () -> Void) {
+        clientStops()
+        base.shutdown(stopped)
+    }
+}
+
+extension CacheCarrier {
+    package var carrier: any Transport { self }
+
+    package var mayHoldHTTP: Bool { cache.mayHoldHTTP }
+
+    package func invalidate(after response: Response, to sent: RequestDescription, by policy: CachePolicy?) {
+        guard !HTTPCacheInvalidation.isSafe(sent.method), (200...399).contains(response.statusCode),
+            !response.isFromCache
+        else { return }
+        let urls = HTTPCacheInvalidation.urls(
+            method: sent.method, url: sent.url, statusCode: response.statusCode, headers: response.headers)
+        guard let members = policy?.box?.members else { return cache.invalidate(urls) }
+        let known = urls.map { members.keyURL(of: $0) }
+        cache.invalidate(urls + known.filter { !urls.contains($0) })
+    }
+
+    package func flush(atMost time: Duration, by stopwatch: Stopwatch, _ flushed: @escaping @Sendable () -> Void) {
+        cache.queue.flush(atMost: time, by: stopwatch, flushed)
+    }
+}

@@ -1,0 +1,359 @@
+import HTTPTypes
+
+/// One transfer by ``CachePolicy/http``: the shell around the decisions of RFC 9111, from what is stored to what is stored
+/// then.
+package struct HTTPExchange: Sendable {
+    let plan: ResponseCachePlan
+    let description: RequestDescription
+    let request: HTTPCacheRequest
+    let set: HTTPStoredSet
+    let rules: HTTPCacheRules
+    /// Whether libcurl adds cookies that are not known here.
+    let hasHiddenCookies: Bool
+    var decision = HTTPCacheDecision.miss(.bypass)
+    private var isCollapsed = false
+    /// What may be served where the network fails, whatever the response says.
+    private var standIn: (entry: Int, age: Int64)?
+
+    private var cache: ResponseCache { plan.cache }
+
+    package init(
+        _ plan: ResponseCachePlan, _ description: RequestDescription, _ set: HTTPStoredSet, hasHiddenCookies: Bool
+    ) {
+        self.plan = plan
+        self.description = description
+        self.set = set
+        self.hasHiddenCookies = hasHiddenCookies
+        request = HTTPCacheRequest(
+            method: description.method, url: description.url, headers: description.headers.fields,
+            answersChallenges: description.authentication != nil)
+        var rules = plan.cache.rules
+        rules.staleIfError = plan.members.staleIfError.map { $0.cacheMilliseconds / 1000 }
+        self.rules = rules
+    }
+
+    /// The same, of a transfer that waited for an equal one instead of being sent.
+    func waiting(_ isCollapsed: Bool) -> HTTPExchange {
+        var exchange = self
+        exchange.isCollapsed = isCollapsed
+        return exchange
+    }
+
+    // MARK: Before the network
+
+    /// `now` in milliseconds since 1970.
+    mutating func begin(now: Int64) -> CacheAction {
+        let now = CacheTime(milliseconds: now)
+        decision = HTTPCacheLookup.decide(
+            request, stored: set.entries, now: now, rules: rules, digest: ResponseCache.digest)
+        if case .miss(.nothingStored) = decision, set.index != nil { decision = .miss(.vary) }
+        switch plan.reading {
+        case .cacheOnly:
+            guard case .serve(let response, .stored, _) = action() else { return .fail(missed) }
+            return .serve(response, .stored, revalidation: nil)
+        case .networkElseCache:
+            force(keeping: true)
+        case .cacheThenNetwork where plan.isSecond:
+            force(keeping: false)
+        case .cacheElseNetwork, .cacheThenNetwork, .networkOnly:
+            break
+        }
+        return action()
+    }
+
+    /// The server is asked in any case.
+    private mutating func force(keeping: Bool) {
+        switch decision {
+        case .fresh(let entry, let age), .stale(let entry, let age, _):
+            if keeping { standIn = (entry, age) }
+            decision = .revalidate(entry: entry, conditions: set.entries[entry].conditions, reason: .request)
+        case .revalidate, .miss, .unsatisfiable:
+            break
+        }
+    }
+
+    private func action() -> CacheAction {
+        switch decision {
+        case .fresh(let entry, let age):
+            return .serve(served(entry, age: age, .stored), .stored, revalidation: nil)
+        case .stale(let entry, let age, let revalidation):
+            // Asked next anyway, where both are told.
+            let isAsked = plan.reading == .cacheThenNetwork
+            let question = isAsked ? nil : revalidation.map { CacheQuestion.http(self, conditions: $0) }
+            return .serve(served(entry, age: age, .stored), .stored, revalidation: question)
+        case .revalidate(_, let conditions, _):
+            return .ask(.http(self, conditions: conditions))
+        case .miss:
+            return .ask(.http(self, conditions: HTTPFields()))
+        case .unsatisfiable:
+            // RFC 9111 5.2.1.7.
+            return .serve(Response(statusCode: 504), .network, revalidation: nil)
+        }
+    }
+
+    private var missed: CacheMiss {
+        switch decision {
+        case .fresh, .stale, .revalidate: .expired
+        case .miss(.method), .miss(.bypass): .notCached
+        case .miss(.nothingStored): .notStored
+        case .miss(.vary): .varies
+        case .miss(.unusable): .expired
+        case .unsatisfiable: set.stored.isEmpty ? (set.index == nil ? .notStored : .varies) : .expired
+        }
+    }
+
+    // MARK: What is handed out
+
+    private func served(_ index: Int, age: Int64, _ source: CacheSource, failure: Int? = nil) -> Response {
+        let entry = set.entries[index]
+        var status = CacheStatus(cache: cache.name)
+        // Rounded down: what has expired half a second ago has -1.
+        status.timeToLive = (entry.lifetime(rules).span - age).flooredSeconds
+        if source == .standIn {
+            status.forward = CacheStatus.Forward(decision) ?? .stale
+            status.forwardStatus = failure
+            status.isCollapsed = isCollapsed
+            status.detail = "stand-in"
+        }
+        return response(index, entry, age: age, HTTPCacheInfo(isServed: true, status))
+    }
+
+    private func response(
+        _ index: Int, _ entry: HTTPCacheEntry, age: Int64, _ info: HTTPCacheInfo, metrics: TransferMetrics? = nil
+    ) -> Response {
+        let record = set.stored[index].record
+        let head = record.statusLine + HeaderBlock(entry.fieldsToServe(age: age)).bytes
+        return Response(
+            statusCode: record.status, head: head, body: description.method == .head ? [] : record.body,
+            metrics: metrics, cacheInfo: info)
+    }
+
+    // MARK: After the network
+
+    /// Stores what is to be stored. Times in milliseconds since 1970.
+    package func ended(_ result: TransferResult, requestedAt: Int64, now: Int64) -> CacheReply {
+        let requestTime = CacheTime(milliseconds: requestedAt)
+        let now = CacheTime(milliseconds: now)
+        switch result {
+        case .failure(let error):
+            guard error.isNetworkFailure else { return .deliver(result, .network) }
+            if case .serveStale(let entry, let age) = HTTPCacheReply.afterFailure(
+                decision, request: request, stored: set.entries, now: now, rules: rules)
+            {
+                return .deliver(.response(served(entry, age: age, .standIn)), .standIn)
+            }
+            return standingIn(for: nil) ?? .deliver(result, .network)
+        case .response(let response):
+            if StatusCacheability.isServerFailure(response.statusCode), let reply = standingIn(for: response) {
+                return reply
+            }
+            return ended(response, requestTime, now)
+        }
+    }
+
+    private func standingIn(for response: Response?) -> CacheReply? {
+        guard let standIn else { return nil }
+        let served = served(standIn.entry, age: standIn.age, .standIn, failure: response?.statusCode)
+        return .deliver(.response(served), .standIn)
+    }
+
+    private func ended(_ response: Response, _ requestTime: CacheTime, _ now: CacheTime) -> CacheReply {
+        let headers = response.headers
+        let reply = HTTPCacheReply.after(
+            decision, request: request, stored: set.entries, statusCode: response.statusCode, headers: headers,
+            requestTime: requestTime, responseTime: now, rules: rules, digest: ResponseCache.digest)
+        switch reply {
+        case .askAgain:
+            return .askAgain
+        case .serveStale(let entry, let age):
+            let served = served(entry, age: age, .standIn, failure: response.statusCode)
+            return .deliver(.response(served), .standIn)
+        case .serveStored(let index, let head, let updates):
+            let isStored = update(updates, asked: index)
+            var status = CacheStatus(cache: cache.name, forward: CacheStatus.Forward(decision) ?? .stale)
+            status.forwardStatus = 304
+            status.isStored = isStored
+            status.isCollapsed = isCollapsed
+            let age = head.age(at: now)
+            status.timeToLive = (head.lifetime(rules).span - age).flooredSeconds
+            let merged = self.response(
+                index, head, age: age, HTTPCacheInfo(isServed: false, status), metrics: response.metrics)
+            return .deliver(.response(merged), .network)
+        case .deliver(let verdict, let obsolete):
+            var status = CacheStatus(cache: cache.name, forward: CacheStatus.Forward(decision) ?? .bypass)
+            status.isStored = keep(response, verdict, obsolete)
+            status.isCollapsed = isCollapsed
+            applyHead(response.statusCode, headers, requestTime, now)
+            return .deliver(.response(response.marked(HTTPCacheInfo(isServed: false, status))), .network)
+        }
+    }
+
+    // MARK: What is stored then
+
+    /// The user's, and that of the URL that was asked; `nil` where libcrypto fails.
+    var tags: [String]? {
+        let url = CachePolicy.Members.withoutFragment(description.url)
+        let known = plan.members.keyURL(of: description.url)
+        guard let tag = ResponseCache.tag(of: url) else { return nil }
+        let other = known == url ? nil : ResponseCache.tag(of: known)
+        return plan.members.tags + [tag] + (other.map { [$0] } ?? [])
+    }
+
+    /// Whether it is kept.
+    private func keep(_ response: Response, _ verdict: HTTPCacheAdmission.Verdict, _ obsolete: [Int]) -> Bool {
+        var written: Written?
+        if case .store(let entry) = verdict, isKeepable(entry), cache.takes(response) {
+            let line = Array(response.rawHead.prefix { $0 != 0x0A }) + [0x0A]
+            written = write(entry, statusLine: line, body: response.body.bytes)
+        }
+        for index in obsolete where set.stored[index].key != written?.key { remove(set.stored[index].key, written) }
+        // What is stored was not looked at, and is older than what has just come.
+        if plan.reading == .networkOnly, written == nil, HTTPCacheReply.replacesStored(verdict, response.statusCode) {
+            removeOutdated(set.primary)
+        }
+        return written?.isStored == true
+    }
+
+    /// Where a response is kept.
+    private struct Written {
+        let key: CacheKey
+        /// Whether that may be said of it: not while the store is not well.
+        let isStored: Bool
+
+        init?(_ written: CacheStoreQueue.Written, _ key: CacheKey) {
+            switch written {
+            case .stored: isStored = true
+            case .tried: isStored = false
+            case .refused: return nil
+            }
+            self.key = key
+        }
+
+        init(left key: CacheKey) {
+            self.key = key
+            isStored = false
+        }
+    }
+
+    /// Whether all is known that the response depends on.
+    private func isKeepable(_ entry: HTTPCacheEntry) -> Bool {
+        let isHidden = { (name: String, field: HTTPField.Name) in
+            entry.vary.names.contains(name) && !request.headers.contains(field)
+        }
+        return !(hasHiddenCookies && isHidden("cookie", .cookie))
+            && !(request.answersChallenges && rules.isShared && isHidden("authorization", .authorization))
+    }
+
+    private func remove(_ key: CacheKey, _ written: Written?) {
+        // Where a variant was written its index is there now.
+        if key == set.primary, written != nil { return }
+        removeOutdated(key)
+    }
+
+    /// Something newer has come in its place, even if that is not kept: a 304 that was asked for before confirms nothing.
+    private func removeOutdated(_ key: CacheKey) {
+        cache.changes.noteArrival(under: key)
+        cache.queue.remove(key)
+    }
+
+    /// Whether something else was stored in its place since it was read.
+    private func hasNewer(_ stored: HTTPStoredSet.Stored) -> Bool {
+        cache.changes.hasStored(under: [stored.key, set.primary], since: set.moment)
+    }
+
+    /// Whether the one that was asked about is still kept.
+    private func update(_ updates: [Int: HTTPCacheAdmission.Verdict], asked: Int) -> Bool {
+        var isKept = false
+        for (index, verdict) in updates {
+            let stored = set.stored[index]
+            switch verdict {
+            case .store(let entry) where isKeepable(entry):
+                // What came since is newer than what was asked about.
+                guard !hasNewer(stored) else { break }
+                let written = write(entry, statusLine: stored.record.statusLine, body: stored.record.body, of: stored)
+                if written?.key != stored.key { remove(stored.key, written) }
+                if index == asked { isKept = written?.isStored == true }
+            case .refuse(.requestNoStore):
+                break
+            case .refuse, .store:
+                // Even something newer, which costs a miss: what must not be kept has to go.
+                removeOutdated(stored.key)
+            }
+        }
+        return isKept
+    }
+
+    private func applyHead(
+        _ statusCode: Int, _ headers: HTTPFields, _ requestTime: CacheTime, _ now: CacheTime
+    ) {
+        guard request.method == .head else { return }
+        let effects = HTTPCacheValidation.afterHead(
+            request, stored: set.entries, statusCode: statusCode, headers: headers, requestTime: requestTime,
+            responseTime: now, rules: rules, digest: ResponseCache.digest)
+        for (index, effect) in effects {
+            switch effect {
+            case .update(let verdict): _ = update([index: verdict], asked: index)
+            case .invalidate: removeOutdated(set.stored[index].key)
+            }
+        }
+    }
+
+    /// `nil` where it is not kept, as libcrypto failed, as the store does not take it, or as what was stored was removed since
+    /// the transfer began. `old`: what is stored again with other header fields; it is left as it is where the store does
+    /// not write at present, as it is as good as before.
+    private func write(
+        _ entry: HTTPCacheEntry, statusLine: [UInt8], body: [UInt8], of old: HTTPStoredSet.Stored? = nil
+    ) -> Written? {
+        if let old, !cache.queue.isWorking { return Written(left: old.key) }
+        guard let tags else { return nil }
+        let url = URLReference.withoutUserInformation(CachePolicy.Members.withoutFragment(description.url))
+        let names = { tags + [set.primary.removalName] }
+        guard !cache.changes.hasRemoved(names, storedAt: old?.record.storedAt, since: set.moment) else { return nil }
+        let now = entry.responseTime.milliseconds
+        let record = CacheRecord(
+            url: url, method: "GET", status: entry.statusCode, head: statusLine + HeaderBlock(entry.headers).bytes,
+            body: body, storedAt: now, requestedAt: entry.requestTime.milliseconds, respondedAt: now,
+            applicationVersion: cache.applicationVersion, varyNames: entry.vary.names,
+            varyDigest: entry.vary.names.isEmpty ? nil : String(decoding: entry.vary.digest, as: UTF8.self), tags: tags)
+        let queue = cache.queue
+        let primary = set.primary
+        guard !entry.vary.names.isEmpty else {
+            for variant in set.index?.variants ?? [] {
+                if let key = variant.key(below: primary) { queue.remove(key) }
+            }
+            if old == nil { cache.changes.noteArrival(under: primary) }
+            let written = Written(queue.write(record, for: primary), primary)
+            return takenBack(primary, names, old) ? nil : written
+        }
+        let variant = HTTPVariantIndex.Variant(entry.vary)
+        guard let key = variant.key(below: primary) else { return nil }
+        if old == nil {
+            cache.changes.noteArrival(under: key)
+            // What stood there alone, and is a variant of several from now on.
+            if set.index == nil { cache.changes.noteArrival(under: primary) }
+        }
+        guard let written = Written(queue.write(record, for: key), key) else { return nil }
+        // Of what is there then: others may have added theirs. Of two at the same moment in a store in memory one may be lost,
+        // and is then asked for again.
+        queue.update(primary) { present in
+            var index = present.flatMap(HTTPVariantIndex.init) ?? HTTPVariantIndex()
+            for dropped in index.insert(variant) {
+                if let key = dropped.key(below: primary) { queue.remove(key) }
+            }
+            return index.record(url: url, tags: tags, now: now)
+        }
+        return takenBack(key, names, old) ? nil : written
+    }
+
+    private func takenBack(_ key: CacheKey, _ names: () -> [String], _ old: HTTPStoredSet.Stored?) -> Bool {
+        let isRemoved = cache.changes.hasRemoved(names, storedAt: old?.record.storedAt, since: set.moment)
+        guard isRemoved || old.map(hasNewer) == true else { return false }
+        cache.queue.remove(key)
+        return true
+    }
+}
+
+extension Int64 {
+    /// Of milliseconds.
+    var flooredSeconds: Int64 { self >= 0 ? self / 1000 : (self - 999) / 1000 }
+}

@@ -1,0 +1,178 @@
+import HTTPTypes
+
+/// Turns commands into descriptions by a client's settings. Immutable, so that a request takes one reference to it and
+/// sees one state of the settings; any thread.
+package final class RequestBuilder: Sendable {
+    let settings: Client.Settings
+    /// What the engine was started with: descriptions without options stand for it.
+    let engine: ConnectionOptions
+    let baseURL: Result<BaseURL, ErrandError>?
+    let cdnURL: Result<BaseURL, ErrandError>?
+    private let headers: Result<HeaderDefaults, ErrandError>
+    /// For URLs that the client's authorization is not for. `nil`: there are none.
+    private let foreignHeaders: Result<HeaderDefaults, ErrandError>?
+    private let options: CommandOptions
+    let plain: Result<TransferSettings, ErrandError>
+    /// `nil`: one TLS for all hosts.
+    let policies: Result<TLSPolicyTable, ErrandError>?
+    let hasPolicies: Bool
+
+    init(_ settings: Client.Settings, engine: ConnectionOptions) {
+        let engine = engine.resolved
+        self.settings = settings
+        self.engine = engine
+        baseURL = Self.base(settings.baseURL)
+        cdnURL = Self.base(settings.cdnURL)
+        headers = Result { () throws(ErrandError) in try HeaderDefaults(settings) }
+        let isBound = settings.authorization != nil && !settings.authorizesAnyOrigin
+        if isBound, baseURL != nil || cdnURL != nil {
+            foreignHeaders = Result { () throws(ErrandError) in try HeaderDefaults(settings, authorized: false) }
+        } else {
+            foreignHeaders = nil
+        }
+        options = settings.options.subtracting(.coalesced)
+        let connection = settings.connection.resolved
+        let plain = Result { () throws(ErrandError) in
+            try TransferSettings(
+                timeouts: settings.timeouts.resolved, limits: settings.limits, priority: .normal,
+                connection: connection == engine ? nil : connection, requiresTLS: settings.connection.tls.demandsTLS)
+        }
+        self.plain = plain
+        hasPolicies = settings.tlsPolicies != TLSPolicies()
+        if !hasPolicies {
+            policies = nil
+        } else {
+            policies = Result { () throws(ErrandError) in
+                try TLSPolicyTable(
+                    settings.tlsPolicies, plain: try plain.get(), connection: settings.connection, engine: engine)
+            }
+        }
+    }
+
+    convenience init(_ configuration: Client.Configuration) {
+        self.init(configuration.settings, engine: configuration.settings.connection)
+    }
+
+    private static func base(_ text: String?) -> Result<BaseURL, ErrandError>? {
+        guard let text, !text.isEmpty else { return nil }
+        return Result { () throws(ErrandError) in try BaseURL(text) }
+    }
+
+    /// Throws what keeps a command from being sent; nothing has been opened then.
+    func description(
+        of command: some Command, overrides: RequestOverrides? = nil
+    ) throws(ErrandError) -> RequestDescription {
+        if let overrides, let custom = overrides.customRequest {
+            return try description(of: custom, by: command, overrides)
+        }
+        if let custom = command.customRequest { return try description(of: custom, by: command, overrides) }
+        var url = try url(of: command, overrides)
+        var body = command.body
+        var parameters = command.parameters
+        var encoding = command.parameterEncoding
+        var own = (fields: command.headers, authorization: command.authorization)
+        if let overrides {
+            body = overrides.body ?? body
+            // Empty parameters of a command make a form without fields; an override that is empty takes all away.
+            if let given = overrides.parameters { parameters = given.isEmpty ? nil : given }
+            encoding = overrides.parameterEncoding ?? encoding
+            Self.replace(&own.fields, by: overrides.headers)
+            own.authorization = overrides.authorization ?? own.authorization
+        }
+        let wire: WireBody
+        if let parameters {
+            wire = try place(parameters, encoding, method: command.method, beside: body, url: &url)
+        } else {
+            wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
+        }
+        var defaults = headers
+        if let foreignHeaders, !isOwn(url, of: command, overrides) { defaults = foreignHeaders }
+        let headers = try defaults.get()
+        var description = RequestDescription(
+            method: command.method, url: url, headers: try headers.block(own, wire), body: wire.body,
+            options: overrides?.options ?? command.options.union(options),
+            settings: try transferSettings(of: command, overrides, url: url))
+        if let authentication = try headers.authentication(own) { description.authentication = authentication }
+        return description
+    }
+
+    /// What a group's request sends to its children's carrier: nothing but how long it may take.
+    func description(
+        ofGroup command: some Command, overrides: RequestOverrides?
+    ) throws(ErrandError) -> RequestDescription {
+        let total = overrides?.timeouts?.total ?? command.timeouts?.total
+        let settings = try plain.get().with(total: total == Timeouts.noLimit ? nil : total)
+        return RequestDescription(
+            method: .get, url: "group:", headers: .empty, body: .none, options: [], settings: settings)
+    }
+
+    private func description(
+        of custom: CustomRequest, by command: some Command, _ overrides: RequestOverrides?
+    ) throws(ErrandError) -> RequestDescription {
+        let path = try PercentEncoding.url(custom.url)
+        guard var url = try Self.absolute(path, hasBase: false) else { throw Self.unusable(path) }
+        var fields = custom.headers
+        var body = custom.body
+        var authentication: ServerAuthentication?
+        if let overrides {
+            if let member = overrides.unfitForCustomRequest {
+                throw ErrandError.invalidArgument.with(
+                    message: "a custom request is sent as it is; it has no '\(member)' to override")
+            }
+            url = PercentEncoding.appending(PercentEncoding.query(overrides.query), to: url)
+            body = overrides.body ?? body
+            if let authorization = overrides.authorization {
+                fields[.authorization] = nil
+                if let value = try authorization.header() { fields.append(.authorization(value)) }
+                authentication = try authorization.challenged()
+            }
+            Self.replace(&fields, by: overrides.headers)
+            if overrides.headers.contains(.authorization) { authentication = nil }
+        }
+        let wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
+        var description = RequestDescription(
+            method: custom.method, url: url, headers: try HeaderDefaults.block(of: fields, wire), body: wire.body,
+            options: overrides?.options ?? command.options.union(options),
+            settings: try transferSettings(of: command, overrides, url: url))
+        if let authentication { description.authentication = authentication }
+        return description
+    }
+
+    private static func replace(_ fields: inout HTTPFields, by others: HTTPFields) {
+        guard !others.isEmpty else { return }
+        fields = HTTPFields(fields.filter { !others.contains($0.name) } + others)
+    }
+
+    /// What `parameters` make of the body, or of the URL.
+    private func place(
+        _ parameters: Parameters, _ encoding: ParameterEncoding, method: HTTPRequest.Method,
+        beside body: RequestBody, url: inout String
+    ) throws(ErrandError) -> WireBody {
+        var encoding = encoding
+        if encoding == .automatic {
+            switch method {
+            case .get, .head, .delete: encoding = .query
+            default: encoding = .form
+            }
+        }
+        var style = settings.queryStyle
+        switch encoding {
+        case .query(let own):
+            url = PercentEncoding.appending(try (own ?? style).encode(parameters), to: url)
+            return try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
+        case .form(let own): style = own ?? style
+        case .json, .automatic: break
+        }
+        if let parts = body.addingParts(try style.fields(parameters)) {
+            return try parts.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
+        }
+        guard case .none = body.storage else {
+            throw ErrandError.invalidBody.with(
+                message: "the command has both a body and parameters that go into a body")
+        }
+        if encoding == .json { return WireBody(body: .bytes(try parameters.json()), contentType: "application/json") }
+        // With its type even where it is empty, as AFNetworking: that is a form without fields.
+        return WireBody(
+            body: .bytes(Array(try style.encode(parameters).utf8)), contentType: "application/x-www-form-urlencoded")
+    }
+}

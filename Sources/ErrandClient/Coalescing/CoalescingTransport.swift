@@ -1,0 +1,194 @@
+import Synchronization
+
+/// Stands before a client's transport for requests with ``CommandOptions/coalesced``: while a transfer is under way,
+/// equal ones are not sent but told what it ends with.
+///
+/// A member that is cancelled leaves; the transfer itself is cancelled when the last one leaves, and paused while all
+/// are. Each redirect or replay of a request is a transfer of its own, which joins or opens anew.
+///
+/// Joining is decided at once, under the lock. Everything else, events as well as leaving, goes through one serial inline
+/// queue, so that what members hear keeps its order and nothing of a transfer comes after its end; user code is called
+/// neither under the lock nor from here, as members' events go to their own queues.
+package final class CoalescingTransport: Transport {
+    private let base: any Transport
+    private let stopwatch: Stopwatch
+    private let events = CallbackQueue.inline()
+    private let table = Mutex(Table())
+
+    private struct Table: ~Copyable {
+        var lastID: UInt64 = 0
+        /// What may be joined.
+        var shared: [SharedTransferKey: SharedTransfer] = [:]
+        var transfers: [TransferID: SharedTransfer] = [:]
+
+        mutating func forget(_ transfer: SharedTransfer) {
+            guard let key = transfer.key, shared[key] === transfer else { return }
+            shared[key] = nil
+        }
+    }
+
+    package init(_ base: any Transport, stopwatch: Stopwatch) {
+        self.base = base
+        self.stopwatch = stopwatch
+    }
+
+    /// How many transfers may be joined now.
+    var count: Int { table.withLock { $0.shared.count } }
+    /// How many requests have a transfer here, their own or a shared one.
+    var memberCount: Int { table.withLock { $0.transfers.count } }
+
+    package func submit(
+        _ description: RequestDescription, for receiver: TransferReceiver
+    ) throws(ErrandError) -> TransferID {
+        let key = SharedTransferKey(description)
+        let (id, transfer, isNew) = table.withLock { table in
+            table.lastID += 1
+            let id = TransferID(rawValue: table.lastID)
+            let present = key.flatMap { table.shared[$0] }
+            let transfer =
+                present ?? SharedTransfer(key, sentAt: description.cachePlan?.sent.at, of: self, events: events)
+            if present != nil { receiver.joined(sentAt: transfer.sentAt) }
+            transfer.join(receiver, as: id)
+            table.transfers[id] = transfer
+            if let key, present == nil { table.shared[key] = transfer }
+            return (id, transfer, present == nil)
+        }
+        if isNew {
+            try open(transfer, description, for: id)
+        } else {
+            // It may rest, with all the others paused.
+            events.async { [self] in reconcile(transfer) }
+        }
+        if key != nil, let total = description.settings.timeouts.total { startTimer(total, of: id, in: transfer) }
+        return id
+    }
+
+    private func open(
+        _ transfer: SharedTransfer, _ description: RequestDescription, for id: TransferID
+    ) throws(ErrandError) {
+        do throws(ErrandError) {
+            var description = description
+            if transfer.key != nil { description.settings = try description.settings.with(total: nil) }
+            let baseID = try base.submit(description, for: transfer)
+            table.withLock { _ in transfer.opened(baseID) }
+            // Members may have left or paused in the meantime.
+            events.async { [self] in reconcile(transfer) }
+        } catch {
+            let others = end(transfer).filter { $0.id != id }
+            // Whether something of theirs was sent before, a redirect or a replay, is not known here.
+            let failure = error.with(isRefusal: false)
+            TransferReceiver.deliver(others.map { TransferEvent($0.receiver, .ended(.failure(failure))) })
+            throw error
+        }
+    }
+
+    private func startTimer(_ total: Duration, of id: TransferID, in transfer: SharedTransfer) {
+        let timer = Task { [self] in
+            guard (try? await stopwatch.sleep(for: total)) != nil else { return }
+            leave(id, with: .timeoutTotal)
+        }
+        if !table.withLock({ _ in transfer.setTimer(timer, id) }) { timer.cancel() }
+    }
+
+    // MARK: The transport beneath reports here, on `events`
+
+    func receive(_ event: TransferEvent.Kind, of transfer: SharedTransfer) {
+        let members: [SharedTransfer.Member]
+        if case .ended = event {
+            members = end(transfer)
+        } else {
+            members = table.withLock { _ in transfer.members }
+        }
+        TransferReceiver.deliver(members.map { TransferEvent($0.receiver, event) })
+    }
+
+    private func end(_ transfer: SharedTransfer) -> [SharedTransfer.Member] {
+        let members = table.withLock { table in
+            table.forget(transfer)
+            let members = transfer.end()
+            for member in members { table.transfers[member.id] = nil }
+            return members
+        }
+        for member in members { member.timer?.cancel() }
+        return members
+    }
+
+    // MARK: Members
+
+    package func cancel(_ id: TransferID) {
+        leave(id, with: .cancelled)
+    }
+
+    private func leave(_ id: TransferID, with error: ErrandError) {
+        events.async { [self] in
+            let (transfer, member) = table.withLock { table in
+                let transfer = table.transfers.removeValue(forKey: id)
+                let member = transfer?.leave(id)
+                // Cancelled now, or as soon as it is submitted: not to be joined.
+                if let transfer, transfer.members.isEmpty { table.forget(transfer) }
+                return (transfer, member)
+            }
+            guard let transfer, let member else { return }
+            member.timer?.cancel()
+            TransferReceiver.deliver(CollectionOfOne(TransferEvent(member.receiver, .ended(.failure(error)))))
+            reconcile(transfer)
+        }
+    }
+
+    package func pause(_ id: TransferID) {
+        setPaused(true, id)
+    }
+
+    package func resume(_ id: TransferID) {
+        setPaused(false, id)
+    }
+
+    private func setPaused(_ paused: Bool, _ id: TransferID) {
+        events.async { [self] in
+            let transfer = table.withLock { table in
+                table.transfers[id]?.setPaused(paused, id)
+                return table.transfers[id]
+            }
+            if let transfer { reconcile(transfer) }
+        }
+    }
+
+    /// On `events`, so that pauses and resumes reach the transport in the order in which they were decided.
+    private func reconcile(_ transfer: SharedTransfer) {
+        switch table.withLock({ _ in transfer.reconcile() }) {
+        case .none: break
+        case .pause(let id): base.pause(id)
+        case .resume(let id): base.resume(id)
+        case .cancel(let id): base.cancel(id)
+        }
+    }
+
+    // MARK: What is never shared has one member
+
+    private func baseID(_ id: TransferID) -> TransferID? {
+        table.withLock { table in
+            guard case .open(let baseID) = table.transfers[id]?.phase else { return nil }
+            return baseID
+        }
+    }
+
+    package func grant(_ id: TransferID, bytes: Int) {
+        if let id = baseID(id) { base.grant(id, bytes: bytes) }
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {
+        if let id = baseID(id) { base.write(bytes, to: id) }
+    }
+
+    package func finishUpload(_ id: TransferID) {
+        if let id = baseID(id) { base.finishUpload(id) }
+    }
+
+    package func failUpload(_ id: TransferID) {
+        if let id = baseID(id) { base.failUpload(id) }
+    }
+
+    package func shutdown(_ stopped: @escaping @Sendable () -> Void) {
+        base.shutdown(stopped)
+    }
+}

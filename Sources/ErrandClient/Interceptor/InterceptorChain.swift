@@ -1,0 +1,130 @@
+import Synchronization
+
+/// The interceptors of one run, called one after the other, as long as anybody waits for what they say.
+package struct InterceptorChain: Sendable {
+    let interceptors: [any Interceptor]
+    let context: InterceptionContext
+    /// What `replays` has answered, or will: a streamed response was asked about before its end.
+    var answer: Task<Result<Bool, ErrandError>, Never>?
+    /// Not where the body is the caller's as it comes.
+    var transforms = true
+
+    /// Fails with what keeps the request from being sent.
+    func prepare(
+        _ description: RequestDescription, in step: AnyRequest.WorkStep
+    ) async -> Result<RequestDescription, ErrandError> {
+        await prepare(description) { step.isWanted }
+    }
+
+    /// The same outside a step; `isWanted`: whether anybody still waits for it.
+    package func prepare(
+        _ description: RequestDescription, while isWanted: @Sendable () -> Bool
+    ) async -> Result<RequestDescription, ErrandError> {
+        var description = description
+        do {
+            for interceptor in interceptors {
+                guard isWanted() else { return .failure(.cancelled) }
+                let (former, bound) = (description.headers, description.originBoundFields)
+                description = try await interceptor.prepare(description, in: context)
+                description.bindFields(addedTo: former)
+                // A description of an earlier request does not know what this one's interceptors have added.
+                if !bound.isSubset(of: description.originBoundFields) { description.originBoundFields.formUnion(bound) }
+            }
+            return .success(description)
+        } catch {
+            let failure = Self.failure(error, response: nil)
+            // What came before a replay was sent.
+            return .failure(context.replays == 0 ? failure.refused : failure)
+        }
+    }
+
+    /// Whether one of them wants the request to be sent again.
+    func replays(
+        after result: TransferResult, in step: AnyRequest.WorkStep
+    ) async -> Result<Bool, ErrandError> {
+        if let answer { return await answer.value }
+        return await replays(after: result) { step.isWanted }
+    }
+
+    /// The same outside a step; `isWanted`: whether anybody still waits for it.
+    func replays(
+        after result: TransferResult, while isWanted: @Sendable () -> Bool
+    ) async -> Result<Bool, ErrandError> {
+        var response: Response?
+        switch result {
+        case .response(let whole):
+            response = whole
+        case .failure(let error):
+            // Nothing was sent, and nothing would be.
+            if error.isRefusal { return .success(false) }
+            response = error.response
+        }
+        guard context.replays < InterceptionContext.replayLimit else { return .success(false) }
+        do {
+            for interceptor in interceptors.reversed() {
+                guard isWanted() else { return .failure(.cancelled) }
+                if try await interceptor.replays(after: result, in: context) { return .success(true) }
+            }
+            return .success(false)
+        } catch {
+            return .failure(Self.failure(error, response: response))
+        }
+    }
+
+    func transform(_ result: TransferResult, in step: AnyRequest.WorkStep) async -> TransferResult {
+        await transform(result) { step.isWanted }
+    }
+
+    /// The same outside a step, as above.
+    package func transform(_ result: TransferResult, while isWanted: @Sendable () -> Bool) async -> TransferResult {
+        guard transforms, case .response(let received) = result else { return result }
+        var response = received
+        do {
+            for interceptor in interceptors.reversed() {
+                guard isWanted() else { return .failure(.cancelled) }
+                response = try await interceptor.transform(response, in: context)
+            }
+            return .response(response)
+        } catch {
+            return .failure(Self.failure(error, response: received))
+        }
+    }
+
+    private static func failure(_ error: any Error, response: Response?) -> ErrandError {
+        // Of a request of the interceptor's own, perhaps: whether that one was sent says nothing of this one.
+        if let error = error as? ErrandError {
+            return error.with(response: error.response ?? response, isRefusal: false)
+        }
+        return .interceptionFailed.with(
+            message: "an interceptor failed: \(error)", response: response, underlying: error)
+    }
+}
+
+extension AnyRequest {
+    /// The interceptors of the present run; `nil` where there are none.
+    final func interception() -> InterceptorChain? {
+        // Most have none, and are not to copy anything for that.
+        guard core.withLock({ $0.hooks?.run.interceptors.isEmpty == false }) else { return nil }
+        let (present, lastURL, builder) = core.withLock { core -> (RunHooks?, String?, RequestBuilder?) in
+            guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return (nil, nil, nil) }
+            return (run, core.description?.url, core.builder)
+        }
+        guard let run = present, let storage = run.storage else { return nil }
+        return InterceptorChain(
+            interceptors: run.interceptors,
+            context: InterceptionContext(
+                requestID: id, command: erasedCommand, replays: run.replays, storage: storage, lastURL: lastURL,
+                connection: client.connection, builder: builder ?? client.builder, overrides: overrides))
+    }
+}
+
+extension InterceptorChain {
+    /// The interceptors of a request that is not run, with a context of its own.
+    package init(of client: Client, for command: some Command, _ overrides: RequestOverrides?) {
+        self.init(
+            interceptors: client.interceptors + command.interceptors + (overrides?.interceptors ?? []),
+            context: InterceptionContext(
+                requestID: 0, command: command, replays: 0, storage: .init(), lastURL: nil,
+                connection: client.connection, builder: client.builder, overrides: overrides))
+    }
+}

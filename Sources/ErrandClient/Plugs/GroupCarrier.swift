@@ -1,0 +1,30 @@
+/// Carries the transfers of one request in place of the client's transport, such as the run of a group's children or the
+/// transfers of a download.
+package protocol RequestCarrier: Transport {
+    /// Whether the request brings its response's body to the disk.
+    var isDownload: Bool { get }
+
+    /// The request was stopped. Before `submit` has returned, the request has no transfer id to cancel.
+    func requestStopped()
+
+    /// The request's client is shut down.
+    func clientStops()
+}
+
+extension RequestCarrier {
+    package var isDownload: Bool { false }
+    package func requestStopped() {}
+    package func clientStops() {}
+
+    /// Nothing to shut down: the carrier uses the client's transport.
+    package func shutdown(_ stopped: @escaping @Sendable () -> Void) { stopped() }
+}
+
+/// Runs a group's children: the transfer of the group's request is the run of its children.
+package protocol GroupCarrier: RequestCarrier {
+    /// The value of a run that has succeeded; `nil` before.
+    func value() -> (any Sendable)?
+
+    /// Whether all children that have ended took their responses from a cache.
+    var isFromCache: Bool { get }
+}

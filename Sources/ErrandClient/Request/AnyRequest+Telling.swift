@@ -1,0 +1,55 @@
+import Synchronization
+
+extension AnyRequest {
+    /// Tells observers, on the callback queue. Nothing once the request was stopped, as an engine has a last word of
+    /// progress even then.
+    package final func tell(_ event: RequestEvent) {
+        let observers = core.withLock { core -> [any EventAccessory] in
+            guard let run = core.hooks?.run, !run.observers.isEmpty, !core.machine.isStopped else { return [] }
+            return run.observers
+        }
+        for observer in observers {
+            guard let queue = observer.callbackQueue ?? (isApart ? client.callbacks : nil) else {
+                // An observer that throws harms nobody: see `EventAccessory`.
+                try? observer.request(self, did: event)
+                continue
+            }
+            queue.async {
+                // A stop on the callback queue may have come before this.
+                if observer.callbackQueue == nil, self.core.withLock({ $0.machine.isStopped }) { return }
+                try? observer.request(self, did: event)
+            }
+        }
+    }
+
+    /// Tells accessories, each on its own queue where it has one.
+    final func tell(
+        _ accessories: [any Accessory], _ message: @escaping @Sendable (any Accessory, AnyRequest) -> Void
+    ) {
+        guard !accessories.isEmpty else { return }
+        for accessory in accessories {
+            guard let queue = accessory.callbackQueue else {
+                message(accessory, self)
+                continue
+            }
+            queue.async { message(accessory, self) }
+        }
+    }
+}
+
+extension RequestEvent {
+    /// The event that observers hear for a transport's event; `nil` where they hear none.
+    ///
+    /// - Parameter description: Of the present transfer.
+    init?(_ event: TransferEvent.Kind, of description: @autoclosure () -> RequestDescription?) {
+        switch event {
+        case .started: self = .started
+        case .sent:
+            guard let description = description() else { return nil }
+            self = .sent(description)
+        case .head(let response): self = .head(response)
+        case .progress(let progress): self = .progress(progress)
+        case .ended, .chunk, .uploadCredit: return nil
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Synchronization
+
+extension AnyRequest {
+    /// When an asynchronous step runs.
+    enum WorkPhase {
+        /// Before the submission.
+        case preparing
+        /// After the transfer, whose response is told with a timeout.
+        case processing(Response?)
+        /// The same, when the time was up already, or does not count any more.
+        case ending
+    }
+
+    /// A step under way.
+    struct WorkStep: Sendable {
+        let request: AnyRequest
+        let number: Int
+
+        /// Whether anybody still waits for it: not once the request was stopped or its time was up. To be asked before
+        /// anything of the user's is called.
+        var isWanted: Bool { request.core.withLock { $0.machine.isWorking(number) } }
+    }
+
+    /// Runs `step` in a task of its own, unless the request was stopped, and then `otherwise`. What `step` answers runs
+    /// on the callback queue, unless the request was stopped in the meantime or its time was up.
+    final func work(
+        _ phase: WorkPhase, otherwise: () -> Void,
+        _ step: @escaping @Sendable (WorkStep) async -> (@Sendable () -> Void)
+    ) {
+        let (begun, deadline) = core.withLock { ($0.machine.workBegan(), $0.deadline) }
+        guard let work = begun else { return otherwise() }
+        let task = Task { [self] in
+            let goOn = await step(WorkStep(request: self, number: work))
+            guard workEnded(work) else { return }
+            callbacks.async(goOn)
+        }
+        var timer: Task<Void, Never>?
+        if let deadline, phase.isTimed {
+            let left = deadline - client.stopwatch.now()
+            timer = Task { [self] in
+                guard (try? await client.stopwatch.sleep(for: left)) != nil, workEnded(work) else { return }
+                timeIsUp(phase)
+            }
+        }
+        let running = Work(task: task, timer: timer)
+        let isWanted = core.withLock { core in
+            guard core.machine.isWorking(work) else { return false }
+            core.madeHooks().run.work = running
+            return true
+        }
+        // It has ended already, or the request was stopped when there was nothing to cancel yet.
+        if !isWanted { running.cancel() }
+        if client.isStopping { clientStops() }
+    }
+
+    /// The client has been shut down: a step that runs is not waited for, and a group's run ends.
+    final func clientStops() {
+        (ownCarrier as? any RequestCarrier)?.clientStops()
+        let running: Work?? = core.withLock { core in
+            core.machine.abandonRequested() ? .some(core.hooks?.run.work.take()) : nil
+        }
+        guard let running else { return }
+        running?.cancel()
+        callbacks.async { self.conclude(.shutDown) }
+    }
+
+    /// Whether the caller is the first to end that step.
+    private func workEnded(_ work: Int) -> Bool {
+        let (action, running) = core.withLock { core in
+            let action = core.machine.workEnded(work)
+            return (action, action == .goOn ? core.hooks?.run.work.take() : nil)
+        }
+        running?.cancel()
+        return action == .goOn
+    }
+
+    private func timeIsUp(_ phase: WorkPhase) {
+        switch phase {
+        case .preparing:
+            // Before a replay something was sent.
+            let last = core.withLock { $0.earlier.last }
+            let error = ErrandError.timeoutTotal
+            deliver(.failure(last.map { error.with(response: $0.response) } ?? error.refused))
+        case .processing(let response):
+            callbacks.async { self.conclude(.timeoutTotal.with(response: response)) }
+        case .ending:
+            // Has no timer.
+            break
+        }
+    }
+
+    /// The request was stopped in the middle of a step.
+    final func abandonWork() {
+        core.withLock { $0.hooks?.run.work.take() }?.cancel()
+        callbacks.async { self.conclude(.cancelled) }
+    }
+}
+
+extension AnyRequest.WorkPhase {
+    fileprivate var isTimed: Bool {
+        switch self {
+        case .preparing, .processing: true
+        case .ending: false
+        }
+    }
+}

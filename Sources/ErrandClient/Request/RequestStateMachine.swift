@@ -1,0 +1,442 @@
+/// The life of one request. The machine is pure: each method is an event that has happened, and returns one action. The
+/// shell (``AnyRequest``) calls it while its lock is held, and carries out the action after the lock is released.
+package struct RequestStateMachine: ~Copyable {
+    /// One run from start to end, over all its transfers.
+    struct Run: Equatable {
+        /// Number of the run's present transfer, counted over the object's life: tells a late `submitted` from a
+        /// present one.
+        var transfer: Int
+        /// Paused by the user; a transfer that is submitted meanwhile is paused at once.
+        var isPaused = false
+        /// Number of the present or last asynchronous step, counted over the object's life: tells the end of a step that
+        /// was given up from that of the present one.
+        var work = 0
+    }
+
+    enum State: Equatable {
+        /// Never started.
+        case idle
+        /// Interceptors prepare the request.
+        case preparing(Run)
+        /// Passed to the transport, whose `submit` has not returned yet, so the transfer id is not known.
+        case submitting(Run)
+        /// Stopped before the transfer id was known.
+        case stoppedWhileSubmitting(Run)
+        /// The transport runs the transfer.
+        case inFlight(Run, TransferID)
+        /// The transfer was cancelled; its last event has not arrived yet.
+        case stopping(Run)
+        /// A transfer ended; redirects, status and decoding are being processed.
+        case processing(Run)
+        /// The same, in an asynchronous step: interceptors, validators, the decoder of a large body.
+        case working(Run)
+        /// Stopped during processing, or before.
+        case stoppedWhileProcessing(Run)
+        /// The outcome is known; accessories' `requestWillStop` is being called.
+        case ending(Run)
+        /// Stopped while `requestWillStop` is being called.
+        case endingStopped(Run)
+        /// The run has ended. Delegate, closures and `requestDidStop` are being called; a new start waits for them.
+        case telling(Run, Outcome, Telling)
+        /// The run has ended, and the request may be started again.
+        case finished(Run, Outcome)
+    }
+
+    /// What was asked for while everybody is being told.
+    struct Telling: Equatable {
+        /// Stopped: closures that were not called yet are not called.
+        var isSilenced = false
+        /// Begins when everybody was told.
+        var next: Next?
+    }
+
+    /// A run that was asked for and has not begun.
+    struct Next: Equatable {
+        var isPaused = false
+        /// It begins all the same, so that whoever waits for its end is told, but nothing is sent.
+        var isStopped = false
+    }
+
+    /// How a run ended.
+    enum Outcome: Equatable {
+        case succeeded
+        case failed(ErrandError)
+        case cancelled
+    }
+
+    package enum StartAction: Equatable {
+        case submit(transfer: Int)
+        /// `told` will say when.
+        case postpone
+        /// It runs already.
+        case refuse
+    }
+
+    enum ToldAction: Equatable {
+        case submit(transfer: Int)
+        case rest
+    }
+
+    enum ControlAction: Equatable {
+        case none
+        case cancel(TransferID)
+        case pause(TransferID)
+        case resume(TransferID)
+        /// Cancel the asynchronous step, do not wait for it, and conclude.
+        case abandon
+    }
+
+    enum WorkAction: Equatable {
+        case goOn
+        /// The step was given up, or is of an earlier run.
+        case ignore
+    }
+
+    enum EndAction: Equatable {
+        /// Look at the result.
+        case evaluate
+        /// Stopped: do not look, conclude.
+        case conclude
+        /// A transport that told twice, or without having been asked.
+        case ignore
+    }
+
+    enum HopAction: Equatable {
+        case submit(transfer: Int)
+        case conclude
+    }
+
+    private(set) var state: State
+
+    init(_ state: State = .idle) {
+        self.state = state
+    }
+
+    mutating func startRequested() -> StartAction {
+        switch state {
+        case .idle:
+            state = .submitting(Run(transfer: 1))
+            return .submit(transfer: 1)
+        case .finished(let run, _):
+            let next = run.transfer + 1
+            state = .submitting(Run(transfer: next, work: run.work))
+            return .submit(transfer: next)
+        case .telling(let run, let outcome, var telling):
+            guard telling.next == nil else { return .refuse }
+            telling.next = Next()
+            state = .telling(run, outcome, telling)
+            return .postpone
+        case .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .ending, .endingStopped:
+            return .refuse
+        }
+    }
+
+    /// An asynchronous step is about to run, before the submission or after the transfer. Returns the step's number, or
+    /// `nil` if the request was stopped and the step must not run.
+    mutating func workBegan() -> Int? {
+        switch state {
+        case .submitting(var run):
+            run.work += 1
+            state = .preparing(run)
+            return run.work
+        case .processing(var run):
+            run.work += 1
+            state = .working(run)
+            return run.work
+        case .stoppedWhileSubmitting, .stoppedWhileProcessing:
+            return nil
+        case .idle, .preparing, .inFlight, .stopping, .working, .ending, .endingStopped, .telling, .finished:
+            // Only our own bug leads here, no caller and no server.
+            preconditionFailure("workBegan in \(state): it follows a start, a hop or the end of a transfer")
+        }
+    }
+
+    /// The step has ended, or its deadline has passed, whichever is reported first.
+    mutating func workEnded(_ work: Int) -> WorkAction {
+        switch state {
+        case .preparing(let run) where run.work == work:
+            state = .submitting(run)
+            return .goOn
+        case .working(let run) where run.work == work:
+            state = .processing(run)
+            return .goOn
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .ending, .endingStopped, .telling, .finished:
+            return .ignore
+        }
+    }
+
+    /// The client shuts down during a step. Returns whether there is a step to give up.
+    mutating func abandonRequested() -> Bool {
+        switch state {
+        case .preparing(let run), .working(let run):
+            state = .processing(run)
+            return true
+        case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
+            .ending, .endingStopped, .telling, .finished:
+            // The transport ends it, or it is about to end by itself.
+            return false
+        }
+    }
+
+    /// Whether the step with this number runs and was not given up.
+    func isWorking(_ work: Int) -> Bool {
+        switch state {
+        case .preparing(let run), .working(let run): run.work == work
+        default: false
+        }
+    }
+
+    /// The transfer that was not handed to the transport yet, stopped or not.
+    var unsubmitted: Int? {
+        switch state {
+        case .submitting(let run), .stoppedWhileSubmitting(let run): run.transfer
+        case .idle, .preparing, .inFlight, .stopping, .processing, .working, .stoppedWhileProcessing, .ending,
+            .endingStopped, .telling, .finished:
+            nil
+        }
+    }
+
+    /// Whether the transfer may still be passed to the transport. If not, it ends as cancelled.
+    func maySubmit(transfer: Int) -> Bool {
+        guard case .submitting(let run) = state else { return false }
+        return run.transfer == transfer
+    }
+
+    mutating func submitted(_ id: TransferID, transfer: Int) -> ControlAction {
+        switch state {
+        case .submitting(let run) where run.transfer == transfer:
+            state = .inFlight(run, id)
+            return run.isPaused ? .pause(id) : .none
+        case .stoppedWhileSubmitting(let run) where run.transfer == transfer:
+            state = .stopping(run)
+            return .cancel(id)
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .ending, .endingStopped, .telling, .finished:
+            // The transfer ended before `submit` had returned, and another one may be under way by now.
+            return .none
+        }
+    }
+
+    mutating func stopRequested() -> ControlAction {
+        switch state {
+        case .submitting(let run):
+            state = .stoppedWhileSubmitting(run)
+            return .none
+        case .inFlight(let run, let id):
+            state = .stopping(run)
+            return .cancel(id)
+        case .processing(let run):
+            state = .stoppedWhileProcessing(run)
+            return .none
+        case .preparing(let run), .working(let run):
+            state = .stoppedWhileProcessing(run)
+            return .abandon
+        case .ending(let run):
+            state = .endingStopped(run)
+            return .none
+        case .telling(let run, let outcome, var telling):
+            telling.isSilenced = true
+            telling.next?.isStopped = true
+            state = .telling(run, outcome, telling)
+            return .none
+        case .idle, .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped, .finished:
+            // Nothing runs, or it is stopped already, or the outcome was told a moment ago.
+            return .none
+        }
+    }
+
+    /// A group stops the run that it has started, and no other. If `isTold`, it is the run whose callbacks are being
+    /// called. Otherwise it is the present run, or the one that begins after those callbacks.
+    mutating func childStopRequested(isTold: Bool) -> ControlAction {
+        guard case .telling(let run, let outcome, var telling) = state else { return isTold ? .none : stopRequested() }
+        if isTold { telling.isSilenced = true } else { telling.next?.isStopped = true }
+        state = .telling(run, outcome, telling)
+        return .none
+    }
+
+    mutating func pauseRequested() -> ControlAction {
+        setPaused(true)
+    }
+
+    mutating func resumeRequested() -> ControlAction {
+        setPaused(false)
+    }
+
+    private mutating func setPaused(_ isPaused: Bool) -> ControlAction {
+        switch state {
+        case .submitting(var run):
+            run.isPaused = isPaused
+            state = .submitting(run)
+            return .none
+        case .inFlight(var run, let id):
+            guard run.isPaused != isPaused else { return .none }
+            run.isPaused = isPaused
+            state = .inFlight(run, id)
+            return isPaused ? .pause(id) : .resume(id)
+        case .processing(var run):
+            run.isPaused = isPaused
+            state = .processing(run)
+            return .none
+        case .preparing(var run):
+            run.isPaused = isPaused
+            state = .preparing(run)
+            return .none
+        case .working(var run):
+            run.isPaused = isPaused
+            state = .working(run)
+            return .none
+        case .telling(let run, let outcome, var telling):
+            telling.next?.isPaused = isPaused
+            state = .telling(run, outcome, telling)
+            return .none
+        case .idle, .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .ending, .endingStopped, .finished:
+            // No byte is left to hold back.
+            return .none
+        }
+    }
+
+    /// A pause or resume was passed to the transport, perhaps after a later one of another thread. If the transport is
+    /// now in the wrong state, returns the action that corrects it. Each thread checks after its own action, so the
+    /// transport ends in the request's state.
+    func controlPerformed(_ action: ControlAction) -> ControlAction {
+        guard case .inFlight(let run, let id) = state else { return .none }
+        switch action {
+        case .pause(id): return run.isPaused ? .none : .resume(id)
+        case .resume(id): return run.isPaused ? .pause(id) : .none
+        case .none, .cancel, .pause, .resume, .abandon: return .none
+        }
+    }
+
+    mutating func transferEnded() -> EndAction {
+        switch state {
+        case .submitting(let run), .inFlight(let run, _):
+            // In `submitting`: the event overtook the return of `submit`, or the submission was refused.
+            state = .processing(run)
+            return .evaluate
+        case .stoppedWhileSubmitting(let run), .stopping(let run):
+            state = .stoppedWhileProcessing(run)
+            return .conclude
+        case .idle, .preparing, .processing, .working, .stoppedWhileProcessing, .ending, .endingStopped, .telling,
+            .finished:
+            return .ignore
+        }
+    }
+
+    /// The response leads to another transfer of the same run.
+    mutating func hopDecided() -> HopAction {
+        switch state {
+        case .processing(var run):
+            run.transfer += 1
+            state = .submitting(run)
+            return .submit(transfer: run.transfer)
+        case .stoppedWhileProcessing:
+            return .conclude
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .working, .ending,
+            .endingStopped, .telling, .finished:
+            // Only our own bug leads here, no caller and no server.
+            preconditionFailure(
+                "hopDecided in \(state): only `transferEnded` leads here, and it says so once a transfer")
+        }
+    }
+
+    /// The result was processed; accessories' `requestWillStop` is about to be called.
+    mutating func processed() {
+        switch state {
+        case .processing(let run):
+            state = .ending(run)
+        case .stoppedWhileProcessing(let run):
+            state = .endingStopped(run)
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .working, .ending,
+            .endingStopped, .telling, .finished:
+            // Only our own bug leads here, no caller and no server.
+            preconditionFailure(
+                "processed in \(state): only `transferEnded` leads here, and it says so once a transfer")
+        }
+    }
+
+    /// Accessories' `requestWillStop` was called. Returns the outcome for delegate and closures, which is not `proposal`
+    /// if the request was stopped in the meantime.
+    mutating func concluded(_ proposal: Outcome) -> Outcome {
+        switch state {
+        case .ending(let run):
+            state = .telling(run, proposal, Telling())
+            return proposal
+        case .endingStopped(let run):
+            state = .telling(run, .cancelled, Telling())
+            return .cancelled
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .telling, .finished:
+            // Only our own bug leads here, no caller and no server.
+            preconditionFailure("concluded in \(state): it follows `processed`")
+        }
+    }
+
+    /// All callbacks of the run were called.
+    mutating func told() -> ToldAction {
+        switch state {
+        case .telling(let run, let outcome, let telling):
+            guard let next = telling.next else {
+                state = .finished(run, outcome)
+                return .rest
+            }
+            let begun = Run(transfer: run.transfer + 1, isPaused: next.isPaused, work: run.work)
+            state = next.isStopped ? .stoppedWhileSubmitting(begun) : .submitting(begun)
+            return .submit(transfer: begun.transfer)
+        case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
+            .stoppedWhileProcessing, .ending, .endingStopped, .finished:
+            // Only our own bug leads here, no caller and no server.
+            preconditionFailure("told in \(state): it follows `concluded`")
+        }
+    }
+
+    /// The transport's name for the present transfer, while it runs and is known.
+    var transferID: TransferID? {
+        switch state {
+        case .inFlight(_, let id): id
+        default: nil
+        }
+    }
+
+    /// How the run ended; `nil` before it has.
+    var outcome: Outcome? {
+        switch state {
+        case .telling(_, let outcome, _), .finished(_, let outcome): outcome
+        default: nil
+        }
+    }
+
+    /// Whether a run has ended well.
+    var hasSucceeded: Bool {
+        switch state {
+        case .telling(_, .succeeded, _), .finished(_, .succeeded): true
+        default: false
+        }
+    }
+
+    /// Whether nothing runs and nothing was asked for.
+    var isAtRest: Bool {
+        switch state {
+        case .idle, .finished: true
+        default: false
+        }
+    }
+
+    /// Whether the run was stopped: nothing of it is told to whoever watches its progress.
+    var isStopped: Bool {
+        switch state {
+        case .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped, .telling(_, .cancelled, _),
+            .finished(_, .cancelled):
+            true
+        case .idle, .preparing, .submitting, .inFlight, .processing, .working, .ending, .telling, .finished:
+            false
+        }
+    }
+
+    /// Stopped while everybody is being told.
+    var isSilenced: Bool {
+        guard case .telling(_, _, let telling) = state else { return false }
+        return telling.isSilenced
+    }
+}

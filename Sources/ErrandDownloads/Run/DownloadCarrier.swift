@@ -1,0 +1,64 @@
+import Synchronization
+
+/// What stands in the transport's place for a download's request: one of its transfers is as many of the transport's as
+/// it takes to bring the content to the disk, or until a response comes that is none: a redirect, a challenge, an error.
+package final class DownloadCarrier: RequestCarrier {
+    private struct State {
+        var lastID: UInt64 = 0
+        /// One at a time: a request submits again when the last one has ended.
+        var run: DownloadRun?
+    }
+
+    private let settings: Result<DownloadSettings, ErrandError>
+    /// Everything that touches files, and the runs' own state, is done here.
+    private let queue = CallbackQueue.serial(label: "errand.download")
+    private let state = Mutex(State())
+
+    package var isDownload: Bool { true }
+
+    init(_ download: Download) {
+        settings = Result { () throws(ErrandError) in try DownloadSettings(download) }
+    }
+
+    package func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError)
+        -> TransferID
+    {
+        let settings = try settings.get()
+        try DownloadSettings.check(description)
+        guard let request = receiver as? AnyRequest else { throw .internalFailure }
+        let id = state.withLock { state in
+            state.lastID += 1
+            return TransferID(rawValue: state.lastID)
+        }
+        let run = try DownloadRun(id, description, of: request, by: self, settings, queue)
+        state.withLock { $0.run = run }
+        queue.async { run.begin() }
+        return id
+    }
+
+    package func cancel(_ id: TransferID) { tell(id) { $0.stop() } }
+    package func pause(_ id: TransferID) { tell(id) { $0.pause() } }
+    package func resume(_ id: TransferID) { tell(id) { $0.resume() } }
+
+    private func tell(_ id: TransferID, _ news: @escaping @Sendable (DownloadRun) -> Void) {
+        guard let run = state.withLock({ $0.run }), run.id == id else { return }
+        queue.async { news(run) }
+    }
+
+    /// The request's client is shut down: nothing is waited for.
+    package func clientStops() {
+        guard let run = state.withLock({ $0.run }) else { return }
+        queue.async { run.giveUp(.shutDown) }
+    }
+
+    func ended(_ run: DownloadRun) {
+        state.withLock { state in
+            if state.run === run { state.run = nil }
+        }
+    }
+
+    /// Returns once all is done that was to be done so far. Not on a queue of downloads.
+    func settled() async {
+        await withUnsafeContinuation { continuation in queue.async { continuation.resume() } }
+    }
+}

@@ -1,0 +1,28 @@
+import HTTPTypes
+
+/// The file that the body of a download's response became.
+struct StoredDownload: Sendable {
+    let path: String
+    let byteCount: Int64
+    let sha256: String?
+    let resumedFrom: Int64
+    let validators: DownloadValidators
+
+    /// The response of a download that is complete; `head`: `nil` where nothing was sent.
+    func response(head: Response?, end: Response?) -> Response {
+        let head = head ?? Response(statusCode: 200, headers: fields)
+        var total = end?.metrics ?? head.metrics
+        total.remoteAddress = total.remoteAddress ?? head.metrics.remoteAddress
+        total.localAddress = total.localAddress ?? head.metrics.localAddress
+        return Response(
+            statusCode: head.statusCode, head: head.rawHead, body: [], metrics: total, attachment: self)
+    }
+
+    private var fields: HTTPFields {
+        var fields = HTTPFields()
+        fields[.contentLength] = String(byteCount)
+        fields[.eTag] = validators.entityTag
+        fields[.lastModified] = validators.lastModified
+        return fields
+    }
+}

@@ -1,0 +1,52 @@
+import CErrand
+@_spi(ErrandEngine) import ErrandModel
+
+/// A response whose memory is the core's: freed with the last Swift value that refers to it, never copied.
+///
+/// `@unchecked Sendable`: the core handed the payload over for good and keeps no pointer to it; here it is only read,
+/// and freed once, by the base class.
+final class PayloadStorage: ResponseStorage, @unchecked Sendable {
+    private let record: errand_record
+    private let payload: OpaquePointer
+
+    /// Owns: `record.payload` is this object's from here on. `nil`, and nothing is owned, where there is no payload.
+    init?(_ record: borrowing errand_record) {
+        guard let payload = record.payload else { return nil }
+        self.record = copy record
+        self.payload = payload
+        super.init(
+            statusCode: Int(record.http_status), head: UnsafeRawBufferPointer(errand_payload_head(payload)),
+            body: UnsafeRawBufferPointer(errand_payload_body(payload)),
+            memory: Memory(pointer: UnsafeMutableRawPointer(payload)) { errand_payload_free(OpaquePointer($0)) })
+    }
+
+    override var trailers: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(errand_payload_trailers(payload))
+    }
+
+    /// libcurl's own words for a failure.
+    var errorText: String? {
+        let bytes = UnsafeRawBufferPointer(errand_payload_error_text(payload))
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    override var bytesReceived: UInt64 { record.bytes_received }
+
+    override var metrics: TransferMetrics {
+        var metrics = TransferMetrics(record)
+        metrics.remoteAddress = Self.text(errand_payload_remote_address(payload))
+        metrics.localAddress = Self.text(errand_payload_local_address(payload))
+        return metrics
+    }
+
+    private static func text(_ bytes: errand_bytes) -> String? {
+        let bytes = UnsafeRawBufferPointer(bytes)
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    init(_ bytes: errand_bytes) {
+        self.init(start: bytes.data, count: bytes.data == nil ? 0 : bytes.length)
+    }
+}

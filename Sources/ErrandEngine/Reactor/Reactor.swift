@@ -1,0 +1,110 @@
+import CErrand
+import Dispatch
+import Synchronization
+
+/// The Swift owner of one `errand_group`: destroys it once, after the last call on it has returned.
+///
+/// `@unchecked Sendable`: `group` is set once, before any other thread knows the object, and is safe to use from any
+/// thread by the core's contract; everything else is atomic or under the mutex.
+package final class Reactor: @unchecked Sendable {
+    /// Calls under way on `group`, plus `Gate.closed` once the threads have ended.
+    private let gate = Atomic<UInt64>(0)
+    private let waiters = Mutex<Waiters>(.running([]))
+    // Set once, before any other thread has this object; destroyed behind `gate`, when no call is under way on it.
+    private nonisolated(unsafe) var group: OpaquePointer?
+
+    private enum Waiters {
+        /// To be called once the group is destroyed.
+        case running([@Sendable () -> Void])
+        case destroyed
+    }
+
+    private enum Gate {
+        static let closed: UInt64 = 1 << 63
+    }
+
+    private init() {}
+
+    /// Starts the loop threads. Owns: the group holds a reference to the object until it is destroyed.
+    static func start(_ configure: (inout errand_group_init) -> Void) throws(ErrandError) -> Reactor {
+        let reactor = Reactor()
+        let context = Unmanaged.passRetained(reactor)
+        var settings = errand_group_init(
+            loops: 0, queue_capacity: 0, in_flight_limit: 0, origin_in_flight_limit: 0, shard_in_flight_limit: 0,
+            limit_header_bytes: 0, limit_header_count: 0, limit_body_bytes: 0, limit_decoded_bytes: 0, options: nil,
+            cookies: .off, cookie_file: nil,
+            on_records: { _, records, count in
+                RecordIntake.take(UnsafeMutableBufferPointer(start: records, count: count))
+            },
+            context: context.toOpaque(), on_stopped: nil, address_filter: nil, address_filter_context: nil,
+            allow_denied_library: 0)
+        configure(&settings)
+        settings.on_stopped = { context in
+            guard let context else { return }
+            Unmanaged<Reactor>.fromOpaque(context).takeUnretainedValue().threadsEnded()
+        }
+        let status = errand_group_create(&settings, &reactor.group)
+        if let error = ErrandError(status) {
+            context.release()
+            throw error
+        }
+        return reactor
+    }
+
+    /// Calls `body` with the group, unless it is destroyed or about to be.
+    @inline(__always)
+    func withGroup<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
+        let before = gate.wrappingAdd(1, ordering: .acquiring).oldValue
+        defer { leave() }
+        guard before & Gate.closed == 0, let group else { return nil }
+        return body(group)
+    }
+
+    @inline(__always)
+    private func leave() {
+        if gate.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == Gate.closed {
+            destroySoon()
+        }
+    }
+
+    /// Ends everything at once; `stopped` is called after the group was destroyed.
+    func stop(_ stopped: (@Sendable () -> Void)?) {
+        if let stopped {
+            let isDestroyed = waiters.withLock { waiters in
+                guard case .running(var list) = waiters else { return true }
+                list.append(stopped)
+                waiters = .running(list)
+                return false
+            }
+            if isDestroyed { return stopped() }
+        }
+        let status = withGroup { errand_group_stop($0, .cancel, 0) }
+        // A forked child has none of the threads that would report their end; its copy of the group stays as it is.
+        if status == .forked { takeWaiters()?.forEach { $0() } }
+    }
+
+    /// On the last loop thread, after its last record. The group cannot be destroyed here, as that joins this thread.
+    private func threadsEnded() {
+        let before = gate.bitwiseOr(Gate.closed, ordering: .acquiringAndReleasing).oldValue
+        if before == 0 { destroySoon() }
+    }
+
+    /// Reached once: by whoever made the gate read `closed` with nobody inside. A call that comes later turns back, but
+    /// counts itself in and out and so may get here too; taking `waiters` decides which of them acts.
+    private func destroySoon() {
+        DispatchQueue.global().async { [self] in
+            guard let list = takeWaiters() else { return }
+            errand_group_destroy(group)
+            for stopped in list { stopped() }
+            Unmanaged.passUnretained(self).release()
+        }
+    }
+
+    private func takeWaiters() -> [@Sendable () -> Void]? {
+        waiters.withLock { waiters in
+            guard case .running(let list) = waiters else { return nil }
+            waiters = .destroyed
+            return list
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/// What the engine is started with; a client's configuration has the documentation of each.
+package struct ReactorSettings: Sendable {
+    package var cookies = CookieStorage.off
+    package var loops: Int?
+    package var queueCapacity: Int?
+    package var inFlightLimit: Int?
+    package var originInFlightLimit: Int?
+    package var connection = ConnectionOptions()
+
+    package init() {}
+}

@@ -1,0 +1,217 @@
+import CErrand
+import HTTPTypes
+
+/// The engine: libuv loops driving libcurl, by way of the C core.
+///
+/// A group that cannot be started (a libcurl on the deny-list, no threads left) does not keep the object from being
+/// made; every submission is then refused with that error. Options that cannot be used do not keep it from starting: they
+/// are made anew for each submission that goes by them, which is refused until they can.
+package final class ReactorTransport: Transport {
+    private let reactor: Result<Reactor, ErrandError>
+    private let options: OptionsCache
+    /// The client's own options where the group was started without them.
+    private let missing: ConnectionOptions?
+    /// `nil`: the group has none.
+    package let cookies: CookieJar?
+
+    /// `pause`: as ``OptionsCache``'s.
+    package init(_ settings: ReactorSettings, pause: Int = OptionsCache.pause) {
+        let connection = settings.connection.resolved
+        let options = OptionsCache(pause: pause)
+        self.options = options
+        let made = try? options.standardHandle(for: connection)
+        missing = made == nil ? connection : nil
+        let reactor = Result { () throws(ErrandError) in try Self.start(settings, made) }
+        errand_options_release(made)
+        self.reactor = reactor
+        cookies = settings.cookies == .off ? nil : CookieJar(reactor)
+    }
+
+    deinit {
+        // Asynchronous: the last reference may well go away on a loop thread, which cannot join itself.
+        if case .success(let reactor) = reactor { reactor.stop(nil) }
+    }
+
+    private static func start(
+        _ settings: ReactorSettings, _ options: OpaquePointer?
+    ) throws(ErrandError) -> Reactor {
+        let loops = try count(settings.loops, "loops", atMost: 64)
+        let queueCapacity = try count(settings.queueCapacity, "queueCapacity")
+        let inFlightLimit = try count(settings.inFlightLimit, "inFlightLimit")
+        let originInFlightLimit = try count(settings.originInFlightLimit, "originInFlightLimit")
+        return try withCookieFile(settings.cookies) { cookieFile in
+            Result { () throws(ErrandError) in
+                try Reactor.start { group in
+                    group.loops = loops
+                    group.queue_capacity = queueCapacity
+                    group.in_flight_limit = inFlightLimit
+                    group.origin_in_flight_limit = originInFlightLimit
+                    group.options = options
+                    group.cookies = settings.cookies == .off ? .off : .on
+                    group.cookie_file = cookieFile
+                }
+            }
+        }
+    }
+
+    private static func withCookieFile(
+        _ storage: CookieStorage, _ body: (UnsafePointer<CChar>?) -> Result<Reactor, ErrandError>
+    ) throws(ErrandError) -> Reactor {
+        guard case .file(let path) = storage else { return try body(nil).get() }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw ErrandError.invalidOption.with(message: "the cookie file's path is empty or has a NUL in it")
+        }
+        return try path.withCString(body).get()
+    }
+
+    /// `maximum`: the core's own bounds.
+    private static func count(
+        _ value: Int?, _ name: StaticString, atMost maximum: Int = 1 << 24
+    ) throws(ErrandError) -> UInt32 {
+        guard let value else { return 0 }
+        guard value > 0, value <= maximum, let exact = UInt32(exactly: value) else {
+            throw ErrandError.invalidLimit.with(message: "'\(name)' is \(value), not within 1...\(maximum)")
+        }
+        return exact
+    }
+
+    package func submit(
+        _ description: RequestDescription, for receiver: TransferReceiver
+    ) throws(ErrandError) -> TransferID {
+        let reactor = try reactor.get()
+        let connection = try handle(for: description)
+        defer { errand_options_release(connection) }
+        let tag = RecordIntake.tag(for: receiver)
+        let outcome = description.withCRequest { request in
+            request.options = connection
+            request.tag = tag
+            return reactor.withGroup { group in
+                _ = errand_submit(group, &request, 1)
+                return (id: request.id, status: request.status)
+            }
+        }
+        guard let outcome, outcome.status == .ok else {
+            RecordIntake.discard(tag)
+            throw Self.refusal(outcome?.status, description)
+        }
+        return TransferID(rawValue: outcome.id)
+    }
+
+    package func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
+        let reactor: Reactor
+        switch self.reactor {
+        case .success(let running): reactor = running
+        case .failure(let error): return submissions.map { _ in .failure(error) }
+        }
+        var batch = RequestBatch()
+        defer { batch.free() }
+        // What cannot be submitted keeps its error; the others get theirs, or an id, from the core.
+        var results: [Result<TransferID, ErrandError>] = []
+        var submitted: [Int] = []
+        for (index, submission) in submissions.enumerated() {
+            do throws(ErrandError) {
+                let connection = try handle(for: submission.description)
+                batch.add(submission.description, options: connection, tag: RecordIntake.tag(for: submission.receiver))
+                submitted.append(index)
+                results.append(.failure(.shutDown))
+            } catch {
+                results.append(.failure(error))
+            }
+        }
+        guard !submitted.isEmpty else { return results }
+        let isTaken: Void? = reactor.withGroup { group in
+            batch.requests.withUnsafeMutableBufferPointer { requests in
+                guard let first = requests.baseAddress else { return }
+                _ = errand_submit(group, first, requests.count)
+            }
+        }
+        for (index, request) in zip(submitted, batch.requests) {
+            if isTaken != nil, request.status == .ok {
+                results[index] = .success(TransferID(rawValue: request.id))
+            } else {
+                RecordIntake.discard(request.tag)
+                let status = isTaken == nil ? nil : request.status
+                results[index] = .failure(Self.refusal(status, submissions[index].description))
+            }
+        }
+        return results
+    }
+
+    /// Owns: as ``OptionsCache/handle(for:)``.
+    private func handle(for description: RequestDescription) throws(ErrandError) -> OpaquePointer? {
+        if let missing, description.settings.connection == nil { return try options.handle(for: missing) }
+        return try options.handle(for: description.settings.connection)
+    }
+
+    /// `nil`: there is no group any more.
+    private static func refusal(_ status: errand_status?, _ description: RequestDescription) -> ErrandError {
+        guard let status, let error = ErrandError(status) else { return .shutDown }
+        if error == .invalidMethod, description.method == .connect {
+            return error.with(message: "CONNECT is not supported: tunnels are made by the engine itself, for a proxy")
+        }
+        guard error == .invalidBody || error == .fileUnreadable || error == .outOfDescriptors else { return error }
+        // It was sound when the request was built.
+        switch description.body {
+        case .file(let path, let offset, let length):
+            let stretch = length.map { "\($0) bytes" } ?? "all"
+            return error.with(message: "\(stretch) of \(path) from \(offset) on cannot be sent: \(error.message)")
+        case .stream(let length): return error.with(message: sized(length, error))
+        case .source(let source): return error.with(message: sized(source.length, error))
+        case .none, .bytes, .data: return error
+        }
+    }
+
+    private static func sized(_ length: Int64?, _ error: ErrandError) -> String {
+        "a body of \(length.map { "\($0) bytes" } ?? "unknown length") cannot be sent: \(error.message)"
+    }
+
+    package func cancel(_ id: TransferID) {
+        withGroup { errand_cancel($0, id.rawValue) }
+    }
+
+    package func pause(_ id: TransferID) {
+        withGroup { errand_pause($0, id.rawValue) }
+    }
+
+    package func resume(_ id: TransferID) {
+        withGroup { errand_resume($0, id.rawValue) }
+    }
+
+    package func grant(_ id: TransferID, bytes: Int) {
+        guard bytes > 0 else { return }
+        withGroup { errand_grant($0, id.rawValue, UInt64(bytes)) }
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {
+        let view = errand_bytes(data: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), length: bytes.count)
+        withGroup { group in
+            let status = errand_upload_write(group, id.rawValue, view)
+            // A body with a hole in it must not be sent.
+            if status == .outOfMemory { _ = errand_upload_fail(group, id.rawValue) }
+            return status
+        }
+    }
+
+    package func finishUpload(_ id: TransferID) {
+        withGroup { errand_upload_finish($0, id.rawValue) }
+    }
+
+    package func failUpload(_ id: TransferID) {
+        withGroup { errand_upload_fail($0, id.rawValue) }
+    }
+
+    package func filesMayHaveChanged() {
+        options.lookSoon()
+    }
+
+    package func shutdown(_ stopped: @escaping @Sendable () -> Void) {
+        guard case .success(let reactor) = reactor else { return stopped() }
+        reactor.stop(stopped)
+    }
+
+    /// The status is of no use here: an unknown id has just ended, and after a shutdown everything has.
+    private func withGroup(_ body: (OpaquePointer) -> errand_status) {
+        guard case .success(let reactor) = reactor else { return }
+        _ = reactor.withGroup(body)
+    }
+}

@@ -1,0 +1,78 @@
+import HTTPTypes
+
+extension Client {
+    /// Opens a WebSocket (RFC 6455) at a command's URL, by a GET with the command's headers, authorization, interceptors,
+    /// cookies, TLS, proxy and timeouts, and returns when the server has answered with 101.
+    ///
+    /// The URL is ws or wss; http and https, such as a base URL's, stand for these. ``Timeouts/idle`` and
+    /// ``Timeouts/total`` end with the handshake. Redirects are not followed. The socket counts as a request in flight
+    /// until it ends; a shutdown of the client closes it with 1001 (going away), or ends it at once.
+    ///
+    /// Throws ``ErrandError``: ``ErrandError/unsupportedFeature`` before any connection where the libcurl that runs has no
+    /// WebSocket (before 8.11, or built without it), ``ErrandError/statusNotAccepted`` with the head of another status,
+    /// ``ErrandError/webSocketHandshakeFailed`` for a 101 that is none. `CancellationError` where the task was cancelled.
+    public func webSocket<C: Command>(
+        _ command: C, subprotocols: [String] = [], policy: WebSocketPolicy = WebSocketPolicy(),
+        overrides: RequestOverrides? = nil
+    ) async throws -> WebSocket {
+        try await webSocket(
+            command, WebSocketHandshake(subprotocols: subprotocols), policy: policy, overrides: overrides)
+    }
+
+    func webSocket<C: Command>(
+        _ command: C, _ handshake: WebSocketHandshake, policy: WebSocketPolicy, overrides: RequestOverrides?
+    ) async throws -> WebSocket {
+        let session = WebSocketSession(policy, client: self)
+        var overrides = overrides ?? RequestOverrides()
+        for fields in [settings.headers, command.headers, overrides.headers] { try WebSocketHandshake.check(fields) }
+        try handshake.add(to: &overrides.headers)
+        overrides.body = .source(session.outbox, contentType: nil)
+        overrides.options = overrides.options?.union(.webSocket)
+        overrides.acceptedStatusCodes = .of([101])
+        overrides.acceptedContentTypes = .any
+        overrides.redirects = .doNotFollow
+        let response = try await stream(WebSocketCommand(command: command), overrides: overrides)
+        do {
+            let chosen = try handshake.check(response.head)
+            session.start(response)
+            return WebSocket(session, head: response.head, subprotocol: chosen)
+        } catch {
+            response.request.stop()  // No frame has been sent: RFC 6455 4.1 fails the connection.
+            throw error
+        }
+    }
+}
+
+/// A command by the URL of its handshake.
+private struct WebSocketCommand<C: Command>: Command {
+    typealias Response = ErrandModel.Response
+    let command: C
+
+    var path: String { command.path.handshakeURL }
+    var baseURL: String? { command.baseURL?.handshakeURL }
+    var cdnURL: String? { command.cdnURL?.handshakeURL }
+    var usesCDN: Bool { command.usesCDN }
+    var urlRules: URLRules? { command.urlRules }
+    var query: [QueryItem] { command.query }
+    var headers: HTTPFields { command.headers }
+    var authorization: Authorization? { command.authorization }
+    var timeouts: Timeouts? { command.timeouts }
+    var limits: Limits? { command.limits }
+    var priority: Priority { command.priority }
+    var options: CommandOptions { command.options.union(.webSocket) }
+    var connection: ConnectionOptions? { command.connection }
+    var interceptors: [any Interceptor] { command.interceptors }
+    var cache: CachePolicy? { .off }
+    var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { command.failurePreprocessor }
+}
+
+extension String {
+    /// ws as http, wss as https.
+    fileprivate var handshakeURL: String {
+        for (scheme, other) in [("ws://", "http://"), ("wss://", "https://")]
+        where prefix(scheme.count).lowercased() == scheme {
+            return other + dropFirst(scheme.count)
+        }
+        return self
+    }
+}

@@ -1,0 +1,377 @@
+import Synchronization
+
+/// Runs a group's children for its request: what batches, chains and graphs have in common.
+///
+/// Not generic: the types of what it locks would be looked up at run time, for each child.
+///
+/// The machine decides under the lock; children are made, started and stopped, and ends delivered, after it. A child is
+/// entered before it is started, and looked at once more after that: a stop that came in between found nothing to stop.
+/// What is stopped and paused is the run that the group has started: its user may run the same request before and after.
+///
+/// `@unchecked Sendable`: everything that varies is in the mutex; what subclasses add is read and written only while
+/// that is held.
+class GroupDriver: GroupCarrier, @unchecked Sendable {
+    struct Core: ~Copyable {
+        /// Of the present run: its number tells an end that comes late from one of the present run.
+        var run: UInt64 = 0
+        var parent: AnyRequest?
+        /// The refreshes that whoever started the run belongs to, and so do all its children.
+        var scope: Set<ObjectIdentifier> = []
+        var isPaused = false
+        var depth = 0
+        var running: [Int: GroupChild] = [:]
+        /// To be started by the thread that is at it: children that end at once would stand on each other otherwise.
+        var toStart: [Int] = []
+        var isStarting = false
+        /// The child that the run failed by.
+        var failed: AnyRequest?
+        var endedCount = 0
+        /// Whether somebody is to be `told` of each child.
+        var isRead = false
+        /// Whether all that ended came from a cache.
+        var isFromCache = true
+        var timer: Task<Void, Never>?
+        var delay: Task<Void, Never>?
+    }
+
+    let core = Mutex(Core())
+
+    // MARK: What a kind of group adds: its machine, called while `core` is locked
+
+    /// A child of the present run has ended, by itself or because it was stopped.
+    func childEnded(_ index: Int, succeeded: Bool) -> GroupAction { .none }
+
+    func stopRequested(_ ending: GroupEnding) -> GroupAction { .none }
+
+    /// Whether a child that `start` named is still to be started; it counts as one that runs until it has ended.
+    var mayStart: Bool { false }
+
+    // MARK: What a kind of group adds: the rest
+
+    /// The value of a run that has succeeded; `nil` before.
+    package func value() -> (any Sendable)? { nil }
+
+    /// The results of a chain's steps, or of a graph's members.
+    package var results: GroupResults { GroupResults() }
+
+    /// Throws what keeps the group from being run; nothing has been sent then.
+    func check() throws(ErrandError) {}
+
+    /// A new run begins: forgets the last one. Called while `core` is locked.
+    func began() -> GroupAction { .end(.succeeded) }
+
+    /// Takes what the last run has left, for the caller to let go after the lock: values and errors may be the user's.
+    /// Called while `core` is locked.
+    func takeResults() -> any Sendable { () }
+
+    /// The same of what nobody needs after the end of a run.
+    func takeWorkings() -> any Sendable { () }
+
+    /// Makes a child, outside the lock: code of the user's. Throws what the child fails with in place of a start.
+    func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild { throw .internalFailure }
+
+    /// Keeps the error of a child that was not started.
+    func keep(_ error: ErrandError, of index: Int) {}
+
+    /// Has the user decide. On the callback queue.
+    func ask(_ index: Int, _ run: UInt64) {}
+
+    /// Of a run that failed by this child. Called while `core` is locked.
+    func failure(by index: Int) -> ErrandError { .internalFailure }
+
+    /// How many children there are; `nil` where that is not known.
+    var count: Int? { nil }
+
+    /// Whether one child runs after another, so that a success makes up for what failed before.
+    var isSequence: Bool { false }
+
+    /// A child's end has been entered. On the callback queue; only where `isRead`.
+    func told(_ index: Int) {}
+
+    /// The time of a `wait` is up. Returns: whether the child is to be started. Called while `core` is locked.
+    func delayElapsed() -> Bool { false }
+
+    // MARK: What its request shows
+
+    final var children: [AnyRequest] {
+        core.withLock { $0.running }.sorted { $0.key < $1.key }.map(\.value.request)
+    }
+
+    final var failedRequest: AnyRequest? { core.withLock { $0.failed } }
+
+    final var isFromCache: Bool { core.withLock { $0.isFromCache && $0.endedCount > 0 } }
+
+    final var depth: Int {
+        get { core.withLock { $0.depth } }
+        set { core.withLock { $0.depth = newValue } }
+    }
+
+    /// A group starts its children on the thread that starts it, one within the other.
+    private static let maximumDepth = 200
+
+    // MARK: The request's orders
+
+    final func submit(
+        _ description: RequestDescription, for receiver: TransferReceiver
+    ) throws(ErrandError) -> TransferID {
+        guard let parent = receiver as? AnyRequest else { throw .internalFailure }
+        guard depth <= Self.maximumDepth else {
+            throw .invalidArgument.with(message: "groups are in one another more than \(Self.maximumDepth) deep")
+        }
+        try check()
+        // Not under the lock: see `takeResults`.
+        let left = core.withLock { core -> (AnyRequest?, AnyRequest?, any Sendable) in
+            (core.parent.take(), core.failed.take(), takeResults())
+        }
+        _ = left
+        let scope = RefreshScope.current
+        let (run, action) = core.withLock { core in
+            core.run += 1
+            core.parent = parent
+            core.scope = scope
+            core.isPaused = false
+            core.endedCount = 0
+            core.isFromCache = true
+            let action = began()
+            return (core.run, action)
+        }
+        if let total = description.settings.timeouts.total {
+            let clock = parent.client.stopwatch
+            let timer = Task { [self] in
+                guard (try? await clock.sleep(for: total)) != nil else { return }
+                stop(.timedOut, run)
+            }
+            core.withLock { $0.timer = timer }
+        }
+        // Whoever stopped it before found no run; whoever does from now on finds one.
+        if parent.isStopped || parent.client.isStopping { stop(.stopped, run) }
+        perform(action, run)
+        return TransferID(rawValue: run)
+    }
+
+    final func cancel(_ id: TransferID) {
+        stop(.stopped, id.rawValue)
+    }
+
+    final func requestStopped() {
+        let (parent, run) = core.withLock { ($0.parent, $0.run) }
+        if let parent, parent.isStopped { stop(.stopped, run) }
+    }
+
+    final func clientStops() {
+        let (parent, run) = core.withLock { ($0.parent, $0.run) }
+        if let parent, parent.client.isStopping { stop(.stopped, run) }
+    }
+
+    private func stop(_ ending: GroupEnding, _ run: UInt64) {
+        perform(core.withLock { $0.run == run ? stopRequested(ending) : .none }, run)
+    }
+
+    final func pause(_ id: TransferID) { setPaused(true, id) }
+
+    final func resume(_ id: TransferID) { setPaused(false, id) }
+
+    private func setPaused(_ isPaused: Bool, _ id: TransferID) {
+        let children = core.withLock { core -> [GroupChild] in
+            guard core.run == id.rawValue else { return [] }
+            core.isPaused = isPaused
+            return Array(core.running.values)
+        }
+        for child in children { child.request.setPaused(isPaused, child: child.number) }
+    }
+
+    // MARK: The machine's orders
+
+    final func perform(_ action: GroupAction, _ run: UInt64) {
+        switch action {
+        case .none:
+            break
+        case .start(let indices):
+            start(indices)
+        case .startEach(let indices):
+            start(indices)
+        case .ask(let index):
+            ask(index, run)
+        case .wait(let index, let duration):
+            wait(index, duration, run)
+        case .stopRunning:
+            // Not those of a run that began meanwhile.
+            let (running, parent) = core.withLock { ($0.run == run ? $0.running : [:], $0.parent) }
+            for child in running.sorted(by: { $0.key < $1.key }) { stop(child.value, of: parent) }
+        case .end(let ending):
+            end(ending)
+        }
+    }
+
+    private func start(_ indices: some RandomAccessCollection<Int>) {
+        let isBusy = core.withLock { core in
+            core.toStart += indices
+            return core.isStarting.exchange(with: true)
+        }
+        if !isBusy { startWaiting() }
+    }
+
+    /// What became ready meanwhile is not for this thread, which may be the one that starts the group.
+    private func startWaiting() {
+        let (next, run, client, scope) = core.withLock { core in
+            if core.toStart.isEmpty { core.isStarting = false }
+            return (core.toStart.takeAll(), core.run, core.parent?.client, core.scope)
+        }
+        guard !next.isEmpty, let client else { return }
+        if scope.isEmpty {
+            for index in next { start(index, run) }
+        } else {
+            // Off the task that refreshes, a child would wait for the very refresh that waits for it.
+            RefreshScope.$current.withValue(scope) {
+                for index in next { start(index, run) }
+            }
+        }
+        let isOver = core.withLock { core in
+            if core.toStart.isEmpty { core.isStarting = false }
+            return !core.isStarting
+        }
+        if !isOver { client.callbacks.async { [self] in startWaiting() } }
+    }
+
+    private func start(_ index: Int, _ run: UInt64) {
+        let (parent, mayMake) = core.withLock { ($0.parent, mayStart) }
+        guard let parent else { return }
+        let client = parent.client
+        guard mayMake else { return refuse(index, .cancelled, client, run) }
+        let child: GroupChild
+        do throws(ErrandError) {
+            child = try self.child(index, by: client)
+        } catch {
+            return refuse(index, error, client, run)
+        }
+        // Its client has its reasons: only a group of its own is let begin what it needs to end.
+        if child.request.client !== client, child.request.client.isShutDown {
+            return refuse(index, .shutDown, client, run)
+        }
+        child.request.groupDriver?.depth = depth + 1
+        let isWanted = core.withLock { core in
+            guard mayStart else { return false }
+            core.running[index] = child
+            return true
+        }
+        guard isWanted else { return refuse(index, .cancelled, client, run) }
+        let hasStarted = child.start { [self] isSuccess in ended(index, child.request, isSuccess, run) }
+        guard hasStarted else {
+            core.withLock { $0.running[index] = nil }
+            let message = "child \(index) runs already, or cannot be started again"
+            return refuse(index, .invalidArgument.with(message: message), client, run)
+        }
+        catchUp(child, index, run, parent)
+    }
+
+    /// A pause, or a stop, that came before a child's start had returned found nothing to pause. Looks again after each
+    /// order: another thread's may have overtaken it.
+    private func catchUp(_ child: GroupChild, _ index: Int, _ run: UInt64, _ parent: AnyRequest) {
+        var isPaused = false
+        while true {
+            let (isToBePaused, isStopped) = core.withLock { core -> (Bool, Bool) in
+                // It has ended, and may be the user's again.
+                guard core.run == run, core.running[index]?.number == child.number else { return (isPaused, false) }
+                return (core.isPaused, !mayStart)
+            }
+            if isStopped { return stop(child, of: parent) }
+            if isToBePaused == isPaused { return }
+            isPaused = isToBePaused
+            child.request.setPaused(isPaused, child: child.number)
+        }
+    }
+
+    /// What its own client is ending hears of the shutdown, unless it was the user who stopped the group.
+    private func stop(_ child: GroupChild, of parent: AnyRequest?) {
+        if child.request.client.isStopping, parent?.isStopped != true { return }
+        child.request.stop(child: child.number)
+    }
+
+    /// A child's end without its start. Not from where it is found: thousands of such children would stand on each other.
+    private func refuse(_ index: Int, _ error: ErrandError, _ client: Client, _ run: UInt64) {
+        client.callbacks.async { [self] in
+            keep(error, of: index)
+            ended(index, nil, false, run)
+        }
+    }
+
+    /// A child of another client's ends on that one's queue, and is heard of on ours.
+    private func ended(_ index: Int, _ request: AnyRequest?, _ isSuccess: Bool, _ run: UInt64) {
+        guard let request, let client = core.withLock({ $0.parent })?.client, client !== request.client else {
+            return entered(index, request, isSuccess, run)
+        }
+        client.callbacks.async { [self] in entered(index, request, isSuccess, run) }
+    }
+
+    private func entered(_ index: Int, _ request: AnyRequest?, _ isSuccess: Bool, _ run: UInt64) {
+        let isFromCache = request?.isFromCache ?? false
+        // Dies after the lock: with a request the user's closures may.
+        var noted: AnyRequest?
+        let (action, parent, endedCount, isRead) = core.withLock { core in
+            core.running[index] = nil
+            core.endedCount += 1
+            core.isFromCache = core.isFromCache && isFromCache
+            if isSuccess ? isSequence : mayStart && (isSequence || core.failed == nil) {
+                noted = isSuccess ? nil : request
+                swap(&noted, &core.failed)
+            }
+            return (childEnded(index, succeeded: isSuccess), core.parent, core.endedCount, core.isRead)
+        }
+        _ = noted
+        guard let parent else { return }
+        if isRead { told(index) }
+        parent.tell(.advanced(ended: endedCount, of: count))
+        perform(action, run)
+    }
+
+    private func wait(_ index: Int, _ duration: Duration, _ run: UInt64) {
+        guard let clock = core.withLock({ $0.parent })?.client.stopwatch else { return }
+        let delay = Task { [self] in
+            guard (try? await clock.sleep(for: min(duration, Duration.longestSleep))) != nil else { return }
+            if core.withLock({ $0.run == run && delayElapsed() }) { start(CollectionOfOne(index)) }
+        }
+        let isWanted = core.withLock { core in
+            guard core.run == run, core.parent != nil else { return false }
+            core.delay = delay
+            return true
+        }
+        if !isWanted { delay.cancel() }
+    }
+
+    private func end(_ ending: GroupEnding) {
+        var forgiven: AnyRequest?
+        let (parent, timers, failure, left) = core.withLock { core in
+            var failure: ErrandError?
+            if case .failed(let index) = ending { failure = self.failure(by: index) }
+            // Of a run that succeeded all the same.
+            if case .succeeded = ending { forgiven = core.failed.take() }
+            return (core.parent.take(), [core.timer.take(), core.delay.take()], failure, takeWorkings())
+        }
+        _ = (left, forgiven)
+        for timer in timers { timer?.cancel() }
+        guard let parent else { return }
+        let result: TransferResult =
+            switch ending {
+            case .succeeded: .response(Response(statusCode: 0))
+            case .failed where parent.client.isStopping, .stopped: .failure(.cancelled)
+            case .failed: .failure(failure ?? .internalFailure)
+            case .timedOut: .failure(.timeoutTotal)
+            }
+        TransferReceiver.deliver(CollectionOfOne(TransferEvent(parent, .ended(result))))
+    }
+}
+
+extension Bool {
+    fileprivate mutating func exchange(with new: Bool) -> Bool {
+        defer { self = new }
+        return self
+    }
+}
+
+extension [Int] {
+    fileprivate mutating func takeAll() -> [Int] {
+        var taken: [Int] = []
+        swap(&taken, &self)
+        return taken
+    }
+}

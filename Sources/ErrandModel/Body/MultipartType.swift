@@ -1,0 +1,46 @@
+package import HTTPTypes
+
+/// A given `Content-Type` beside a multipart body, which cannot be read without the boundary (RFC 2046 5.1.1).
+package enum MultipartType {
+    /// Adds `boundary`, written as the parameter has it, to a multipart type without one. A default of another type gives
+    /// way to the body's own; the request's own type, which must not, is ``ErrandError/invalidHeader``.
+    package static func give(
+        _ boundary: String, to own: inout HTTPFields, _ defaults: inout HTTPFields
+    ) throws(ErrandError) {
+        if let type = own[.contentType] {
+            guard let complete = type.completed(by: boundary) else {
+                throw ErrandError.invalidHeader.with(
+                    message: "the body is multipart with the boundary \(boundary), the Content-Type "
+                        + "\(type.debugDescription)")
+            }
+            own[.contentType] = complete
+        } else if let type = defaults[.contentType] {
+            defaults[.contentType] = type.completed(by: boundary)
+        }
+    }
+}
+
+extension String {
+    /// `nil` where it is no multipart type or has another boundary.
+    fileprivate func completed(by boundary: String) -> String? {
+        let type = lowercased()
+        guard type.hasPrefix("multipart/") else { return nil }
+        for parameter in split(separator: ";").dropFirst() {
+            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].trimmed.lowercased() == "boundary" else { continue }
+            return parts[1].trimmed.unquoted == Substring(boundary).unquoted ? self : nil
+        }
+        return self + "; boundary=" + boundary
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        let start = drop { $0 == " " || $0 == "\t" }
+        return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
+    }
+
+    fileprivate var unquoted: Substring {
+        count >= 2 && first == "\"" && last == "\"" ? dropFirst().dropLast() : self
+    }
+}

@@ -1,0 +1,149 @@
+/// Why a request failed, or was refused.
+///
+/// A closed set of kinds that may grow: compare with the static members, by `==`, in a `switch`, or in a `catch`:
+///
+/// ```swift
+/// do {
+///     user = try await client.run(GetUser(id: 1))
+/// } catch ErrandError.statusNotAccepted {
+///     ...
+/// } catch let error as ErrandError where error.isTimeout {
+///     ...
+/// }
+/// ```
+///
+/// Two errors are equal when their kind is; what is attached (message, response, libcurl's code) does not count.
+public struct ErrandError: Error, Sendable {
+    package let code: Code
+    private let details: Details?
+
+    package init(_ code: Code) {
+        self.code = code
+        self.details = nil
+    }
+
+    package init(_ code: Code, details: Details) {
+        self.code = code
+        self.details = details
+    }
+
+    /// The attachments; only failures pay for them.
+    package final class Details: Sendable {
+        let message: String?
+        let curlCode: Int32
+        let systemErrorCode: Int32
+        let response: Response?
+        let metrics: TransferMetrics?
+        let underlying: (any Error)?
+        let isRefusal: Bool
+
+        package init(
+            message: String?, curlCode: Int32 = 0, systemErrorCode: Int32 = 0, response: Response? = nil,
+            metrics: TransferMetrics? = nil, underlying: (any Error)? = nil, isRefusal: Bool = false
+        ) {
+            self.message = message
+            self.curlCode = curlCode
+            self.systemErrorCode = systemErrorCode
+            self.response = response
+            self.metrics = metrics
+            self.underlying = underlying
+            self.isRefusal = isRefusal
+        }
+    }
+
+    /// The same kind of error with attachments.
+    package func with(
+        message: String? = nil, response: Response? = nil, underlying: (any Error)? = nil, isRefusal: Bool? = nil
+    ) -> ErrandError {
+        ErrandError(
+            code,
+            details: Details(
+                message: message ?? details?.message, curlCode: details?.curlCode ?? 0,
+                systemErrorCode: details?.systemErrorCode ?? 0, response: response ?? details?.response,
+                metrics: details?.metrics, underlying: underlying ?? details?.underlying,
+                isRefusal: isRefusal ?? details?.isRefusal ?? false))
+    }
+}
+
+extension ErrandError {
+    /// A short, stable, low-cardinality name such as `timeoutIdle`, fit for a metric label.
+    public var shortDescription: String { code.rawValue }
+
+    /// What happened in words: libcurl's own where it has some, else a fixed sentence.
+    public var message: String { details?.message ?? code.text }
+
+    /// libcurl's code (`CURLcode`) beneath a failed transfer; `nil` where there is none.
+    public var curlCode: Int? { details.flatMap { $0.curlCode == 0 ? nil : Int($0.curlCode) } }
+
+    /// The system's error number (`errno`) beneath a failed transfer; `nil` where there is none.
+    public var systemErrorCode: Int? { details.flatMap { $0.systemErrorCode == 0 ? nil : Int($0.systemErrorCode) } }
+
+    /// What came of the response: for a failure in the middle, its head and the body so far; `nil` where none began.
+    public var response: Response? { details?.response }
+
+    /// What the failed transfer cost, as far as it got; `nil` where nothing was sent.
+    public var metrics: TransferMetrics? { details?.metrics ?? response?.metrics }
+
+    /// The status code of ``response``.
+    public var statusCode: Int? { response?.statusCode }
+
+    /// The error of an encoder, decoder or hook beneath this one.
+    public var underlyingError: (any Error)? { details?.underlying }
+
+    /// Whether one of the five timeouts ended the request.
+    public var isTimeout: Bool {
+        switch code {
+        case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal: true
+        default: false
+        }
+    }
+
+    /// Whether the request was refused before anything was sent: the caller's mistake, or the client's state. A fact of
+    /// this one error, not of its kind: ``shutDown`` may also end a request that is under way.
+    public var isRefusal: Bool { details?.isRefusal ?? false }
+
+    /// The same error of a request of which nothing was sent.
+    package var refused: ErrandError { with(isRefusal: true) }
+
+    /// The error of a hop that could not be sent after `response` had led to it. Where the client's state is the reason
+    /// the kind stays; where the description is, the server's `Location` is to blame, not the caller.
+    package func refusingHop(after response: Response?) -> ErrandError {
+        switch code {
+        case .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread,
+            .fileUnwritable, .outOfDescriptors,
+            .internalFailure, .fileUnreadable, .invalidBody:
+            with(response: response, isRefusal: false)
+        default:
+            .redirectRefused.with(
+                message: "the redirect's target cannot be sent: \(message)", response: response, underlying: self)
+        }
+    }
+}
+
+extension ErrandError: Equatable, Hashable {
+    /// Equal kinds; attachments do not count.
+    public static func == (left: ErrandError, right: ErrandError) -> Bool {
+        left.code == right.code
+    }
+
+    /// Hashes the kind.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+    }
+
+    /// Lets `catch ErrandError.timeoutIdle` and `case ErrandError.timeoutIdle` match any error of that kind.
+    public static func ~= (pattern: ErrandError, error: any Error) -> Bool {
+        (error as? ErrandError) == pattern
+    }
+}
+
+extension ErrandError: CustomStringConvertible {
+    /// `timeoutIdle: no bytes moved for too long (curl 28)`.
+    public var description: String {
+        var text = "\(shortDescription): \(message)"
+        if let statusCode { text += " (status \(statusCode))" }
+        if let curlCode { text += " (curl \(curlCode))" }
+        if let systemErrorCode { text += " (errno \(systemErrorCode))" }
+        return text
+    }
+}

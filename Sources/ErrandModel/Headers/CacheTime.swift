@@ -1,0 +1,29 @@
+/// A point of the wall clock. Bounded to some 285,000 years around 1970, so that no sum or difference of two overflows,
+/// whatever a server writes. Spans of time are `Int64` milliseconds.
+package struct CacheTime: Comparable, Hashable, Sendable {
+    private static let bound: Int64 = 1 << 53
+
+    /// Since 1970.
+    package let milliseconds: Int64
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = min(max(milliseconds, -Self.bound), Self.bound)
+    }
+
+    package init(seconds: Int64) {
+        let bound = Self.bound / 1000
+        self.init(milliseconds: min(max(seconds, -bound), bound) * 1000)
+    }
+
+    package static func < (left: CacheTime, right: CacheTime) -> Bool {
+        left.milliseconds < right.milliseconds
+    }
+
+    package static func - (left: CacheTime, right: CacheTime) -> Int64 {
+        left.milliseconds - right.milliseconds
+    }
+
+    static func + (time: CacheTime, span: Int64) -> CacheTime {
+        CacheTime(milliseconds: time.milliseconds + min(max(span, -2 * bound), 2 * bound))
+    }
+}

@@ -1,0 +1,83 @@
+public import HTTPTypes
+
+/// Header fields as they cross the wire: `Name: value` lines, each ended by CRLF, in one piece. Parsed when read, so
+/// that nobody pays for what is not looked at.
+public struct HeaderBlock: Sendable, Hashable {
+    package let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The block of these fields.
+    public init(_ fields: HTTPFields) {
+        var bytes: [UInt8] = []
+        for field in fields {
+            bytes.appendLine(field)
+        }
+        self.bytes = bytes
+    }
+
+    /// No fields.
+    public static let empty = HeaderBlock(bytes: [])
+
+    /// The fields, parsed now. Lines that are no fields are left out.
+    public var fields: HTTPFields {
+        bytes.withUnsafeBytes { HeaderParser.fields($0) }
+    }
+
+    /// The value of the first field of that name, or `nil`.
+    public subscript(name: HTTPField.Name) -> String? {
+        bytes.withUnsafeBytes { HeaderParser.firstValue(of: name.canonicalName, in: $0) }
+    }
+
+    /// Replaces the fields of that name by one, which goes last. Throws ``ErrandError/invalidHeader``, and changes
+    /// nothing, where the value has CR, LF or NUL in it (RFC 9110 5.5).
+    public mutating func set(_ name: HTTPField.Name, to value: String) throws(ErrandError) {
+        self = try setting(name, to: value)
+    }
+
+    /// The same block with one field of that name, which goes last. Throws ``ErrandError/invalidHeader`` where the
+    /// value has CR, LF or NUL in it (RFC 9110 5.5).
+    public func setting(_ name: HTTPField.Name, to value: String) throws(ErrandError) -> HeaderBlock {
+        let field = try HTTPField.checked(name: name.rawName, value: value)
+        var bytes = removing(name).bytes
+        bytes.appendLine(field)
+        return HeaderBlock(bytes: bytes)
+    }
+
+    /// Removes all fields of that name.
+    public mutating func remove(_ name: HTTPField.Name) {
+        self = removing(name)
+    }
+
+    /// The same block without the fields of that name.
+    public func removing(_ name: HTTPField.Name) -> HeaderBlock {
+        removing([name.canonicalName])
+    }
+
+    /// The same block without the fields of those names, given in lower case.
+    package func removing(_ names: [String]) -> HeaderBlock {
+        guard
+            names.contains(where: { name in
+                bytes.withUnsafeBytes { HeaderParser.firstValue(of: name, in: $0) != nil }
+            })
+        else { return self }
+        return HeaderBlock(HTTPFields(fields.filter { !names.contains($0.name.canonicalName) }))
+    }
+}
+
+extension [UInt8] {
+    /// Appends `Name: value` and CRLF.
+    package mutating func appendLine(_ field: HTTPField) {
+        // By the bytes as they lie there, and byte by byte: literals of two would be arrays of their own.
+        if field.name.rawName.utf8.withContiguousStorageIfAvailable({ append(contentsOf: $0) }) == nil {
+            append(contentsOf: field.name.rawName.utf8)
+        }
+        append(0x3A)
+        append(0x20)
+        field.withUnsafeBytesOfValue { append(contentsOf: $0) }
+        append(0x0D)
+        append(0x0A)
+    }
+}

@@ -1,0 +1,102 @@
+extension Redaction {
+    /// A URL as it may be shown: without user and password, and with the values of secret parameters replaced, in the
+    /// query and in a fragment that has the form of one. A parameter's value that is a URL itself, percent-encoded or not,
+    /// is treated as one.
+    public func url(_ url: String) -> String {
+        self.url(url, depth: 0)
+    }
+
+    /// A URL of no request yet, quoted, as an error's message may show it; see ``shown(_:)``.
+    package static func quoted(_ url: String) -> String { shown(url).debugDescription }
+
+    /// A URL of no request yet, sound or not: without the secrets of ``standard``, and without what stands before an `@`
+    /// where an authority was meant.
+    package static func shown(_ url: String) -> String {
+        let shown = standard.url(url)
+        var parts = URLReference(shown)
+        // `http:/ada:secret@host` has a scheme and no authority; `/users/a@b` is a path.
+        let isSlash: (Character) -> Bool = { $0 == "/" || $0 == "\\" }
+        let path = parts.scheme == nil ? parts.path : parts.path.drop(while: isSlash)
+        let segment = path.prefix { $0 != "/" }
+        guard parts.authority?.isEmpty ?? true, let mark = shown.utf8.lastIndex(of: UInt8(ascii: "@")) else {
+            return shown
+        }
+        if parts.authority != nil {
+            // `http:///ada:secret@host`
+            parts.path = Self.placeholder + shown[mark...]
+            return parts.text
+        }
+        // `ada:secret@host/x` reads as a scheme and a path.
+        guard segment.utf8.contains(UInt8(ascii: "@")) else { return shown }
+        return Self.placeholder + shown[mark...]
+    }
+
+    /// How many URLs may stand within each other; what is deeper is hidden.
+    private static let maximumNesting = 4
+
+    private func url(_ url: String, depth: Int) -> String {
+        var parts = URLReference(url)
+        if hidesCredentials, let authority = parts.authority, let mark = authority.lastIndex(of: "@") {
+            parts.authority = Self.placeholder + authority[mark...]
+        }
+        parts.query = parts.query.map { query($0, depth: depth) }
+        parts.fragment = parts.fragment.map { query($0, depth: depth) }
+        return parts.text
+    }
+
+    /// `a=1&token=x` as it may be shown.
+    func query(_ text: Substring) -> Substring {
+        query(text, depth: 0)
+    }
+
+    private func query(_ text: Substring, depth: Int) -> Substring {
+        guard !isNone, text.utf8.contains(UInt8(ascii: "=")) else { return text }
+        let items = text.split(separator: "&", omittingEmptySubsequences: false).map { item -> Substring in
+            guard let mark = item.firstIndex(of: "=") else { return item }
+            if hides(parameter: Self.decoded(item[..<mark])) { return item[...mark] + Self.placeholder }
+            guard let shown = urlWithin(item[item.index(after: mark)...], depth: depth + 1) else { return item }
+            return item[...mark] + shown
+        }
+        return Substring(items.joined(separator: "&"))
+    }
+
+    /// A value as it may be shown where it is a URL with secrets; `nil` where it may be shown as it is.
+    private func urlWithin(_ value: Substring, depth: Int) -> String? {
+        var text = String(value)
+        // Sent on by a page that was sent on itself, it is encoded more than once.
+        for rounds in 0...3 {
+            if Self.isURL(text) {
+                guard depth <= Self.maximumNesting else { return Self.placeholder }
+                let shown = url(text, depth: depth)
+                guard shown != text else { return nil }
+                return rounds == 0 ? shown : PercentEncoding.component(shown)
+            }
+            guard text.utf8.contains(UInt8(ascii: "%")) else { return nil }
+            text = Self.decoded(text[...])
+        }
+        return nil
+    }
+
+    /// `scheme://...`, `//host`, `/path?query`.
+    private static func isURL(_ text: String) -> Bool {
+        let parts = URLReference(text)
+        return parts.authority != nil || parts.path.utf8.first == UInt8(ascii: "/") && parts.query != nil
+    }
+
+    private static func decoded(_ name: Substring) -> String {
+        guard name.utf8.contains(where: { $0 == UInt8(ascii: "%") }) else { return String(name) }
+        var bytes: [UInt8] = []
+        var rest = name.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,255 @@
+public import FoundationEssentials
+public import HTTPTypes
+
+/// One transfer, fully said: what a transport sends. Made once from a command and the client's defaults, and immutable
+/// from then on but for what a redirect policy alters in a copy of its own.
+public struct RequestDescription: Sendable {
+    /// What the request carries.
+    public enum Body: Sendable {
+        /// Nothing.
+        case none
+        /// These bytes.
+        case bytes([UInt8])
+        /// These bytes.
+        case data(Data)
+        /// `length` bytes (`nil`: all that follow) of a regular file from `offset`.
+        case file(path: String, offset: UInt64, length: Int64?)
+        /// What the receiver writes (``Transport/write(_:to:)``): `length` bytes, `nil` where it is not known. It cannot
+        /// be sent again.
+        case stream(length: Int64?)
+        /// What a source gives while the request is sent.
+        case source(any RequestBodySource)
+    }
+
+    /// How the response's body is handed over.
+    public enum Delivery: Sendable {
+        /// Whole, with the end of the transfer.
+        case buffered
+        /// As ``TransferEvent/Kind/head(_:)`` and chunks, as far as ``Transport/grant(_:bytes:)`` allows.
+        case streamed
+    }
+
+    /// What is told on the way; nothing is the default, and costs nothing.
+    public struct Reports: OptionSet, Sendable, Hashable {
+        /// The bits.
+        public let rawValue: UInt8
+        /// Makes a set from its bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// ``TransferEvent/Kind/started``, ``TransferEvent/Kind/sent`` and the head of a buffered response.
+        public static let events = Reports(rawValue: 1)
+        /// ``TransferEvent/Kind/progress(_:)``.
+        public static let progress = Reports(rawValue: 2)
+    }
+
+    /// The method.
+    public var method: HTTPRequest.Method
+    /// Absolute, `http` or `https`, percent-encoded.
+    public var url: String
+    /// The whole header block, defaults and `Content-Type` included.
+    public var headers: HeaderBlock
+    /// The body.
+    public var body: Body
+    /// Rarely used switches.
+    public var options: CommandOptions
+    /// Default: buffered.
+    public package(set) var delivery = Delivery.buffered
+    /// Default: none.
+    public package(set) var reports: Reports = []
+    /// How often the engine asked for the body once more and got it; see `AnyRequest.sendAgain`.
+    package var resends: UInt8 = 0
+    /// Credentials for the server, by a scheme that needs a challenge. Default: none.
+    public var authentication: ServerAuthentication? {
+        get { rare?.authentication }
+        set { rare = Rare(newValue, rare?.cachePlan, originBoundFields) }
+    }
+    /// What it has to do with the client's cache. `nil`: nothing.
+    package var cachePlan: (any CachePlan)? {
+        get { rare?.cachePlan }
+        set { rare = Rare(rare?.authentication, newValue, originBoundFields) }
+    }
+    /// Fields that no other origin is to see, whatever their names: a redirect that leads to one drops them as it drops
+    /// ``Redaction/secretHeaders``. What an interceptor's `prepare` adds or alters is here once it has returned, so that
+    /// of an authenticator too. Take a name out, in ``RedirectPolicy/decide``, to have its field go along; put one in to
+    /// bind it. Default: none.
+    public var originBoundFields: Set<HTTPField.Name> {
+        get { rare?.originBoundFields ?? [] }
+        set { rare = Rare(rare?.authentication, rare?.cachePlan, newValue) }
+    }
+
+    /// What few requests have, out of the way of the others.
+    private final class Rare: Sendable {
+        let authentication: ServerAuthentication?
+        let cachePlan: (any CachePlan)?
+        let originBoundFields: Set<HTTPField.Name>
+
+        /// `nil` where there is nothing to keep.
+        init?(
+            _ authentication: ServerAuthentication?, _ cachePlan: (any CachePlan)?,
+            _ originBoundFields: Set<HTTPField.Name>
+        ) {
+            guard authentication != nil || cachePlan != nil || !originBoundFields.isEmpty else { return nil }
+            self.authentication = authentication
+            self.cachePlan = cachePlan
+            self.originBoundFields = originBoundFields
+        }
+    }
+
+    private var rare: Rare?
+
+    /// Timeouts, limits, priority and how to connect.
+    public package(set) var settings: TransferSettings
+
+    package init(
+        method: HTTPRequest.Method, url: String, headers: HeaderBlock, body: Body, options: CommandOptions,
+        settings: TransferSettings
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.options = options
+        self.settings = settings
+    }
+
+    /// The body's bytes where they are in memory; empty otherwise.
+    public var bodyBytes: [UInt8] {
+        switch body {
+        case .none, .file, .stream, .source: []
+        case .bytes(let bytes): bytes
+        case .data(let data): Array(data)
+        }
+    }
+}
+
+/// The part of a description that most requests of a client have in common; checked and converted once, then shared.
+public final class TransferSettings: Sendable {
+    /// With nothing left to inherit: `nil` is no limit here.
+    public let timeouts: Timeouts
+    /// With nothing left to inherit: `nil` is the engine's default here.
+    public let limits: Limits
+    /// With nothing left to inherit.
+    public let priority: Priority
+    /// With nothing left to inherit: a `nil` member is the library's default here. `nil`: what the client was made with.
+    public let connection: ConnectionOptions?
+
+    /// Whether clear text is refused.
+    package let requiresTLS: Bool
+    /// What the request itself says of TLS; `nil`: nothing.
+    package let ownTLS: ConnectionOptions.TLS?
+
+    /// In milliseconds, 0 for none.
+    package let queueTimeout, connectTimeout, firstByteTimeout, idleTimeout, totalTimeout: Int64
+    /// 0 for the engine's default.
+    package let headerBytes, headerCount, bodyBytes, decodedBytes: Int64
+
+    /// Of what has nothing left to inherit. Throws ``ErrandError/invalidLimit``.
+    package init(
+        timeouts: Timeouts, limits: Limits, priority: Priority, connection: ConnectionOptions?,
+        requiresTLS: Bool = false, ownTLS: ConnectionOptions.TLS? = nil
+    ) throws(ErrandError) {
+        self.requiresTLS = requiresTLS
+        self.ownTLS = ownTLS
+        self.timeouts = timeouts
+        self.limits = limits
+        self.priority = priority
+        self.connection = connection
+        queueTimeout = try Timeouts.milliseconds(timeouts.queue, "queue")
+        connectTimeout = try Timeouts.milliseconds(timeouts.connect, "connect")
+        firstByteTimeout = try Timeouts.milliseconds(timeouts.firstByte, "firstByte")
+        idleTimeout = try Timeouts.milliseconds(timeouts.idle, "idle")
+        totalTimeout = try Timeouts.milliseconds(timeouts.total, "total")
+        headerBytes = try Limits.count(limits.headerBytes, "headerBytes")
+        headerCount = try Limits.count(limits.headerCount, "headerCount")
+        bodyBytes = try Limits.count(limits.bodyBytes, "bodyBytes")
+        decodedBytes = try Limits.count(limits.decodedBytes, "decodedBytes")
+    }
+
+    private init(
+        _ other: TransferSettings, connection: ConnectionOptions?, requiresTLS: Bool, ownTLS: ConnectionOptions.TLS?
+    ) {
+        timeouts = other.timeouts
+        limits = other.limits
+        priority = other.priority
+        self.connection = connection
+        self.requiresTLS = requiresTLS
+        self.ownTLS = ownTLS
+        queueTimeout = other.queueTimeout
+        connectTimeout = other.connectTimeout
+        firstByteTimeout = other.firstByteTimeout
+        idleTimeout = other.idleTimeout
+        totalTimeout = other.totalTimeout
+        headerBytes = other.headerBytes
+        headerCount = other.headerCount
+        bodyBytes = other.bodyBytes
+        decodedBytes = other.decodedBytes
+    }
+}
+
+extension TransferSettings {
+    /// The same with another total timeout.
+    package func with(total: Duration?) throws(ErrandError) -> TransferSettings {
+        var timeouts = timeouts
+        timeouts.total = total
+        return try TransferSettings(
+            timeouts: timeouts, limits: limits, priority: priority, connection: connection, requiresTLS: requiresTLS,
+            ownTLS: ownTLS)
+    }
+
+    /// The same with other options, as an entry of TLS policies has them.
+    func with(connection: ConnectionOptions?, requiresTLS: Bool) -> TransferSettings {
+        TransferSettings(self, connection: connection, requiresTLS: requiresTLS, ownTLS: ownTLS)
+    }
+
+    /// The same with other TLS settings, which have nothing left to inherit; `engine` is what no options stand for.
+    package func with(tls: ConnectionOptions.TLS, engine: ConnectionOptions) -> TransferSettings {
+        var connection = connection ?? engine
+        connection.tls = tls.resolved
+        let options = connection == engine ? nil : connection
+        guard options != self.connection || tls.demandsTLS != requiresTLS else { return self }
+        return with(connection: options, requiresTLS: tls.demandsTLS)
+    }
+
+    /// The same without limits of the body that nobody asked for.
+    package func unlimited() throws(ErrandError) -> TransferSettings {
+        guard limits.bodyBytes == nil || limits.decodedBytes == nil else { return self }
+        var limits = limits
+        limits.bodyBytes = limits.bodyBytes ?? Limits.maximum
+        limits.decodedBytes = limits.decodedBytes ?? Limits.maximum
+        return try TransferSettings(
+            timeouts: timeouts, limits: limits, priority: priority, connection: connection, requiresTLS: requiresTLS,
+            ownTLS: ownTLS)
+    }
+
+    /// The same without a TLS client certificate, which tells who asks; `clientDefault` is what no options stand for.
+    package func withoutClientIdentity(_ clientDefault: ConnectionOptions) -> TransferSettings {
+        var connection = connection ?? clientDefault
+        guard connection.tls.namesClient else { return self }
+        connection.tls = connection.tls.withoutClient
+        return TransferSettings(
+            self, connection: connection, requiresTLS: requiresTLS,
+            ownTLS: ownTLS.map { $0.namesClient ? $0.withoutClient : $0 })
+    }
+}
+
+extension RequestDescription {
+    /// Notes what an interceptor has added to `fields`, or altered, as bound to the origin it was added for.
+    package mutating func bindFields(addedTo fields: HeaderBlock) {
+        guard headers != fields else { return }
+        let former = fields.fields
+        let added = headers.fields.filter { field in
+            !former[fields: field.name].contains { $0.value == field.value }
+        }
+        if !added.isEmpty { originBoundFields.formUnion(added.map(\.name)) }
+    }
+}
+
+extension RequestDescription.Body {
+    /// Whether it can be read a second time.
+    public var isReplayable: Bool {
+        switch self {
+        case .none, .bytes, .data, .file: true
+        case .stream: false
+        case .source(let source): source.isReplayable
+        }
+    }
+}

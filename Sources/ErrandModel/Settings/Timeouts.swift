@@ -1,0 +1,73 @@
+/// How long each part of a request may take. What is left `nil` is inherited: from the command by an override, from the
+/// client by a command, and from the library by the client. ``noLimit`` is no limit; anything else must be above zero and
+/// at most 30 days, or the request fails with ``ErrandError/invalidLimit`` before it starts. Counted in whole
+/// milliseconds, rounded up.
+public struct Timeouts: Sendable, Hashable {
+    /// From submission until the engine starts it. The library's: none. Ends with ``ErrandError/timeoutQueue``.
+    public var queue: Duration?
+    /// From start until ready to send: name look-up, TCP, TLS. The library's: 10 s, several times what a lost SYN costs.
+    /// Ends with ``ErrandError/timeoutConnect``.
+    public var connect: Duration?
+    /// From the last byte sent to the first byte received. The library's: none, the idle timeout covers it. Ends with
+    /// ``ErrandError/timeoutFirstByte``.
+    public var firstByte: Duration?
+    /// Longest time without a byte in either direction, also where a body's source gives none to send; it stands still
+    /// while the request is paused or its streamed response is not read. The library's: 60 s (YTKNetwork
+    /// `requestTimeoutInterval`). Ends with ``ErrandError/timeoutIdle``.
+    public var idle: Duration?
+    /// From submission to the end, redirects included. The library's: none. Ends with ``ErrandError/timeoutTotal``.
+    public var total: Duration?
+
+    /// Makes a set of timeouts; what is left out is inherited.
+    public init(
+        queue: Duration? = nil, connect: Duration? = nil, firstByte: Duration? = nil, idle: Duration? = nil,
+        total: Duration? = nil
+    ) {
+        self.queue = queue
+        self.connect = connect
+        self.firstByte = firstByte
+        self.idle = idle
+        self.total = total
+    }
+
+    /// No limit, for a single timeout.
+    public static let noLimit = Duration.nanoseconds(Int64.max)
+
+    /// No limit at all.
+    public static let unlimited = Timeouts(
+        queue: noLimit, connect: noLimit, firstByte: noLimit, idle: noLimit, total: noLimit)
+}
+
+extension Timeouts {
+    /// The longest timeout, 30 days (`ERRAND_TIMEOUT_MAX`).
+    public static let maximum = Duration.milliseconds(2_592_000_000)
+
+    /// What a client that says nothing gets.
+    static let library = Timeouts(connect: .seconds(10), idle: .seconds(60))
+
+    /// The members of `base` where there are none here.
+    package func inheriting(_ base: Timeouts) -> Timeouts {
+        Timeouts(
+            queue: queue ?? base.queue, connect: connect ?? base.connect, firstByte: firstByte ?? base.firstByte,
+            idle: idle ?? base.idle, total: total ?? base.total)
+    }
+
+    /// With nothing left to inherit: `nil` is no limit from here on.
+    package var resolved: Timeouts {
+        func limit(_ value: Duration?) -> Duration? { value == Self.noLimit ? nil : value }
+        let all = inheriting(.library)
+        return Timeouts(
+            queue: limit(all.queue), connect: limit(all.connect), firstByte: limit(all.firstByte),
+            idle: limit(all.idle), total: limit(all.total))
+    }
+
+    /// Milliseconds as the core counts them, 0 for none.
+    static func milliseconds(_ value: Duration?, _ name: StaticString) throws(ErrandError) -> Int64 {
+        guard let value, value != noLimit else { return 0 }
+        guard value > .zero, value <= maximum else {
+            throw ErrandError.invalidLimit.with(message: "timeout '\(name)' is \(value), not above 0 and up to 30 days")
+        }
+        let (seconds, attoseconds) = value.components
+        return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,22 @@
+/// First in, first out, in amortised constant time: one array is filled while the other one, reversed, is emptied.
+package struct TwoStackQueue<Element> {
+    package init() {}
+
+    private var incoming: [Element] = []
+    private var outgoing: [Element] = []
+
+    package var isEmpty: Bool { incoming.isEmpty && outgoing.isEmpty }
+
+    package mutating func append(_ element: Element) {
+        incoming.append(element)
+    }
+
+    /// The oldest element; `nil` where there is none.
+    package mutating func popFirst() -> Element? {
+        if outgoing.isEmpty {
+            outgoing = incoming.reversed()
+            incoming = []
+        }
+        return outgoing.popLast()
+    }
+}
