@@ -38,8 +38,7 @@ void errand__loop_wake(errand__loop *loop) {
  */
 bool errand__loop_post(errand__loop *loop, errand__queue_node *first,
                        errand__queue_node *last) {
-  bool was_empty;
-  if (!errand__queue_push(&loop->queue, first, last, &was_empty))
+  if (!errand__queue_push(&loop->queue, first, last))
     return false;
   if (errand__loop_is_current(loop))
     return true; /* the turn looks at the queue before it ends */

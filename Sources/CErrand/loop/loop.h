@@ -84,7 +84,6 @@ typedef struct errand__loop {
   errand__wheel_node drain_end;
   errand__wheel_node progress_tick;   /* while `progressing` is not empty */
   errand__wheel_node descriptor_tick; /* some transfer awaits_descriptor */
-  uint64_t drain_until_ms;
 
   errand__list realms;           /* errand__realm.link */
   struct errand__realm *commons; /* the realm of identity 0 */

@@ -54,7 +54,7 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
 void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
   t->started_ns = uv_hrtime();
   t->heap_failures = errand__heap_failures();
-  t->started_ms = t->connecting_ms = loop->now_ms;
+  t->connecting_ms = loop->now_ms;
   errand__counter_sub(&loop->group->queued, 1);
   t->phase = ERRAND__CONNECTING;
   errand__list_append(&loop->started, &t->link);

@@ -18,7 +18,7 @@ void errand__queue_init(errand__queue *queue) {
 }
 
 bool errand__queue_push(errand__queue *queue, errand__queue_node *first,
-                        errand__queue_node *last, bool *was_empty) {
+                        errand__queue_node *last) {
   errand__queue_node *before =
       atomic_load_explicit(&queue->newest, memory_order_relaxed);
   if (before == &queue->closed)
@@ -41,7 +41,6 @@ bool errand__queue_push(errand__queue *queue, errand__queue_node *first,
       return false;
     }
   }
-  *was_empty = before == NULL;
   return true;
 }
 

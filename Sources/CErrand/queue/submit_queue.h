@@ -30,12 +30,10 @@ void errand__queue_init(errand__queue *queue);
  * Thread: any.
  * Owns: once accepted the nodes are the consumer's, which may have freed them
  * before this returns; refused, they are the caller's, linked as before.
- * `*was_empty` (set if accepted): the queue was empty, so it is on this
- * caller, and no other, to wake the consumer.
  * Returns: false if the queue is closed.
  */
 bool errand__queue_push(errand__queue *queue, errand__queue_node *first,
-                        errand__queue_node *last, bool *was_empty);
+                        errand__queue_node *last);
 
 /*
  * Takes everything, oldest first, ended by NULL. One producer's nodes come in

@@ -66,10 +66,9 @@ typedef struct errand__transfer {
   bool starved;       /* the upload source has nothing ready */
   int paused_bits;    /* what curl_easy_pause was last told, or: */
 #define ERRAND__PAUSE_UNKNOWN (-1)
-  bool review_pause; /* one of the above changed */
-  bool in_review;    /* on the loop's review list */
-  bool look_again;   /* see errand__loop_look_again */
-  bool in_flush;     /* on the loop's flush list */
+  bool in_review;  /* on the loop's review list */
+  bool look_again; /* see errand__loop_look_again */
+  bool in_flush;   /* on the loop's flush list */
   errand__list review_link;
   errand__list flush_link;
 
@@ -90,7 +89,6 @@ typedef struct errand__transfer {
   uint64_t submitted_ns;
   uint64_t started_ns;
   uint64_t submitted_ms;
-  uint64_t started_ms;
   uint64_t heap_failures; /* of the loop's thread, as it started */
   uint64_t connecting_ms; /* began to connect, the last time */
   uint64_t sent_ms;       /* ready to send, or last upload progress */
