@@ -3,16 +3,24 @@ set(ERRAND_SOURCES
   Sources/CErrand/base/heap.c
   Sources/CErrand/base/mem.c
   Sources/CErrand/base/status.c
-  Sources/CErrand/group/cookie_file.c
-  Sources/CErrand/group/cookie_line.c
+  Sources/CErrand/base/wheel.c
   Sources/CErrand/group/cookies.c
-  Sources/CErrand/group/curl_traits.c
+  Sources/CErrand/group/features.c
   Sources/CErrand/group/group.c
-  Sources/CErrand/group/jar.c
-  Sources/CErrand/group/process.c
   Sources/CErrand/group/quota.c
   Sources/CErrand/group/stats.c
   Sources/CErrand/group/submit.c
+  Sources/CErrand/http/decode.c
+  Sources/CErrand/http/headers.c
+  Sources/CErrand/http/host.c
+  Sources/CErrand/http/url.c
+  Sources/CErrand/libcurl/cookie_file.c
+  Sources/CErrand/libcurl/cookie_line.c
+  Sources/CErrand/libcurl/curl_traits.c
+  Sources/CErrand/libcurl/jar.c
+  Sources/CErrand/libcurl/openssl.c
+  Sources/CErrand/libcurl/process.c
+  Sources/CErrand/libcurl/trust.c
   Sources/CErrand/loop/admission.c
   Sources/CErrand/loop/commands.c
   Sources/CErrand/loop/deadline.c
@@ -28,12 +36,8 @@ set(ERRAND_SOURCES
   Sources/CErrand/loop/start.c
   Sources/CErrand/loop/transfers.c
   Sources/CErrand/loop/unreachable.c
-  Sources/CErrand/loop/wheel.c
   Sources/CErrand/queue/submit_queue.c
-  Sources/CErrand/transfer/decode.c
   Sources/CErrand/transfer/feed.c
-  Sources/CErrand/transfer/host.c
-  Sources/CErrand/transfer/openssl.c
   Sources/CErrand/transfer/options.c
   Sources/CErrand/transfer/options_check.c
   Sources/CErrand/transfer/pausing.c
@@ -48,7 +52,5 @@ set(ERRAND_SOURCES
   Sources/CErrand/transfer/tcp_read.c
   Sources/CErrand/transfer/tls_context.c
   Sources/CErrand/transfer/transfer.c
-  Sources/CErrand/transfer/trust.c
-  Sources/CErrand/transfer/url.c
   Sources/CErrand/transfer/validate.c
 )

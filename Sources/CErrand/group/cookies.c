@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "group/jar.h"
+#include "libcurl/jar.h"
 #include "group/group.h"
-#include "group/process.h"
+#include "libcurl/process.h"
 
 static errand_status gate(const errand_group *group) {
   if (errand__process_forked())

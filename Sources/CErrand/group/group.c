@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "group/curl_traits.h"
-#include "group/jar.h"
-#include "group/process.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/jar.h"
+#include "libcurl/process.h"
 
 #define DEFAULT_LOOPS_MAX 4
 #define DEFAULT_QUEUE 65536u

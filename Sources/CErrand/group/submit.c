@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "group/group.h"
-#include "group/process.h"
+#include "libcurl/process.h"
 #include "queue/command.h"
 #include "transfer/options.h"
 #include "transfer/transfer.h"

@@ -1,7 +1,7 @@
 #include "loop/commands.h"
 
 #include "base/mem.h"
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "group/group.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"

@@ -1,9 +1,9 @@
 #include "loop/finish.h"
 
 #include "base/mem.h"
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "group/group.h"
-#include "group/process.h"
+#include "libcurl/process.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"
 #include "loop/descriptors.h"

@@ -16,7 +16,7 @@
 #include "base/list.h"
 #include "include/errand_stats.h"
 #include "loop/fd_table.h"
-#include "loop/wheel.h"
+#include "base/wheel.h"
 #include "queue/submit_queue.h"
 
 struct errand__transfer;

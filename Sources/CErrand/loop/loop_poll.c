@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "group/curl_traits.h"
-#include "group/process.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/process.h"
 #include "loop/commands.h"
 #include "loop/loop.h"
 #include "loop/shard.h"

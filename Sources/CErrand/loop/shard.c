@@ -1,10 +1,10 @@
 #include "loop/shard.h"
 
 #include "base/mem.h"
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "group/group.h"
-#include "group/jar.h"
-#include "group/process.h"
+#include "libcurl/jar.h"
+#include "libcurl/process.h"
 #include "loop/admission.h"
 #include "loop/commands.h"
 #include "loop/finish.h"

@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "group/process.h"
-#include "transfer/decode.h"
+#include "libcurl/process.h"
+#include "http/decode.h"
 #include "transfer/options_check.h"
 
 #define DEFAULT_IDLE_CONNECTION_SECONDS 50

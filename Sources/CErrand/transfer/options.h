@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "include/errand_options.h"
-#include "transfer/trust.h"
+#include "libcurl/trust.h"
 
 struct errand_options {
   _Atomic uint32_t references;

@@ -2,7 +2,7 @@
 
 #include <uv.h>
 
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 
 void errand__slot_limit_speed(errand__slot *slot, curl_off_t speed) {
   if (slot->recv_speed == speed)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/heap.h"
-#include "group/curl_traits.h"
-#include "group/process.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/process.h"
 #include "transfer/tcp_read.h"
 
 /*

@@ -9,7 +9,7 @@
 
 #include <curl/curl.h>
 
-#include "transfer/url.h"
+#include "http/url.h"
 
 typedef struct errand__root {
   uint64_t serial; /* no other has it, before or after; from 1 */

@@ -2,10 +2,10 @@
    request. */
 #include <string.h>
 
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "group/group.h"
-#include "group/jar.h"
-#include "group/process.h"
+#include "libcurl/jar.h"
+#include "libcurl/process.h"
 #include "loop/admission.h"
 #include "transfer/pausing.h"
 #include "transfer/slot.h"
@@ -188,7 +188,7 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
   number(&s, CURLOPT_QUICK_EXIT, 1);
   if (o->accept_encoding[0])
     pointer(&s, CURLOPT_HTTPHEADER, &o->accept_field);
-  /* Nothing but the sink decodes (transfer/decode.h). */
+  /* Nothing but the sink decodes (http/decode.h). */
   number(&s, CURLOPT_HTTP_CONTENT_DECODING, 0);
   slot->shows_head = errand__curl_does(ERRAND__CURL_KEEPS_FREED_FIELDS);
   if (slot->shows_head)

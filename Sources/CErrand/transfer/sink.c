@@ -3,10 +3,10 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "loop/deadline.h"
-#include "transfer/decode.h"
-#include "transfer/openssl.h"
+#include "http/decode.h"
+#include "libcurl/openssl.h"
 #include "transfer/pausing.h"
 #include "transfer/payload.h"
 #include "transfer/result.h"

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "group/group.h"
 #include "loop/admission.h"
 #include "loop/deadline.h"

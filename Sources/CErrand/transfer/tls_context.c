@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 
-#include "group/curl_traits.h"
-#include "transfer/openssl.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/openssl.h"
 
 /* openssl/ssl.h: SSL_CTX_set_read_ahead is a macro for this call. */
 #define CONTROL_READ_AHEAD 41

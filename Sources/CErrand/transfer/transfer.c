@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "group/group.h"
-#include "group/process.h"
+#include "libcurl/process.h"
 #include "loop/progress.h"
 #include "transfer/options.h"
 #include "transfer/source.h"

@@ -10,10 +10,10 @@
 
 #include "base/list.h"
 #include "include/errand_request.h"
-#include "loop/wheel.h"
+#include "base/wheel.h"
 #include "queue/command.h"
-#include "transfer/decode.h"
-#include "transfer/url.h"
+#include "http/decode.h"
+#include "http/url.h"
 
 struct errand__origin;
 struct errand__progress;

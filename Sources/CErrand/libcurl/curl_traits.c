@@ -1,9 +1,9 @@
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 
 #include <assert.h>
 #include <stdatomic.h>
 
-#include "group/process.h"
+#include "libcurl/process.h"
 
 static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
     [ERRAND__CURL_KEEPS_UNCLEAN_CONNECTIONS] =

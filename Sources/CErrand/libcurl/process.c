@@ -1,18 +1,14 @@
-#include "group/process.h"
+#include "libcurl/process.h"
 
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <uv.h>
 #include <string.h>
 
 #include "base/heap.h"
-#include "group/curl_traits.h"
-#include "include/errand_stats.h"
-#include "transfer/decode.h"
-
-#define ERRAND_VERSION "0.1.0"
+#include "libcurl/curl_traits.h"
+#include "include/errand_group.h"
 
 /* openssl/crypto.h; stable since 1.1.1c. */
 #define OPENSSL_INIT_NO_ATEXIT_BIT 0x00080000u
@@ -21,7 +17,6 @@ static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 static errand_status process_status = ERRAND_INTERNAL;
 static const curl_version_info_data *curl_info;
 static const char *curl_libraries;
-static char coding_libraries[96];
 static bool no_atexit;
 static _Atomic int forked;
 
@@ -78,7 +73,6 @@ static void start(void) {
   keep_openssl_from_atexit();
   /* Once: libcurl writes its text anew for each caller. */
   curl_libraries = curl_version();
-  errand__coding_libraries(coding_libraries, sizeof coding_libraries);
   if (start_libcurl() != CURLE_OK) {
     process_status = ERRAND_SYSTEM;
     return;
@@ -101,21 +95,21 @@ bool errand__process_forked(void) {
   return atomic_load_explicit(&forked, memory_order_relaxed) != 0;
 }
 
-static const curl_version_info_data *info(void) {
+const curl_version_info_data *errand__curl_info(void) {
   pthread_once(&process_once, start);
   return curl_info;
 }
 
 uint32_t errand__curl_version(void) {
-  return info()->version_num;
+  return errand__curl_info()->version_num;
 }
 
 bool errand__curl_has(int feature_bit) {
-  return (info()->features & feature_bit) != 0;
+  return (errand__curl_info()->features & feature_bit) != 0;
 }
 
 static bool has_protocol(const char *name) {
-  for (const char *const *p = info()->protocols; *p; p++)
+  for (const char *const *p = errand__curl_info()->protocols; *p; p++)
     if (strcmp(*p, name) == 0)
       return true;
   return false;
@@ -131,44 +125,12 @@ bool errand__curl_http2_default(void) {
          errand__curl_has(CURL_VERSION_HTTP2);
 }
 
-void errand_features_read(errand_features *out) {
-  static const struct {
-    int curl;
-    uint32_t errand;
-  } bits[] = {
-      {CURL_VERSION_HTTP2, ERRAND_FEATURE_HTTP2},
-      {CURL_VERSION_IDN, ERRAND_FEATURE_IDN},
-      {CURL_VERSION_UNIX_SOCKETS, ERRAND_FEATURE_UNIX_SOCKETS},
-      {CURL_VERSION_SSL, ERRAND_FEATURE_TLS},
-      {CURL_VERSION_HTTPS_PROXY, ERRAND_FEATURE_HTTPS_PROXY},
-  };
-  const curl_version_info_data *curl = info();
-  out->curl_version_number = curl->version_num;
-  out->flags = 0;
-  for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
-    if (curl->features & bits[i].curl)
-      out->flags |= bits[i].errand;
-  if (errand__coding_is_known(ERRAND__CODING_GZIP))
-    out->flags |= ERRAND_FEATURE_GZIP;
-  if (errand__coding_is_known(ERRAND__CODING_BROTLI))
-    out->flags |= ERRAND_FEATURE_BROTLI;
-  if (errand__coding_is_known(ERRAND__CODING_ZSTD))
-    out->flags |= ERRAND_FEATURE_ZSTD;
-  if (errand__curl_http2_default())
-    out->flags |= ERRAND_FEATURE_HTTP2_DEFAULT;
-  if (errand__curl_denied(curl->version_num))
-    out->flags |= ERRAND_FEATURE_DENIED;
-  if (errand__curl_has_websocket())
-    out->flags |= ERRAND_FEATURE_WEBSOCKET;
-  if (no_atexit)
-    out->flags |= ERRAND_FEATURE_NO_ATEXIT;
-#ifndef NDEBUG
-  out->flags |= ERRAND_FEATURE_DEBUG;
-#endif
-  out->curl_version = curl->version;
-  out->tls_version = curl->ssl_version ? curl->ssl_version : "none";
-  out->uv_version = uv_version_string();
-  out->errand_version = ERRAND_VERSION;
-  out->curl_libraries = curl_libraries;
-  out->coding_libraries = coding_libraries;
+const char *errand__curl_libraries(void) {
+  (void) errand__curl_info();
+  return curl_libraries;
+}
+
+bool errand__process_has_no_atexit(void) {
+  (void) errand__curl_info();
+  return no_atexit;
 }

@@ -5,8 +5,8 @@
  * handle's addresses. Sharing those across loops in the same share would also
  * share them across identities.
  */
-#ifndef ERRAND_GROUP_JAR_H
-#define ERRAND_GROUP_JAR_H
+#ifndef ERRAND_LIBCURL_JAR_H
+#define ERRAND_LIBCURL_JAR_H
 
 #include <curl/curl.h>
 #include <stdbool.h>

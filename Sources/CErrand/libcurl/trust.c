@@ -1,4 +1,4 @@
-#include "transfer/trust.h"
+#include "libcurl/trust.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "group/process.h"
-#include "transfer/openssl.h"
+#include "libcurl/process.h"
+#include "libcurl/openssl.h"
 
 /* openssl/x509_vfy.h; what libcurl sets on its own store. */
 #define VERIFY_TRUSTED_FIRST 0x8000ul

@@ -3,8 +3,8 @@
  * result: percent escapes are undone and international names mapped first, and
  * libcurl gets the result, so that it has nothing left to undo or to map.
  */
-#ifndef ERRAND_TRANSFER_HOST_H
-#define ERRAND_TRANSFER_HOST_H
+#ifndef ERRAND_HTTP_HOST_H
+#define ERRAND_HTTP_HOST_H
 
 #include <stdbool.h>
 

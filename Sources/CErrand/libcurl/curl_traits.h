@@ -1,7 +1,7 @@
 /* What differs by the version of libcurl that runs, which need not be the one
    this was built with. Nothing else in the core compares versions. */
-#ifndef ERRAND_GROUP_CURL_TRAITS_H
-#define ERRAND_GROUP_CURL_TRAITS_H
+#ifndef ERRAND_LIBCURL_CURL_TRAITS_H
+#define ERRAND_LIBCURL_CURL_TRAITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* What is done once per process, before the first group. */
-#ifndef ERRAND_GROUP_PROCESS_H
-#define ERRAND_GROUP_PROCESS_H
+#ifndef ERRAND_LIBCURL_PROCESS_H
+#define ERRAND_LIBCURL_PROCESS_H
 
+#include <curl/curl.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,6 +17,16 @@ errand_status errand__process_start(void);
 
 /* True in a forked child of a process that had started the engine. */
 bool errand__process_forked(void);
+
+/* What curl_version_info says of the libcurl that runs. Thread: any. */
+const curl_version_info_data *errand__curl_info(void);
+
+/* curl_version(), read once: libcurl writes the text anew for each caller.
+   Thread: any. */
+const char *errand__curl_libraries(void);
+
+/* Whether OpenSSL runs no exit handler in this process. Thread: any. */
+bool errand__process_has_no_atexit(void);
 
 /* The runtime version of libcurl, 0x075801 for 7.88.1. */
 uint32_t errand__curl_version(void);

@@ -1,4 +1,4 @@
-#include "loop/wheel.h"
+#include "base/wheel.h"
 
 /*
  * A node lies in the level of the highest base-64 digit in which its deadline

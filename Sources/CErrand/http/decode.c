@@ -1,4 +1,4 @@
-#include "transfer/decode.h"
+#include "http/decode.h"
 
 #include <limits.h>
 #include <stdio.h>

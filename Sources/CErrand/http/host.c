@@ -1,4 +1,4 @@
-#include "transfer/host.h"
+#include "http/host.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "group/process.h"
+#include "libcurl/process.h"
 #include "include/errand_host.h"
 
 enum { IN_BOTH = ERRAND__IN_HOST | ERRAND__IN_PLAIN_HOST };

@@ -3,8 +3,8 @@
  * in constant time, and the loop needs one uv_timer for all of them.
  * Thread: the loop that owns the wheel, throughout.
  */
-#ifndef ERRAND_LOOP_WHEEL_H
-#define ERRAND_LOOP_WHEEL_H
+#ifndef ERRAND_BASE_WHEEL_H
+#define ERRAND_BASE_WHEEL_H
 
 #include <stdbool.h>
 #include <stdint.h>

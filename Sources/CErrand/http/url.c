@@ -1,4 +1,4 @@
-#include "transfer/url.h"
+#include "http/url.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,10 +1,10 @@
 /* The parts of a URL that the core needs, found without copying. */
-#ifndef ERRAND_TRANSFER_URL_H
-#define ERRAND_TRANSFER_URL_H
+#ifndef ERRAND_HTTP_URL_H
+#define ERRAND_HTTP_URL_H
 
 #include <stdbool.h>
 
-#include "transfer/host.h"
+#include "http/host.h"
 
 /* The URL to send: what was given without its fragment, with the host that is
    looked up where that is written in another way, and with a path. */

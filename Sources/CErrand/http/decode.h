@@ -4,8 +4,8 @@
  * ends too early, produce all that one read decodes to, however much that is,
  * and do not read a second gzip member (RFC 1952 2.2).
  */
-#ifndef ERRAND_TRANSFER_DECODE_H
-#define ERRAND_TRANSFER_DECODE_H
+#ifndef ERRAND_HTTP_DECODE_H
+#define ERRAND_HTTP_DECODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * OpenSSL's functions, where libcurl uses OpenSSL. libcurl links the library
  * already, so its functions are looked up, not linked.
  */
-#ifndef ERRAND_TRANSFER_OPENSSL_H
-#define ERRAND_TRANSFER_OPENSSL_H
+#ifndef ERRAND_LIBCURL_OPENSSL_H
+#define ERRAND_LIBCURL_OPENSSL_H
 
 #include <curl/curl.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * on the loop; here the callers' threads parse it, and each TLS connection
  * gets the same X509_STORE (tls_context.c).
  */
-#ifndef ERRAND_TRANSFER_TRUST_H
-#define ERRAND_TRANSFER_TRUST_H
+#ifndef ERRAND_LIBCURL_TRUST_H
+#define ERRAND_LIBCURL_TRUST_H
 
 #include <stdbool.h>
 #include <stdint.h>

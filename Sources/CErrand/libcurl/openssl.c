@@ -1,4 +1,4 @@
-#include "transfer/openssl.h"
+#include "libcurl/openssl.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
-#include "group/jar.h"
+#include "libcurl/jar.h"
 
 #include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 
 struct errand__jar {
   CURLSH *share;

@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "group/jar.h"
+#include "libcurl/jar.h"
 
 #define FIELDS 7
 /* MAX_NAME of libcurl: above it the engine drops cookies from a server. */

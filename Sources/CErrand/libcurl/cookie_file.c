@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/open_error.h"
-#include "group/jar.h"
+#include "libcurl/jar.h"
 
 /* As the kernel (path_resolution(7)). */
 #define LINKS_MAX 40
