@@ -1,4 +1,5 @@
-/* A jar's file. */
+#include "libcurl/cookie_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -11,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/open_error.h"
-#include "libcurl/jar.h"
+#include "libcurl/cookie_line.h"
 
 /* As the kernel (path_resolution(7)). */
 #define LINKS_MAX 40

@@ -1,13 +1,11 @@
-/* The Netscape cookie line: [#HttpOnly_]domain, subdomains, path, secure,
-   expires, name, value; divided by tabs. */
+#include "libcurl/cookie_line.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
-
-#include "libcurl/jar.h"
 
 #define FIELDS 7
 /* MAX_NAME of libcurl: above it the engine drops cookies from a server. */

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "libcurl/cookie_file.h"
+#include "libcurl/cookie_line.h"
 #include "libcurl/curl_traits.h"
 
 struct errand__jar {

@@ -48,28 +48,4 @@ errand_status errand__jar_order(errand__jar *jar, const char *order);
    Returns: OK, OUT_OF_MEMORY. */
 errand_status errand__jar_give_paths(errand__jar *jar);
 
-/* Thread: any but a loop's.  Returns: OK, FILE_UNWRITABLE, OUT_OF_MEMORY. */
-errand_status errand__jar_save(errand__jar *jar);
-
-/* Reads cookie lines into a jar; cookie_file.c.  Returns: OK, OUT_OF_MEMORY,
-   FILE_UNREADABLE; a file that is not there is OK. */
-errand_status errand__jar_load(errand__jar *jar, const char *file);
-
-/* A line's fields; they point into `line`, which is cut up; cookie_line.c.
-   Returns: false where it is no cookie. */
-bool errand__cookie_parse(char *line, errand_cookie *out);
-
-/* Whether the line of a cookie says what the cookie says, and libcurl will
-   take it; cookie_line.c. */
-bool errand__cookie_is_valid(const errand_cookie *cookie);
-
-/* The longest line that errand__cookie_is_valid lets through. */
-#define ERRAND__COOKIE_LINE 8192
-
-/* A Netscape line, NUL-terminated, of at most `room` bytes.
-   Returns: false where it does not fit. */
-bool errand__cookie_format(const errand_cookie *cookie, char *out, size_t room);
-
-bool errand__cookie_has_expired(const errand_cookie *cookie);
-
 #endif

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "transfer/slot.h"
+#include "loop/loop.h"
 
 /* socket() has failed by that error number, inside libcurl; or
    curl_multi_init. */

@@ -22,8 +22,4 @@ void errand__finish_all(errand__loop *loop, errand_status status);
    they are over their limit; from the tick. */
 void errand__check_wire_limits(errand__loop *loop);
 
-/* Takes libcurl's messages of the dirty shards and ends their transfers.
-   Returns: whether there were any. */
-bool errand__collect(errand__loop *loop);
-
 #endif

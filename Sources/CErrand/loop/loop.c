@@ -7,10 +7,11 @@
 
 #include "base/heap.h"
 #include "base/mem.h"
-#include "group/group.h"
-#include "loop/admission.h"
-#include "loop/commands.h"
-#include "loop/shard.h"
+#include "loop/loop_poll.h"
+#include "loop/loop_turn.h"
+#include "loop/multi.h"
+#include "loop/origin.h"
+#include "loop/realm.h"
 
 static _Thread_local errand__loop *current;
 
@@ -20,10 +21,6 @@ errand__loop *errand__loop_current(void) {
 
 bool errand__loop_is_current(const errand__loop *loop) {
   return current == loop;
-}
-
-uv_loop_t *errand__loop_uv(errand__loop *loop) {
-  return &loop->uv;
 }
 
 void errand__loop_wake(errand__loop *loop) {
@@ -88,10 +85,10 @@ static void free_memory(errand__loop *loop) {
   errand__origins_tend(loop, true);
   errand__fd_table_free(&loop->fds);
   errand__free(loop->by_id);
-  errand__free(loop->records);
+  errand__free(loop->agenda.records.list);
   errand__free(loop->messages);
   loop->by_id = NULL;
-  loop->records = NULL;
+  loop->agenda.records.list = NULL;
   loop->messages = NULL;
 }
 
@@ -105,6 +102,16 @@ static void close_uv(errand__loop *loop) {
   if (loop->epoll >= 0)
     close(loop->epoll);
   loop->epoll = -1;
+}
+
+/* The last thing that a loop's thread does. */
+static void loop_ended(errand__shared *shared) {
+  void (*stopped)(void *) = shared->init.on_stopped;
+  void *context = shared->init.context;
+  if (atomic_fetch_sub_explicit(&shared->running, 1, memory_order_acq_rel) ==
+          1 &&
+      stopped)
+    stopped(context);
 }
 
 static void *run(void *context) {
@@ -122,18 +129,20 @@ static void *run(void *context) {
   errand__heap_leave();
   if (loop->locale)
     uselocale(LC_GLOBAL_LOCALE);
-  errand__group_loop_ended(loop->group);
+  loop_ended(loop->shared);
   return NULL;
 }
 
 static void init_state(errand__loop *loop) {
   errand__list *lists[] = {
-      &loop->realms,   &loop->dirty,       &loop->kicked,     &loop->ready[0],
-      &loop->ready[1], &loop->ready[2],    &loop->started,    &loop->review,
-      &loop->flush,    &loop->progressing, &loop->unreachable};
+      &loop->realms,      &loop->dirty,         &loop->kicked,
+      &loop->ready[0],    &loop->ready[1],      &loop->ready[2],
+      &loop->started,     &loop->agenda.review, &loop->agenda.flush,
+      &loop->progressing, &loop->unreachable};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     errand__list_init(lists[i]);
   loop->starving = -1;
+  loop->agenda.hold = errand__shard_hold;
 }
 
 static errand_status init_uv(errand__loop *loop) {
@@ -153,9 +162,9 @@ static errand_status init_uv(errand__loop *loop) {
     close_uv(loop);
     return ERRAND_SYSTEM;
   }
-  loop->now_ms = uv_now(&loop->uv);
+  loop->agenda.now_ms = uv_now(&loop->uv);
   loop->timer_at_ms = ERRAND__WHEEL_NEVER;
-  errand__wheel_init(&loop->wheel, loop->now_ms);
+  errand__wheel_init(&loop->agenda.wheel, loop->agenda.now_ms);
   return ERRAND_OK;
 }
 
@@ -171,9 +180,9 @@ static int start_thread(errand__loop *loop) {
   return error;
 }
 
-errand_status errand__loop_start(errand__loop *loop, struct errand_group *group,
+errand_status errand__loop_start(errand__loop *loop, errand__shared *shared,
                                  uint32_t index) {
-  loop->group = group;
+  loop->shared = shared;
   loop->index = index;
   errand__queue_init(&loop->queue);
   init_state(loop);

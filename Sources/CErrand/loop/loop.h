@@ -14,12 +14,12 @@
 
 #include "base/counter.h"
 #include "base/list.h"
-#include "include/errand_stats.h"
-#include "loop/fd_table.h"
 #include "base/wheel.h"
+#include "loop/fd_table.h"
+#include "loop/shared.h"
 #include "queue/submit_queue.h"
+#include "transfer/agenda.h"
 
-struct errand__transfer;
 struct errand__realm;
 
 /* Read by any thread, written by the loop alone. */
@@ -34,9 +34,6 @@ typedef struct errand__loop_counters {
   errand__counter connections_idle;
   errand__counter multis;
 } errand__loop_counters;
-
-/* Ranks of waiting requests: high, default, low. */
-#define ERRAND__PRIORITIES 3
 
 /* So many ready sockets, and so many requests to start, are taken through a
    turn together. A turn goes over each several times (event, end, record,
@@ -53,7 +50,7 @@ typedef struct errand__loop {
   _Alignas(64) errand__loop_counters counters;
 
   /* Fixed while the thread runs. */
-  struct errand_group *group;
+  errand__shared *shared;
   uint32_t index;
   pthread_t thread;
   locale_t locale;
@@ -75,11 +72,10 @@ typedef struct errand__loop {
   bool ended;
   bool out_of_descriptors;             /* idle connections are to be closed */
   uint64_t descriptors_short_until_ms; /* failures say nothing of a host */
-  uint64_t now_ms;
-  uint64_t timer_at_ms; /* of `timer`; ERRAND__WHEEL_NEVER */
+  uint64_t timer_at_ms;                /* of `timer`; ERRAND__WHEEL_NEVER */
 
   errand__fd_table fds;
-  errand__wheel wheel;
+  errand__agenda agenda;
   errand__wheel_node tick; /* once a second while there is anything to tend */
   errand__wheel_node drain_end;
   errand__wheel_node progress_tick;   /* while `progressing` is not empty */
@@ -98,19 +94,12 @@ typedef struct errand__loop {
   int starving; /* the rank its bit of the group's `starved` is at, or -1 */
   errand__list unreachable; /* origins whose host cannot be reached */
   errand__list started;     /* transfers in libcurl */
-  errand__list review;      /* transfers whose pause may have to change */
-  errand__list flush;       /* transfers with a chunk or credit to report */
   errand__list progressing; /* errand__progress.link: started transfers */
 
   struct errand__transfer **by_id;
   size_t id_buckets;
-  size_t live;         /* transfers known here */
   uint64_t busy_http1; /* transfers holding a connection */
   uint64_t busy_http2; /* origins with an HTTP/2 stream */
-
-  errand_record *records; /* of this turn */
-  size_t record_count;
-  size_t record_capacity;
 
   CURLMsg *messages; /* scratch of collect */
   size_t message_capacity;
@@ -126,7 +115,7 @@ void errand__loop_wake(errand__loop *loop);
 
 /* Initialises the libuv side and starts the thread.
    Returns: OK, OUT_OF_MEMORY, SYSTEM. */
-errand_status errand__loop_start(errand__loop *loop, struct errand_group *group,
+errand_status errand__loop_start(errand__loop *loop, errand__shared *shared,
                                  uint32_t index);
 
 /* Waits for the thread to end. Any thread but the loop's. */
@@ -141,38 +130,7 @@ bool errand__loop_is_current(const errand__loop *loop);
 /* The loop whose thread this is, or NULL. */
 errand__loop *errand__loop_current(void);
 
-uv_loop_t *errand__loop_uv(errand__loop *loop);
-
-/* One pass over all work; loop_turn.c. */
-void errand__loop_turn(errand__loop *loop);
-
 /* The next poll returns at once. */
 void errand__loop_wait_not(errand__loop *loop);
-
-/* Handles one batch of the nested epoll set; loop_poll.c. */
-void errand__loop_poll(errand__loop *loop);
-/* All sockets that are ready by now, each once. */
-void errand__loop_poll_all(errand__loop *loop);
-bool errand__loop_poll_start(errand__loop *loop);
-
-/* The transfer's pause is looked at before the turn ends. */
-void errand__loop_review(errand__loop *loop, struct errand__transfer *transfer);
-
-/* The transfer's chunk or credit is reported before the turn ends. */
-void errand__loop_flush_later(errand__loop *loop,
-                              struct errand__transfer *transfer);
-
-/*
- * Room for `extra` records beyond one completion for each live transfer.
- * Returns: false when out of memory.
- */
-bool errand__loop_reserve_records(errand__loop *loop, size_t extra);
-
-/* The next record, zeroed but for id and tag; room was reserved. */
-errand_record *errand__loop_add_record(errand__loop *loop, uint64_t id,
-                                       uint64_t tag);
-
-/* Keeps the once-a-second tick running. */
-void errand__loop_keep_ticking(errand__loop *loop);
 
 #endif

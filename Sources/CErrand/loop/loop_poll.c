@@ -1,10 +1,5 @@
-/*
- * The nested epoll set. The loop's sockets are in a set of its own, and that
- * set is the one descriptor libuv polls. Against a uv_poll_t for each socket:
- * 1.3 us less a request (core-facts 3.4), closed descriptors are no abort
- * (uv#1495), an error event does not stop the watcher (UV_EBADF), and no
- * handle's memory waits for a close callback.
- */
+#include "loop/loop_poll.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -14,8 +9,9 @@
 
 #include "libcurl/curl_traits.h"
 #include "libcurl/process.h"
-#include "loop/commands.h"
-#include "loop/loop.h"
+#include "loop/hang_up.h"
+#include "loop/loop_turn.h"
+#include "loop/multi.h"
 #include "loop/shard.h"
 
 /* Batches with events of dead registrations, and none between them that had
@@ -178,7 +174,7 @@ static bool take_batch(errand__loop *loop) {
 
 static void read_clock(errand__loop *loop) {
   uv_update_time(&loop->uv);
-  loop->now_ms = uv_now(&loop->uv);
+  loop->agenda.now_ms = uv_now(&loop->uv);
 }
 
 void errand__loop_poll(errand__loop *loop) {
@@ -190,7 +186,8 @@ void errand__loop_poll(errand__loop *loop) {
 void errand__loop_poll_all(errand__loop *loop) {
   /* What is ready again comes to the end of the set's list. A request may have
      a resolver's socket too. */
-  uint64_t left = (loop->fds.open + loop->live) / ERRAND__TOGETHER + 2;
+  uint64_t left =
+      (loop->fds.open + loop->agenda.records.live) / ERRAND__TOGETHER + 2;
   read_clock(loop);
   loop->freed = false;
   while (take_batch(loop) && --left > 0)

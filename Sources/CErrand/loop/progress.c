@@ -5,11 +5,6 @@
 /* The least time between two reports of one transfer. */
 #define INTERVAL_MS 100
 
-void errand__progress_init(errand__progress *progress, errand__transfer *t) {
-  *progress = (errand__progress){.transfer = t};
-  errand__list_init(&progress->link);
-}
-
 static uint64_t counter(const errand__transfer *t, CURLINFO info) {
   curl_off_t value = 0;
   curl_easy_getinfo(t->slot->easy, info, &value);
@@ -18,7 +13,7 @@ static uint64_t counter(const errand__transfer *t, CURLINFO info) {
 
 static int64_t to_receive(const errand__transfer *t) {
   curl_off_t length = -1;
-  if (!t->head_done || t->head_held)
+  if (!errand__has_last_head(&t->response))
     return ERRAND_LENGTH_UNKNOWN;
   if (t->send == ERRAND__SEND_HEAD) /* its Content-Length is of no body */
     return 0;
@@ -31,7 +26,8 @@ static int64_t to_receive(const errand__transfer *t) {
 static bool moved(errand__progress *p) {
   const errand__transfer *t = p->transfer;
   uint64_t sent = counter(t, CURLINFO_SIZE_UPLOAD_T);
-  uint64_t received = t->body_begun ? counter(t, CURLINFO_SIZE_DOWNLOAD_T) : 0;
+  uint64_t received =
+      errand__has_body(&t->response) ? counter(t, CURLINFO_SIZE_DOWNLOAD_T) : 0;
   bool more = sent > p->sent || received > p->received;
   if (sent > p->sent)
     p->sent = sent;
@@ -42,9 +38,10 @@ static bool moved(errand__progress *p) {
 
 static bool report(errand__loop *loop, const errand__progress *p) {
   const errand__transfer *t = p->transfer;
-  if (!errand__loop_reserve_records(loop, 1))
+  if (!errand__records_reserve(&loop->agenda.records, 1))
     return false;
-  errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+  errand_record *record =
+      errand__records_add(&loop->agenda.records, t->id, t->tag);
   record->kind = ERRAND_RECORD_PROGRESS;
   record->bytes_sent = p->sent;
   record->bytes_received = p->received;
@@ -55,8 +52,8 @@ static bool report(errand__loop *loop, const errand__progress *p) {
 
 static void arm(errand__loop *loop) {
   if (!loop->progress_tick.armed)
-    errand__wheel_add(&loop->wheel, &loop->progress_tick,
-                      loop->now_ms + INTERVAL_MS);
+    errand__wheel_add(&loop->agenda.wheel, &loop->progress_tick,
+                      loop->agenda.now_ms + INTERVAL_MS);
 }
 
 void errand__progress_started(errand__loop *loop, errand__transfer *t) {

@@ -5,18 +5,6 @@
 #include "loop/loop.h"
 #include "transfer/transfer.h"
 
-/* The part of a transfer's block that only reported ones have. */
-typedef struct errand__progress {
-  errand__list link; /* loop->progressing, while started */
-  errand__transfer *transfer;
-  uint64_t sent; /* as last reported */
-  uint64_t received;
-} errand__progress;
-
-/* Thread: any. */
-void errand__progress_init(errand__progress *progress,
-                           errand__transfer *transfer);
-
 /* The transfer is in libcurl from now on. */
 void errand__progress_started(errand__loop *loop, errand__transfer *transfer);
 

@@ -1,7 +1,6 @@
 #include "loop/transfers.h"
 
 #include "base/mem.h"
-#include "group/group.h"
 
 #define FIRST_BUCKETS 256
 
@@ -33,14 +32,14 @@ static void grow(errand__loop *loop) {
 }
 
 bool errand__transfers_add(errand__loop *loop, errand__transfer *t) {
-  if (loop->live >= loop->id_buckets)
+  if (loop->agenda.records.live >= loop->id_buckets)
     grow(loop);
   if (!loop->by_id)
     return false;
   errand__transfer **bucket = bucket_of(loop, t->id);
   t->next_by_id = *bucket;
   *bucket = t;
-  loop->live++;
+  loop->agenda.records.live++;
   return true;
 }
 
@@ -51,7 +50,7 @@ void errand__transfers_remove(errand__loop *loop, errand__transfer *t) {
   if (!*link)
     return;
   *link = t->next_by_id;
-  loop->live--;
+  loop->agenda.records.live--;
 }
 
 errand__transfer *errand__transfers_find(const errand__loop *loop,

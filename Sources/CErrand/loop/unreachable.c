@@ -1,4 +1,5 @@
-/* What waits for a host that cannot be reached. */
+#include "loop/unreachable.h"
+
 #include <errno.h>
 
 #include "loop/admission.h"
@@ -10,7 +11,7 @@ static const char not_tried[] =
 
 /* What it gives a host; libcurl's own 300 s are more than any caller names. */
 static int64_t patience_of(const errand__transfer *t) {
-  return t->timeout_connect > 0 ? t->timeout_connect : INT64_MAX;
+  return t->timeouts.connect > 0 ? t->timeouts.connect : INT64_MAX;
 }
 
 /* What a failure to connect says of the host for those who would give it that
@@ -40,7 +41,7 @@ static int64_t verdict(const errand__transfer *t, const errand_record *record) {
 void errand__origin_failed(errand__loop *loop, errand__origin *o,
                            const errand__transfer *t,
                            const errand_record *record) {
-  bool is_ours = loop->now_ms < loop->descriptors_short_until_ms;
+  bool is_ours = loop->agenda.now_ms < loop->descriptors_short_until_ms;
   int64_t patience = is_ours ? 0 : verdict(t, record);
   if (patience > 0 &&
       (o->failure == ERRAND_OK || patience > o->failure_patience)) {
@@ -61,9 +62,10 @@ static void end_waiting(errand__loop *loop, errand__origin *o,
       l = l->next;
       if (patience_of(t) > patience)
         continue;
-      t->payload = errand__payload_create(NULL, 0, NULL, sizeof not_tried);
-      if (t->payload)
-        (void) errand__payload_set_text(&t->payload, not_tried);
+      t->response.payload =
+          errand__payload_create(NULL, 0, NULL, sizeof not_tried);
+      if (t->response.payload)
+        (void) errand__payload_set_text(&t->response.payload, not_tried);
       errand__finish(loop, t, failure, CURLE_OK);
     }
 }

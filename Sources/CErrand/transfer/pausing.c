@@ -12,7 +12,7 @@ void errand__slot_limit_speed(errand__slot *slot, curl_off_t speed) {
 }
 
 void errand__slot_unpause(errand__slot *slot) {
-  slot->transfer->paused_bits = 0;
+  slot->transfer->pause.bits = 0;
   errand__slot_limit_speed(slot, 0);
   if (!errand__curl_does(ERRAND__CURL_KEEPS_PAUSES))
     return;
@@ -36,7 +36,8 @@ void errand__slot_unpause(errand__slot *slot) {
  */
 static void slow_down(errand__slot *slot, size_t n) {
   const errand__transfer *t = slot->transfer;
-  int64_t size = t->body_taken + (int64_t) n; /* libcurl has this or more */
+  int64_t size =
+      t->response.body_taken + (int64_t) n; /* libcurl has this or more */
   int64_t age = (int64_t) ((uv_hrtime() - t->started_ns) / 1000000);
   int64_t until = (age < STAMP_MS ? STAMP_MS : age) + REST_MS;
   int64_t per_ms = size / until;
@@ -50,17 +51,17 @@ static bool has_more_to_send(const errand__slot *slot) {
   curl_off_t sent = 0;
   if (errand__is_websocket(t))
     return true;
-  if (t->send < ERRAND__SEND_MEMORY || t->upload_done)
+  if (t->send < ERRAND__SEND_MEMORY || t->upload.done)
     return false;
   curl_easy_getinfo(slot->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
   return length == ERRAND_LENGTH_UNKNOWN || sent < length;
 }
 
 size_t errand__hold_back(errand__slot *slot, size_t n) {
-  slot->transfer->paused_bits |= CURLPAUSE_RECV;
+  slot->transfer->pause.bits |= CURLPAUSE_RECV;
   if (errand__curl_does(ERRAND__CURL_READS_ON_WHILE_SENDING) &&
       has_more_to_send(slot))
     slow_down(slot, n);
-  errand__shard_hold(slot);
+  slot->agenda->hold(slot);
   return CURL_WRITEFUNC_PAUSE;
 }

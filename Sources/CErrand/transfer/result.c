@@ -1,12 +1,10 @@
 #include "transfer/result.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/heap.h"
 #include "libcurl/curl_traits.h"
 #include "libcurl/process.h"
-#include "transfer/tcp_read.h"
 
 /*
  * What a TLS alert of the peer means, told by OpenSSL's words ("... tlsv13
@@ -16,7 +14,7 @@
  */
 static errand_status alert_status(const errand__slot *slot) {
   const char *alert = strstr(slot->error, " alert ");
-  if (!alert || slot->transfer->header_bytes > 0)
+  if (!alert || slot->transfer->response.header_bytes > 0)
     return ERRAND_OK;
   return strstr(alert, "certificate") || strstr(alert, "unknown ca") ||
                  strstr(alert, "access denied")
@@ -40,10 +38,11 @@ static errand_status connect_status(const errand__slot *slot) {
   if (strstr(slot->error, "CONNECT tunnel failed"))
     return ERRAND_PROXY_FAILED;
   /* No socket: it is the name that failed, a moment ago. */
-  if (!t->opened && !t->address_refused &&
+  if (!t->attempt.opened && !t->attempt.address_refused &&
       errand__curl_does(ERRAND__CURL_HIDES_FAILED_NAMES))
     return used_proxy(slot) ? ERRAND_PROXY_FAILED : ERRAND_RESOLVE_FAILED;
-  return t->address_refused ? ERRAND_ADDRESS_REFUSED : ERRAND_CONNECT_FAILED;
+  return t->attempt.address_refused ? ERRAND_ADDRESS_REFUSED
+                                    : ERRAND_CONNECT_FAILED;
 }
 
 /* 7.88.1 says CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken
@@ -137,7 +136,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
     if (errand__is_connecting(t))
       return connect_status(slot);
     /* Of the body's flow control: HTTP/2 also sends while it receives. */
-    return t->http_major == 2 && t->head_done && t->upload_done
+    return t->response.http_major == 2 && errand__has_head(&t->response) &&
+                   t->upload.done
                ? receive_status(slot)
                : ERRAND_SEND_FAILED;
   case CURLE_RECV_ERROR:
@@ -163,7 +163,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_OUT_OF_MEMORY:
     /* What 7.88.1 says of a header line above 100 KiB. Where the program has
        given libcurl an allocator of its own nothing tells the two apart. */
-    if (!errand__is_connecting(t) && !t->head_done &&
+    if (!errand__is_connecting(t) && !errand__has_head(&t->response) &&
         errand__curl_does(ERRAND__CURL_LACKS_MEMORY_FOR_LONG_LINES) &&
         t->heap_failures == errand__heap_failures())
       return ERRAND_LIMIT_HEADER_BYTES;
@@ -176,55 +176,6 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
     return errand__is_connecting(t) ? ERRAND_CONNECT_FAILED
                                     : ERRAND_RECEIVE_FAILED;
   }
-}
-
-/* libcurl before 8.0 takes a lost HTTP/2 connection for the end of some of its
-   streams (48cd032623). */
-static bool is_cut(const errand__slot *slot) {
-  const errand__transfer *t = slot->transfer;
-  curl_off_t length = -1;
-  curl_off_t received = 0;
-  if (t->http_major != 2 || t->send == ERRAND__SEND_HEAD)
-    return false;
-  curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
-  return length > received;
-}
-
-void errand__wire_begin(errand__slot *slot) {
-  if (errand__curl_does(ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS))
-    slot->read_with_head = errand__tcp_read(slot->fd);
-}
-
-bool errand__wire_limit_passed(const errand__slot *slot) {
-  const errand__transfer *t = slot->transfer;
-  curl_off_t wire = 0;
-  if (t->codings.count == 0 && !t->head_held)
-    return t->body_bytes > t->limit_body_bytes;
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
-  /* An ignored body of chunks by what the socket gave: their sizes count, too,
-     and TLS. */
-  if (t->head_held && t->content_length < 0 && t->http_major == 1 &&
-      errand__curl_does(ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS)) {
-    uint64_t now = errand__tcp_read(slot->fd);
-    if (now > slot->read_with_head &&
-        now - slot->read_with_head > (uint64_t) t->limit_body_bytes)
-      return true;
-  }
-  return wire > t->limit_body_bytes;
-}
-
-errand_status errand__check_complete(errand__slot *slot) {
-  if (!slot->transfer->head_done)
-    return ERRAND_RECEIVE_FAILED;
-  if (is_cut(slot))
-    return ERRAND_PARTIAL_BODY;
-  if (errand__wire_limit_passed(slot))
-    return ERRAND_LIMIT_BODY_BYTES;
-  if (!slot->decoder || errand__decoder_is_whole(slot->decoder))
-    return ERRAND_OK;
-  slot->words = errand__decoder_words(slot->decoder);
-  return ERRAND_DECODING_FAILED;
 }
 
 /* Returns: where the text ends; nothing is written without an address. */
@@ -284,17 +235,18 @@ void errand__record_fill(const errand__slot *slot, CURLcode code,
     curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
     record->os_error = (int32_t) number;
   }
-  record->http_status = t->head_done ? t->http_status : 0;
-  record->http_major = t->http_major;
-  record->http_minor = t->http_minor;
+  record->http_status =
+      errand__has_head(&t->response) ? t->response.http_status : 0;
+  record->http_major = t->response.http_major;
+  record->http_minor = t->response.http_minor;
   long connects = 0;
   curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
   if (t->phase >= ERRAND__SENDING && connects == 0)
     record->flags |= ERRAND_RECORD_REUSED;
-  if (t->replayed)
+  if (t->attempt.replayed)
     record->flags |= ERRAND_RECORD_REPLAYED;
   record->bytes_received = time_of(easy, CURLINFO_SIZE_DOWNLOAD_T);
-  if (t->codings.count > 0 && record->bytes_received > 0)
+  if (t->response.codings.count > 0 && record->bytes_received > 0)
     record->flags |= ERRAND_RECORD_DECODED;
   record->bytes_sent = time_of(easy, CURLINFO_SIZE_UPLOAD_T);
   errand_timings *timings = &record->timings;
@@ -304,11 +256,4 @@ void errand__record_fill(const errand__slot *slot, CURLcode code,
   timings->sent = time_of(easy, CURLINFO_PRETRANSFER_TIME_T);
   timings->first_byte = time_of(easy, CURLINFO_STARTTRANSFER_TIME_T);
   timings->total = time_of(easy, CURLINFO_TOTAL_TIME_T);
-}
-
-void errand__name_socket(errand__slot *slot, CURLcode code) {
-  if (code == CURLE_COULDNT_CONNECT && slot->options->unix_socket)
-    snprintf(slot->error, sizeof slot->error,
-             "Failed to connect to the socket %s",
-             slot->options->unix_socket_path);
 }

@@ -1,16 +1,16 @@
-/* The setopt calls: once per handle for the options, by difference for the
-   request. */
+#include "transfer/setup.h"
+
 #include <string.h>
 
 #include "libcurl/curl_traits.h"
-#include "group/group.h"
 #include "libcurl/jar.h"
 #include "libcurl/process.h"
-#include "loop/admission.h"
+#include "transfer/body.h"
+#include "transfer/feed.h"
+#include "transfer/head.h"
 #include "transfer/pausing.h"
-#include "transfer/slot.h"
-#include "transfer/tls_context.h"
 #include "transfer/source.h"
+#include "transfer/tls_context.h"
 
 /* DEFAULT_CONNECT_TIMEOUT of lib/connect.h. */
 #define CURL_CONNECT_MS 300000
@@ -62,17 +62,10 @@ static void set_callbacks(setter *s, errand__slot *slot) {
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, errand__on_header);
   curl_easy_setopt(easy, CURLOPT_READFUNCTION, errand__on_read);
   curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, errand__on_seek);
-  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, errand__on_ready);
-  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, errand__on_open);
-  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, errand__on_close);
   pointer(s, CURLOPT_WRITEDATA, slot);
   pointer(s, CURLOPT_HEADERDATA, slot);
   pointer(s, CURLOPT_READDATA, slot);
   pointer(s, CURLOPT_SEEKDATA, slot);
-  pointer(s, CURLOPT_PREREQDATA, slot);
-  pointer(s, CURLOPT_OPENSOCKETDATA, slot);
-  /* Copied into the connection, which outlives the slot. */
-  pointer(s, CURLOPT_CLOSESOCKETDATA, slot->realm->loop);
   pointer(s, CURLOPT_PRIVATE, slot);
   pointer(s, CURLOPT_ERRORBUFFER, slot->error);
 }
@@ -229,8 +222,9 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
       number(s, CURLOPT_POST, 1);
     }
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                     (curl_off_t) t->body_length);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, t->body_length ? t->body : "");
+                     (curl_off_t) t->upload.body_length);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS,
+                     t->upload.body_length ? t->upload.body : "");
     custom = strcmp(t->method, "POST") != 0;
     break;
   case ERRAND__SEND_READ:
@@ -239,7 +233,7 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
       number(s, CURLOPT_UPLOAD, 1);
     }
     curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE,
-                     (curl_off_t) errand__source_length(t->source));
+                     (curl_off_t) errand__source_length(t->upload.source));
     custom = strcmp(t->method, "PUT") != 0;
     break;
   }
@@ -295,48 +289,44 @@ static bool target_will_do(const errand__slot *slot,
   return !slot->jar && !t->username && !o->proxy_http && !o->proxy_https;
 }
 
-static void set_url(setter *s, errand__slot *slot, errand__transfer *t) {
-  errand__origin *origin = t->origin;
+static void set_url(setter *s, errand__slot *slot, errand__transfer *t,
+                    errand__root **root) {
   const char *target =
       target_will_do(slot, t) ? t->url + t->url_parts.target : NULL;
   bool rooted = target && t->url_parts.plain;
   pointer(s, CURLOPT_REQUEST_TARGET, target);
-  if (rooted && !origin->root)
-    origin->root = errand__root_create(&t->url_parts);
-  if (!rooted || !origin->root) {
+  if (rooted && !*root)
+    *root = errand__root_create(&t->url_parts);
+  if (!rooted || !*root) {
     if (slot->root)
       pointer(s, CURLOPT_CURLU, NULL);
     pointer(s, CURLOPT_URL, t->url);
     slot->root = 0;
     return;
   }
-  if (slot->root != origin->root->serial) {
+  if (slot->root != (*root)->serial) {
     /* Also as text, which libcurl sends again by (Curl_retry_request) and
        would still have of another origin. */
-    pointer(s, CURLOPT_URL, origin->root->text);
-    pointer(s, CURLOPT_CURLU, origin->root->url);
-    slot->root = origin->root->serial;
+    pointer(s, CURLOPT_URL, (*root)->text);
+    pointer(s, CURLOPT_CURLU, (*root)->url);
+    slot->root = (*root)->serial;
   }
 }
 
 /* libcurl reads the list once (Curl_loadhostpairs), into the addresses of the
    multi handle of that moment where the share carries cookies alone: the next
    multi handle has to be told again. */
-static void set_resolve(setter *s, errand__slot *slot) {
-  if (!slot->jar || !slot->options->resolve ||
-      slot->resolves == slot->shard->serial)
+static void set_resolve(setter *s, errand__slot *slot, uint64_t shard) {
+  if (!slot->jar || !slot->options->resolve || slot->resolves == shard)
     return;
   pointer(s, CURLOPT_RESOLVE, slot->options->resolve);
-  slot->resolves = slot->shard->serial;
+  slot->resolves = shard;
 }
 
 /* The addresses of CURLOPT_RESOLVE are in the share, too. */
-static void set_share(setter *s, errand__slot *slot,
-                      const errand__transfer *t) {
+static void set_share(setter *s, errand__slot *slot, CURLSH *share) {
   if (slot->jar)
     return;
-  CURLSH *share =
-      errand__realm_share(slot->realm, t->url_parts.secure, t->origin_hash);
   if (share == slot->share && share)
     return;
   if (!share)
@@ -352,7 +342,7 @@ static void set_share(setter *s, errand__slot *slot,
 static void set_buffer(setter *s, errand__slot *slot,
                        const errand__transfer *t) {
   bool small = (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) != 0 &&
-               t->credit < BORROWED_BUFFER;
+               t->response.credit < BORROWED_BUFFER;
   long size = small ? CURL_MAX_WRITE_SIZE : BORROWED_BUFFER;
   if (slot->buffer_size == size)
     return;
@@ -374,12 +364,13 @@ static bool wants_fresh(const errand__slot *slot, const errand__transfer *t) {
           errand__curl_does(ERRAND__CURL_LOSES_CLEAR_HTTP2));
 }
 
-errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
+errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t,
+                                 const errand__place *place) {
   setter s = {slot->easy, CURLE_OK};
   errand__slot_unpause(slot);
-  set_share(&s, slot, t);
-  set_url(&s, slot, t);
-  set_resolve(&s, slot);
+  set_share(&s, slot, place->share);
+  set_url(&s, slot, t, place->root);
+  set_resolve(&s, slot, place->shard);
   if (slot->borrows)
     set_buffer(&s, slot, t);
   if (t->headers || slot->has_headers) {
@@ -402,7 +393,7 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
   /* libcurl's own limit is 300 s. Asked for a longer one, and only then, it
      arms a timer for it. */
   long connect_ms =
-      t->timeout_connect > CURL_CONNECT_MS ? (long) t->timeout_connect : 0;
+      t->timeouts.connect > CURL_CONNECT_MS ? (long) t->timeouts.connect : 0;
   if (connect_ms != slot->connect_ms) {
     number(&s, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
     slot->connect_ms = connect_ms;

@@ -8,8 +8,7 @@
 
 #include "base/mem.h"
 #include "base/open_error.h"
-#include "loop/loop.h"
-#include "transfer/transfer.h"
+#include "transfer/agenda.h"
 
 /* Two of these per upload; as much as libcurl asks for at once. */
 #define READ_AHEAD 65536u
@@ -23,7 +22,8 @@ typedef struct buffer {
 struct errand__source {
   int64_t length;
   uint64_t consumed; /* bytes given to libcurl since the start or rewind */
-  struct errand__loop *loop;
+  uv_loop_t *uv;
+  struct errand__agenda *agenda;
   struct errand__transfer *transfer; /* NULL once closed */
 
   /* A file: `fd` is not negative. */
@@ -138,7 +138,7 @@ static void on_read(uv_fs_t *request) {
     s->back->filled = (size_t) count;
     s->position += (uint64_t) count;
   }
-  errand__loop_review(s->loop, s->transfer);
+  errand__agenda_review(s->agenda, s->transfer);
 }
 
 static void read_ahead(errand__source *s) {
@@ -148,17 +148,19 @@ static void read_ahead(errand__source *s) {
   size_t size = left < READ_AHEAD ? (size_t) left : READ_AHEAD;
   uv_buf_t into = uv_buf_init((char *) s->back->bytes, (unsigned int) size);
   s->request.data = s;
-  int status = uv_fs_read(errand__loop_uv(s->loop), &s->request, s->fd, &into,
-                          1, (int64_t) (s->offset + s->position), on_read);
+  int status = uv_fs_read(s->uv, &s->request, s->fd, &into, 1,
+                          (int64_t) (s->offset + s->position), on_read);
   if (status == 0)
     s->reading = true;
   else
     s->failed = true;
 }
 
-bool errand__source_start(errand__source *s, struct errand__loop *loop,
+bool errand__source_start(errand__source *s, uv_loop_t *uv,
+                          struct errand__agenda *agenda,
                           struct errand__transfer *transfer) {
-  s->loop = loop;
+  s->uv = uv;
+  s->agenda = agenda;
   s->transfer = transfer;
   if (!is_file(s))
     return true;

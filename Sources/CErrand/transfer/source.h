@@ -12,7 +12,7 @@
 #include "include/errand_request.h"
 #include "queue/command.h"
 
-struct errand__loop;
+struct errand__agenda;
 struct errand__transfer;
 
 typedef struct errand__source errand__source;
@@ -41,7 +41,8 @@ int64_t errand__source_length(const errand__source *source);
 
 /* Begins reading ahead, on behalf of a transfer that is about to start.
    Returns: false when out of memory. */
-bool errand__source_start(errand__source *source, struct errand__loop *loop,
+bool errand__source_start(errand__source *source, uv_loop_t *uv,
+                          struct errand__agenda *agenda,
                           struct errand__transfer *transfer);
 
 /*

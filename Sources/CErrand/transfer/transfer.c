@@ -4,9 +4,8 @@
 
 #include "base/mem.h"
 #include "libcurl/curl_traits.h"
-#include "group/group.h"
 #include "libcurl/process.h"
-#include "loop/progress.h"
+#include "transfer/clock.h"
 #include "transfer/options.h"
 #include "transfer/source.h"
 #include "transfer/validate.h"
@@ -154,16 +153,16 @@ static void copy_numbers(errand__transfer *t, const errand_request *r) {
   t->flags = r->flags;
   t->priority = r->priority;
   t->idempotent = is_idempotent(r->method);
-  t->timeout_queue = r->timeout_queue;
-  t->timeout_connect = r->timeout_connect;
-  t->timeout_first_byte = r->timeout_first_byte;
-  t->timeout_idle = r->timeout_idle;
-  t->timeout_total = r->timeout_total;
-  t->limit_header_bytes = r->limit_header_bytes;
-  t->limit_header_count = r->limit_header_count;
-  t->limit_body_bytes = r->limit_body_bytes;
-  t->limit_decoded_bytes = r->limit_decoded_bytes;
-  t->credit =
+  t->timeouts.queue = r->timeout_queue;
+  t->timeouts.connect = r->timeout_connect;
+  t->timeouts.first_byte = r->timeout_first_byte;
+  t->timeouts.idle = r->timeout_idle;
+  t->timeouts.total = r->timeout_total;
+  t->limits.header_bytes = r->limit_header_bytes;
+  t->limits.header_count = r->limit_header_count;
+  t->limits.body_bytes = r->limit_body_bytes;
+  t->limits.decoded_bytes = r->limit_decoded_bytes;
+  t->response.credit =
       (int64_t) (r->response_credit ? r->response_credit : DEFAULT_CREDIT);
 }
 
@@ -215,7 +214,7 @@ errand_status errand__transfer_create(const errand_request *r,
     return ERRAND_OUT_OF_MEMORY;
   }
   memset(t, 0, sizeof *t);
-  t->source = source;
+  t->upload.source = source;
   t->send = choose_send(r);
   t->own_host = facts.host;
   t->without_jar = facts.cookie || (r->flags & ERRAND_REQUEST_NO_COOKIES);
@@ -225,7 +224,8 @@ errand_status errand__transfer_create(const errand_request *r,
   void *tail = t + 1;
   if (progress) {
     t->progress = tail;
-    errand__progress_init(t->progress, t);
+    *t->progress = (errand__progress){.transfer = t};
+    errand__list_init(&t->progress->link);
     tail = t->progress + 1;
   }
   struct curl_slist *nodes = tail;
@@ -250,12 +250,12 @@ errand_status errand__transfer_create(const errand_request *r,
   t->origin_hash = errand__url_origin_hash(
       &url, options->seed ^ (t->identity - options->identity));
   if (r->body_kind == ERRAND_BODY_MEMORY) {
-    t->body_length = r->body.length;
-    t->body = copy_body ? place(&cursor, r->body.data, r->body.length)
-                        : (const void *) r->body.data;
+    t->upload.body_length = r->body.length;
+    t->upload.body = copy_body ? place(&cursor, r->body.data, r->body.length)
+                               : (const void *) r->body.data;
   }
-  t->body_release = r->body_release;
-  t->body_release_context = r->body_release_context;
+  t->upload.body_release = r->body_release;
+  t->upload.body_release_context = r->body_release_context;
   if (r->options)
     t->options = errand_options_retain(r->options);
   t->command.kind = ERRAND__COMMAND_SUBMIT;
@@ -264,16 +264,16 @@ errand_status errand__transfer_create(const errand_request *r,
 }
 
 int64_t errand__transfer_upload_length(const errand__transfer *t) {
-  return t->source ? errand__source_length(t->source)
-                   : (int64_t) t->body_length;
+  return t->upload.source ? errand__source_length(t->upload.source)
+                          : (int64_t) t->upload.body_length;
 }
 
 void errand__transfer_free(errand__transfer *t) {
-  errand__source_close(t->source);
-  if (t->body_release)
-    t->body_release(t->body_release_context);
+  errand__source_close(t->upload.source);
+  if (t->upload.body_release)
+    t->upload.body_release(t->upload.body_release_context);
   errand_options_release(t->options);
-  errand_payload_free(t->payload);
+  errand_payload_free(t->response.payload);
   if (t->password)
     explicit_bzero(t->password, strlen(t->password));
   errand__free(t);

@@ -12,11 +12,10 @@
 #include "include/errand_request.h"
 #include "base/wheel.h"
 #include "queue/command.h"
-#include "http/decode.h"
+#include "transfer/response.h"
 #include "http/url.h"
 
 struct errand__origin;
-struct errand__progress;
 struct errand__slot;
 struct errand__source;
 
@@ -38,6 +37,75 @@ typedef enum errand__send {
   ERRAND__SEND_READ = 4    /* CURLOPT_READFUNCTION */
 } errand__send;
 
+/* Milliseconds; 0: none. */
+typedef struct errand__timeouts {
+  int64_t queue;
+  int64_t connect;
+  int64_t first_byte;
+  int64_t idle;
+  int64_t total;
+} errand__timeouts;
+
+typedef struct errand__limits {
+  int64_t header_bytes;
+  int64_t header_count;
+  int64_t body_bytes;
+  int64_t decoded_bytes;
+} errand__limits;
+
+/* The body of the request. */
+typedef struct errand__upload {
+  struct errand__source *source; /* NULL: it is in memory */
+  const void *body;
+  size_t body_length;
+  void (*body_release)(void *context);
+  void *body_release_context;
+  curl_off_t seen_bytes; /* sent by the last look of the deadline */
+  bool done;             /* the request is sent: first-byte time runs */
+  bool starved;          /* the source has nothing ready */
+  bool peer_gone;        /* the server hung up while the source was starved */
+  bool left_out;         /* the first round of Digest goes without the body. The
+                            server may answer it without a challenge: then
+                            libcurl sends the request again */
+} errand__upload;
+
+/* Why a transfer is paused, and what libcurl knows of it. */
+typedef struct errand__pause {
+  bool asked;         /* by errand_pause */
+  bool out_of_credit; /* a streamed response */
+  int bits;           /* what curl_easy_pause was last told, or: */
+#define ERRAND__PAUSE_UNKNOWN (-1)
+} errand__pause;
+
+/* The connections that the transfer has had, and the present one. */
+typedef struct errand__attempt {
+  uint64_t connecting_ms;     /* when it last began to connect */
+  int64_t ready_header_bytes; /* header_bytes when it was last ready to send */
+  uint64_t retry_at_ms;       /* while it awaits a descriptor */
+  int descriptor_error;       /* errno of the socket() that failed last */
+  uint8_t descriptor_tries;
+  uint8_t connects;        /* times it became ready to send; 1 at the most */
+  bool awaits_descriptor;  /* until retry_at_ms */
+  bool opened;             /* has a new socket that nothing was sent on */
+  bool address_refused;    /* by the address filter */
+  bool reconnecting;       /* had a connection, and libcurl makes another */
+  bool replayed;           /* was sent again on another connection */
+  bool round_replayed;     /* the same, in this round of an authentication */
+  bool wants_fresh;        /* is to be given to libcurl once more, for a new
+                              connection */
+  bool counted_connecting; /* in its origin's `connecting` */
+  bool counted_http2;      /* in its origin's `http2_active` */
+} errand__attempt;
+
+/* The part of a transfer's block that only transfers with PROGRESS records
+   have. */
+typedef struct errand__progress {
+  errand__list link; /* the loop's `progressing`, while started */
+  struct errand__transfer *transfer;
+  uint64_t sent; /* as last reported */
+  uint64_t received;
+} errand__progress;
+
 typedef struct errand__transfer {
   errand__command command; /* first: the queue's node */
   errand__list link;       /* its origin's queue, or the loop's started list */
@@ -48,9 +116,8 @@ typedef struct errand__transfer {
   uint64_t tag;
   errand_options *options; /* NULL: the group's; else one reference */
   struct errand__origin *origin;
-  struct errand__slot *slot; /* while started */
-  struct errand__source *source;
-  struct errand__progress *progress; /* in this block; NULL: not reported */
+  struct errand__slot *slot;  /* while started */
+  errand__progress *progress; /* in this block; NULL: not reported */
 
   errand__phase phase;
   errand__send send;
@@ -59,21 +126,19 @@ typedef struct errand__transfer {
   errand_status reason; /* set in a callback that made libcurl give up */
 
   bool idempotent;
-  bool own_host;      /* has a Host field */
-  bool without_jar;   /* has no part in the group's cookies */
-  bool paused;        /* by errand_pause */
-  bool out_of_credit; /* streamed response */
-  bool starved;       /* the upload source has nothing ready */
-  int paused_bits;    /* what curl_easy_pause was last told, or: */
-#define ERRAND__PAUSE_UNKNOWN (-1)
-  bool in_review;  /* on the loop's review list */
-  bool look_again; /* see errand__loop_look_again */
-  bool in_flush;   /* on the loop's flush list */
+  bool own_host;    /* has a Host field */
+  bool without_jar; /* has no part in the group's cookies */
+  bool may_http2;   /* may be a stream of HTTP/2 */
+  bool dropped;     /* has ended: takes nothing of what libcurl still has */
+  bool in_review;   /* on the agenda's review list */
+  bool look_again;  /* see errand__loop_look_again */
+  bool in_flush;    /* on the agenda's flush list */
   errand__list review_link;
   errand__list flush_link;
 
   errand__url url_parts; /* points into `url` */
   uint64_t origin_hash;
+  uint64_t identity; /* of its realm: that of its options, but for may_http2 */
   const char *url;
   const char *method;
   struct curl_slist *headers; /* nodes inside this block */
@@ -81,75 +146,20 @@ typedef struct errand__transfer {
   const char *username; /* Digest; NULL: none */
   char *password;
 
-  const void *body;
-  size_t body_length;
-  void (*body_release)(void *context);
-  void *body_release_context;
-
   uint64_t submitted_ns;
   uint64_t started_ns;
   uint64_t submitted_ms;
-  uint64_t heap_failures; /* of the loop's thread, as it started */
-  uint64_t connecting_ms; /* began to connect, the last time */
-  uint64_t sent_ms;       /* ready to send, or last upload progress */
-  uint64_t activity_ms;   /* last byte either way */
-  int64_t timeout_queue;
-  int64_t timeout_connect;
-  int64_t timeout_first_byte;
-  int64_t timeout_idle;
-  int64_t timeout_total;
+  uint64_t heap_failures;     /* of the loop's thread, as it started */
+  uint64_t sent_ms;           /* ready to send, or last upload progress */
+  uint64_t activity_ms;       /* last byte either way */
+  curl_off_t seen_downloaded; /* by the last look of the deadline */
 
-  int64_t limit_header_bytes;
-  int64_t limit_header_count;
-  int64_t limit_body_bytes;
-  int64_t limit_decoded_bytes;
-
-  curl_off_t seen_uploaded; /* by the last look of the deadline */
-  curl_off_t seen_downloaded;
-
-  /* Response, written by the sink. */
-  int64_t header_bytes; /* all heads of this request together */
-  int64_t header_count;
-  int64_t content_length; /* as said; -1: not said */
-  int64_t body_taken;     /* of those bytes, still encoded */
-  int64_t body_bytes;     /* as delivered to the sink */
-  errand_payload *payload;
-  /* Streamed: bytes that may still come; below 0 by what one read brought
-     beyond, but not where it is decoded. */
-  int64_t credit;
-  int64_t ready_header_bytes; /* header_bytes when it last was ready to send */
-  uint16_t http_status;
-  uint8_t http_major;
-  uint8_t http_minor;
-  bool head_done;
-  bool head_sent;    /* streamed: the HEAD record was written */
-  bool head_told;    /* a HEAD record was written */
-  bool head_held;    /* of a challenge that libcurl may answer by itself */
-  bool upload_done;  /* the request is sent: first-byte time runs */
-  bool without_body; /* Digest's first round of an upload: where it is answered
-                        without a challenge libcurl sends the request again */
-  bool in_head;      /* between a status line and its empty line */
-  bool first_field;  /* the line behind a status line is yet to come */
-  bool trailers_begun;
-  bool body_begun;
-  errand__codings codings; /* of the body, undone on the way */
-  bool peer_gone;          /* hung up while the upload was starved */
-  bool address_refused;
-  bool reconnecting;   /* had a connection, and libcurl makes another */
-  bool replayed;       /* was sent again on another connection */
-  bool round_replayed; /* the same, in this round of an authentication */
-  bool dropped;        /* has ended: takes nothing of what libcurl still has */
-  bool opened;         /* has a new socket that nothing was sent on */
-  bool wants_fresh; /* is to be given to libcurl again, for a new connection */
-  bool counted_connecting;  /* in its origin's `connecting` */
-  bool may_http2;           /* may be a stream of HTTP/2 */
-  uint64_t identity;        /* of its realm: its options', but for may_http2 */
-  bool counted_http2;       /* in its origin's `http2_active` */
-  uint8_t connects;         /* times it became ready to send */
-  uint8_t descriptor_tries; /* times it is tried again for want of one */
-  bool awaits_descriptor;   /* until retry_at_ms */
-  uint64_t retry_at_ms;
-  int descriptor_error; /* errno of the socket() that failed last */
+  errand__timeouts timeouts;
+  errand__limits limits;
+  errand__upload upload;
+  errand__pause pause;
+  errand__attempt attempt;
+  errand__response response;
 } errand__transfer;
 
 /*
@@ -172,8 +182,17 @@ static inline bool errand__may_replay(const errand__transfer *t) {
   return t->idempotent || (t->flags & ERRAND_REQUEST_ALLOW_REPLAY) != 0;
 }
 
+static inline bool errand__is_streamed(const errand__transfer *t) {
+  return (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) != 0;
+}
+
+/* Whether a streamed response's HEAD record was written: chunks may follow. */
+static inline bool errand__head_was_sent(const errand__transfer *t) {
+  return t->response.told && errand__is_streamed(t);
+}
+
 static inline bool errand__is_connecting(const errand__transfer *t) {
-  return t->phase <= ERRAND__CONNECTING || t->reconnecting;
+  return t->phase <= ERRAND__CONNECTING || t->attempt.reconnecting;
 }
 
 /* A body that goes out with the head in one send (MAX_INITIAL_POST_SIZE). */

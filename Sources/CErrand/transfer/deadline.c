@@ -1,4 +1,4 @@
-#include "loop/deadline.h"
+#include "transfer/deadline.h"
 
 #include "transfer/slot.h"
 
@@ -22,7 +22,8 @@ static errand_status consider(uint64_t since, int64_t timeout, uint64_t now,
 static bool moves_unseen(const errand__transfer *t) {
   if (t->phase != ERRAND__SENDING && t->phase != ERRAND__RECEIVING)
     return false;
-  return t->send == ERRAND__SEND_READ || t->body_length > ERRAND__SENT_AT_ONCE;
+  return t->send == ERRAND__SEND_READ ||
+         t->upload.body_length > ERRAND__SENT_AT_ONCE;
 }
 
 void errand__deadline_look(errand__transfer *t, uint64_t now) {
@@ -32,24 +33,24 @@ void errand__deadline_look(errand__transfer *t, uint64_t now) {
   curl_off_t downloaded = 0;
   curl_easy_getinfo(t->slot->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
   curl_easy_getinfo(t->slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &downloaded);
-  if (uploaded != t->seen_uploaded)
+  if (uploaded != t->upload.seen_bytes)
     t->sent_ms = t->activity_ms = now;
   int64_t length = errand__transfer_upload_length(t);
   if (length >= 0 && uploaded >= length)
-    t->upload_done = true;
+    t->upload.done = true;
   if (downloaded != t->seen_downloaded)
     t->activity_ms = now;
-  t->seen_uploaded = uploaded;
+  t->upload.seen_bytes = uploaded;
   t->seen_downloaded = downloaded;
 }
 
 /* The next look at a transfer whose bytes move unseen. */
 static void look_sooner(const errand__transfer *t, uint64_t now,
                         uint64_t *next) {
-  int64_t shortest = t->timeout_idle;
-  if (t->phase == ERRAND__SENDING && t->timeout_first_byte > 0 &&
-      (shortest <= 0 || t->timeout_first_byte < shortest))
-    shortest = t->timeout_first_byte;
+  int64_t shortest = t->timeouts.idle;
+  if (t->phase == ERRAND__SENDING && t->timeouts.first_byte > 0 &&
+      (shortest <= 0 || t->timeouts.first_byte < shortest))
+    shortest = t->timeouts.first_byte;
   if (shortest <= 0 || !moves_unseen(t))
     return;
   uint64_t pause = (uint64_t) shortest / LOOKS;
@@ -63,57 +64,57 @@ errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
   errand_status status = ERRAND_OK;
   *next = ERRAND__WHEEL_NEVER;
   /* Nothing moves while the caller holds it, so silence is no fault. */
-  bool held = t->paused || t->out_of_credit;
-  errand__phase phase = t->reconnecting ? ERRAND__CONNECTING : t->phase;
+  bool held = t->pause.asked || t->pause.out_of_credit;
+  errand__phase phase = t->attempt.reconnecting ? ERRAND__CONNECTING : t->phase;
   switch (phase) {
   case ERRAND__WAITING:
   case ERRAND__PARKED:
-    status = consider(t->submitted_ms, t->timeout_queue, now,
+    status = consider(t->submitted_ms, t->timeouts.queue, now,
                       ERRAND_TIMEOUT_QUEUE, status, next);
     break;
   case ERRAND__CONNECTING:
-    status = consider(t->connecting_ms, t->timeout_connect, now,
+    status = consider(t->attempt.connecting_ms, t->timeouts.connect, now,
                       ERRAND_TIMEOUT_CONNECT, status, next);
     break;
   case ERRAND__SENDING:
     if (held)
       break;
-    if (t->upload_done && (!t->starved || errand__is_websocket(t)))
-      status = consider(t->sent_ms, t->timeout_first_byte, now,
+    if (t->upload.done && (!t->upload.starved || errand__is_websocket(t)))
+      status = consider(t->sent_ms, t->timeouts.first_byte, now,
                         ERRAND_TIMEOUT_FIRST_BYTE, status, next);
-    status = consider(t->activity_ms, t->timeout_idle, now, ERRAND_TIMEOUT_IDLE,
-                      status, next);
+    status = consider(t->activity_ms, t->timeouts.idle, now,
+                      ERRAND_TIMEOUT_IDLE, status, next);
     break;
   case ERRAND__RECEIVING:
     if (held)
       break;
-    status = consider(t->activity_ms, t->timeout_idle, now, ERRAND_TIMEOUT_IDLE,
-                      status, next);
+    status = consider(t->activity_ms, t->timeouts.idle, now,
+                      ERRAND_TIMEOUT_IDLE, status, next);
     break;
   case ERRAND__FINISHED:
     return ERRAND_OK;
   }
   if (!held)
     look_sooner(t, now, next);
-  return consider(t->submitted_ms, t->timeout_total, now, ERRAND_TIMEOUT_TOTAL,
+  return consider(t->submitted_ms, t->timeouts.total, now, ERRAND_TIMEOUT_TOTAL,
                   status, next);
 }
 
-void errand__deadline_set(errand__loop *loop, errand__transfer *t) {
+void errand__deadline_set(errand__agenda *agenda, errand__transfer *t) {
   uint64_t next;
   /* Overdue already: the wheel fires it in this turn, outside libcurl. */
-  if (errand__deadline_check(t, loop->now_ms, &next) != ERRAND_OK)
-    next = loop->now_ms;
+  if (errand__deadline_check(t, agenda->now_ms, &next) != ERRAND_OK)
+    next = agenda->now_ms;
   if (next == ERRAND__WHEEL_NEVER)
     return;
   if (!t->deadline.armed || next < t->deadline.deadline_ms)
-    errand__wheel_add(&loop->wheel, &t->deadline, next);
+    errand__wheel_add(&agenda->wheel, &t->deadline, next);
 }
 
-void errand__deadline_reconnect(errand__loop *loop, errand__transfer *t) {
+void errand__deadline_reconnect(errand__agenda *agenda, errand__transfer *t) {
   if (errand__is_connecting(t))
     return;
-  t->reconnecting = true;
-  t->connecting_ms = loop->now_ms;
-  errand__deadline_set(loop, t);
+  t->attempt.reconnecting = true;
+  t->attempt.connecting_ms = agenda->now_ms;
+  errand__deadline_set(agenda, t);
 }

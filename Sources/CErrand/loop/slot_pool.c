@@ -1,6 +1,9 @@
-#include "transfer/slot.h"
+#include "loop/slot_pool.h"
 
 #include "base/mem.h"
+#include "loop/sockets.h"
+#include "transfer/body.h"
+#include "transfer/setup.h"
 
 /* How many idle slots of a list are looked at for one with the right options:
    its list has those of other options too. */
@@ -35,12 +38,14 @@ static errand__slot *make(errand__realm *realm, errand_options *options,
     return NULL;
   errand__list_init(&slot->link);
   errand__list_init(&slot->age_link);
+  slot->agenda = &realm->loop->agenda;
   slot->realm = realm;
   slot->jar = jar;
   slot->fd = -1;
   slot->easy = curl_easy_init();
   slot->options = errand_options_retain(options);
-  if (!slot->easy || errand__slot_apply_options(slot) != ERRAND_OK) {
+  if (!slot->easy || errand__slot_apply_options(slot) != ERRAND_OK ||
+      !errand__sockets_attach(slot)) {
     free_slot(slot);
     return NULL;
   }

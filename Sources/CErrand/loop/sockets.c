@@ -1,4 +1,5 @@
-/* Opening and closing of connections, and the moment one is ready. */
+#include "loop/sockets.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -6,13 +7,12 @@
 #include <unistd.h>
 
 #include "libcurl/curl_traits.h"
-#include "group/group.h"
 #include "loop/admission.h"
-#include "loop/deadline.h"
 #include "loop/descriptors.h"
 #include "loop/report.h"
 #include "loop/shard.h"
-#include "transfer/slot.h"
+#include "transfer/body.h"
+#include "transfer/deadline.h"
 
 static void describe(const struct curl_sockaddr *from, errand_address *out) {
   *out = (errand_address){.family = from->family};
@@ -33,33 +33,34 @@ static void describe(const struct curl_sockaddr *from, errand_address *out) {
 /* libcurl found the kept connection dead after sending on it and is about to
    send once more (Curl_retry_request). */
 static bool sends_again(const errand__transfer *t) {
-  return t->connects > 0 && t->header_bytes == t->ready_header_bytes;
+  return t->attempt.connects > 0 &&
+         t->response.header_bytes == t->attempt.ready_header_bytes;
 }
 
-curl_socket_t errand__on_open(void *context, curlsocktype purpose,
-                              struct curl_sockaddr *address) {
+static curl_socket_t on_open(void *context, curlsocktype purpose,
+                             struct curl_sockaddr *address) {
   errand__slot *slot = context;
   errand__loop *loop = slot->realm->loop;
   /* A failure to connect would seem to say that it was never sent. */
-  if (sends_again(slot->transfer) &&
-      (slot->transfer->round_replayed || !errand__may_replay(slot->transfer))) {
+  if (sends_again(slot->transfer) && (slot->transfer->attempt.round_replayed ||
+                                      !errand__may_replay(slot->transfer))) {
     slot->transfer->reason = ERRAND_CONNECTION_LOST;
     return CURL_SOCKET_BAD;
   }
-  const errand_group_init *init = &loop->group->init;
+  const errand_group_init *init = &loop->shared->init;
   if (init->address_filter && purpose == CURLSOCKTYPE_IPCXN) {
     errand_address plain;
     describe(address, &plain);
-    slot->transfer->address_refused =
+    slot->transfer->attempt.address_refused =
         init->address_filter(init->address_filter_context, slot->transfer->tag,
                              &plain) != 0;
-    if (slot->transfer->address_refused)
+    if (slot->transfer->attempt.address_refused)
       return CURL_SOCKET_BAD;
   }
   /* The connection it had, if any, is given up. */
   slot->fd = -1;
-  slot->transfer->opened = true;
-  errand__deadline_reconnect(loop, slot->transfer);
+  slot->transfer->attempt.opened = true;
+  errand__deadline_reconnect(&loop->agenda, slot->transfer);
   /* libcurl before 8.19 leaves its sockets to be inherited by exec. */
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
                   address->protocol);
@@ -75,7 +76,7 @@ curl_socket_t errand__on_open(void *context, curlsocktype purpose,
   return fd;
 }
 
-int errand__on_close(void *context, curl_socket_t fd) {
+static int on_close(void *context, curl_socket_t fd) {
   errand__loop *loop = context;
   errand__fd_closing(&loop->fds, fd);
   return close(fd);
@@ -86,73 +87,72 @@ int errand__on_close(void *context, curl_socket_t fd) {
 static void another_round(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   t->phase = ERRAND__SENDING;
-  t->head_done = t->head_held = t->in_head = t->first_field = false;
-  t->codings.count = 0;
+  errand__response_next_round(&t->response);
   errand__slot_drop_decoder(slot);
-  t->trailers_begun = t->body_begun = t->round_replayed = false;
+  t->attempt.round_replayed = false;
   slot->scratch.length = 0;
-  errand_payload_free(t->payload);
-  t->payload = NULL;
 }
 
-int errand__on_ready(void *context, char *remote, char *local, int remote_port,
-                     int local_port) {
+static int on_ready(void *context, char *remote, char *local, int remote_port,
+                    int local_port) {
   errand__slot *slot = context;
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
   (void) remote, (void) local, (void) remote_port, (void) local_port;
   /* What kept other addresses from being tried matters no more. */
   t->reason = ERRAND_OK;
-  t->address_refused = t->reconnecting = false;
+  t->attempt.address_refused = t->attempt.reconnecting = false;
   /* libcurl takes a request back to its start where RST_STREAM asks for
      HTTP/1.1, and where another stream's Digest misleads it (end_of_head):
      never behind a head that was told, nor twice what is not to be sent
      twice. */
-  bool answered = t->head_done && t->http_status < 300 && !t->without_body;
+  bool answered = errand__has_head(&t->response) &&
+                  t->response.http_status < 300 && !t->upload.left_out;
   if (t->phase == ERRAND__RECEIVING &&
-      (t->head_told || (answered && !errand__may_replay(t)))) {
+      (t->response.told || (answered && !errand__may_replay(t)))) {
     t->reason = ERRAND_PROTOCOL_ERROR;
     return CURL_PREREQFUNC_ABORT;
   }
   bool again = sends_again(t);
-  bool opened = t->opened;
+  bool opened = t->attempt.opened;
   /* Not before 8.2, which closes what is not connected in silence. */
   if (opened && errand__curl_does(ERRAND__CURL_READS_AT_ONCE))
     errand__fd_connected(&loop->fds, slot->fd);
   if (opened && t->may_http2)
     errand__shard_connected(slot->shard);
-  t->opened = false;
+  t->attempt.opened = false;
   /* A kept connection: libcurl tells its socket once it waits for it, which may
      be behind a pause; that of an earlier round is not it. */
   if (!opened)
     slot->fd = -1;
   /* Once more, not more often: RFC 9110 9.2.2. Each round is a request of its
      own. */
-  if (again && (t->round_replayed || !errand__may_replay(t))) {
+  if (again && (t->attempt.round_replayed || !errand__may_replay(t))) {
     t->reason = ERRAND_CONNECTION_LOST;
     return CURL_PREREQFUNC_ABORT;
   }
   /* Another kept connection may be as dead; errand__collect has it go to a new
      one. Streams share: what one connection refused may go to the next. */
   if (again && !opened && !t->may_http2) {
-    t->wants_fresh = true;
+    t->attempt.wants_fresh = true;
     return CURL_PREREQFUNC_ABORT;
   }
-  if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) && t->connects == 0 &&
+  if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) && t->attempt.connects == 0 &&
       !errand__report_event(loop, t, ERRAND_RECORD_SENT)) {
     t->reason = ERRAND_OUT_OF_MEMORY;
     return CURL_PREREQFUNC_ABORT;
   }
-  t->replayed |= again;
-  t->round_replayed |= again;
-  t->connects = 1;
-  t->ready_header_bytes = t->header_bytes;
-  t->sent_ms = t->activity_ms = loop->now_ms;
+  t->attempt.replayed |= again;
+  t->attempt.round_replayed |= again;
+  t->attempt.connects = 1;
+  t->attempt.ready_header_bytes = t->response.header_bytes;
+  t->sent_ms = t->activity_ms = loop->agenda.now_ms;
   /* Digest's first round goes without the body. */
-  bool asking = t->username && t->header_bytes == 0;
-  t->without_body = asking && t->send >= ERRAND__SEND_CUSTOM;
-  t->upload_done = asking || errand__is_websocket(t) ||
-                   (!t->source && t->body_length <= ERRAND__SENT_AT_ONCE);
+  bool asking = t->username && t->response.header_bytes == 0;
+  t->upload.left_out = asking && t->send >= ERRAND__SEND_CUSTOM;
+  t->upload.done =
+      asking || errand__is_websocket(t) ||
+      (!t->upload.source && t->upload.body_length <= ERRAND__SENT_AT_ONCE);
   if (t->phase == ERRAND__RECEIVING)
     another_round(slot);
   if (t->phase == ERRAND__CONNECTING) {
@@ -162,11 +162,23 @@ int errand__on_ready(void *context, char *remote, char *local, int remote_port,
   /* libcurl starts unpaused when it begins to connect, also to send again,
      but keeps a pause that it takes while it connects: it is told once more,
      after this turn's callbacks, whatever is wanted by then. */
-  bool asked = t->paused_bits != 0;
-  t->paused_bits = asked ? ERRAND__PAUSE_UNKNOWN : 0;
-  t->starved = t->peer_gone = false;
-  if (asked || t->paused || t->out_of_credit)
-    errand__loop_review(loop, t);
-  errand__deadline_set(loop, t);
+  bool asked = t->pause.bits != 0;
+  t->pause.bits = asked ? ERRAND__PAUSE_UNKNOWN : 0;
+  t->upload.starved = t->upload.peer_gone = false;
+  if (asked || t->pause.asked || t->pause.out_of_credit)
+    errand__agenda_review(&loop->agenda, t);
+  errand__deadline_set(&loop->agenda, t);
   return CURL_PREREQFUNC_OK;
+}
+
+bool errand__sockets_attach(errand__slot *slot) {
+  CURL *easy = slot->easy;
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_ready);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+  return curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot) == CURLE_OK &&
+         curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot) == CURLE_OK &&
+         /* Copied into the connection, which outlives the slot. */
+         curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, slot->realm->loop) ==
+             CURLE_OK;
 }

@@ -3,18 +3,18 @@
  * is moved only to an earlier time; bytes that come only note the time, and
  * the node, when it fires, works out what really is due.
  */
-#ifndef ERRAND_LOOP_DEADLINE_H
-#define ERRAND_LOOP_DEADLINE_H
+#ifndef ERRAND_TRANSFER_DEADLINE_H
+#define ERRAND_TRANSFER_DEADLINE_H
 
-#include "loop/loop.h"
-#include "transfer/transfer.h"
+#include "transfer/agenda.h"
 
 /* Arms the node for the earliest deadline of the present phase. */
-void errand__deadline_set(errand__loop *loop, errand__transfer *transfer);
+void errand__deadline_set(errand__agenda *agenda, errand__transfer *transfer);
 
 /* The transfer had a connection and is about to get another: the time to
    connect begins anew. */
-void errand__deadline_reconnect(errand__loop *loop, errand__transfer *transfer);
+void errand__deadline_reconnect(errand__agenda *agenda,
+                                errand__transfer *transfer);
 
 /*
  * Notes bytes that libcurl moved without a callback of ours: a body from
