@@ -1,5 +1,7 @@
 #include "loop/origin.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "loop/loop_turn.h"
 #include "loop/quota.h"
@@ -24,6 +26,8 @@ static bool is_for(const errand__origin *o, const errand__transfer *t) {
       o->port != url->port || o->secure != url->secure ||
       o->host_length != url->host_length)
     return false;
+  if (url->plain) /* in lower case */
+    return memcmp(o->host, url->host, url->host_length) == 0;
   for (size_t i = 0; i < url->host_length; i++)
     if (o->host[i] != lower(url->host[i]))
       return false;

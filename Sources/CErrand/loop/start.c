@@ -34,11 +34,11 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
     return ERRAND_OUT_OF_MEMORY;
   slot->transfer = t;
   slot->shard = shard;
-  errand__place place = {NULL, shard->serial, &t->origin->root};
+  CURLSH *share = NULL;
   if (!slot->jar)
-    place.share =
-        errand__realm_share(realm, t->url_parts.secure, t->origin_hash);
-  errand_status status = errand__slot_setup(slot, t, &place);
+    share = errand__realm_share(realm, t->url_parts.secure, t->origin_hash);
+  errand_status status =
+      errand__slot_setup(slot, t, share, shard->serial, &t->origin->root);
   if (status != ERRAND_OK) {
     errand__slot_give(slot, false);
     return status;

@@ -247,13 +247,15 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   t->response.header_bytes += (int64_t) n;
   if (t->response.header_bytes > t->limits.header_bytes)
     return errand__give_up(t, ERRAND_LIMIT_HEADER_BYTES);
-  if (errand__may_begin_head(&t->response) && n >= 5 &&
-      memcmp(bytes, "HTTP/", 5) == 0) {
-    errand_status status = begin_head(slot, bytes, n);
-    return status == ERRAND_OK ? n : errand__give_up(t, status);
+  if (t->response.state != ERRAND__RESPONSE_IN_HEAD) {
+    if (errand__may_begin_head(&t->response) && n >= 5 &&
+        memcmp(bytes, "HTTP/", 5) == 0) {
+      errand_status status = begin_head(slot, bytes, n);
+      return status == ERRAND_OK ? n : errand__give_up(t, status);
+    }
+    if (errand__continues_nothing(&t->response, bytes))
+      return errand__give_up(t, ERRAND_MALFORMED_RESPONSE);
   }
-  if (errand__continues_nothing(&t->response, bytes))
-    return errand__give_up(t, ERRAND_MALFORMED_RESPONSE);
   bool trailer = errand__has_head(&t->response);
   if (n <= 2 && (bytes[0] == '\r' || bytes[0] == '\n')) {
     if (trailer)

@@ -365,12 +365,13 @@ static bool wants_fresh(const errand__slot *slot, const errand__transfer *t) {
 }
 
 errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t,
-                                 const errand__place *place) {
+                                 CURLSH *share, uint64_t shard,
+                                 errand__root **root) {
   setter s = {slot->easy, CURLE_OK};
   errand__slot_unpause(slot);
-  set_share(&s, slot, place->share);
-  set_url(&s, slot, t, place->root);
-  set_resolve(&s, slot, place->shard);
+  set_share(&s, slot, share);
+  set_url(&s, slot, t, root);
+  set_resolve(&s, slot, shard);
   if (slot->borrows)
     set_buffer(&s, slot, t);
   if (t->headers || slot->has_headers) {
