@@ -14,7 +14,7 @@ static errand_status gate(const errand_group *group) {
   return group->shared.jar ? ERRAND_OK : ERRAND_INVALID_OPTION;
 }
 
-/* The list, its cookies and a copy of all lines, in one block. */
+/* Makes one block of the list, its cookies and a copy of all lines. */
 static errand_cookie_list *make_list(const struct curl_slist *lines) {
   size_t count = 0;
   size_t bytes = 0;

@@ -21,7 +21,6 @@
 #define DEFAULT_HEADER_COUNT 128
 #define DEFAULT_BODY_BYTES 67108864
 #define COUNT_MAX 16777216u
-#define LIMIT_MAX ((int64_t) 1 << 50)
 
 static uint32_t default_loops(void) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -32,7 +31,8 @@ static uint32_t default_loops(void) {
 
 static uint32_t default_in_flight(void) {
   struct rlimit limit;
-  /* Half: kept connections and the program itself need descriptors too. */
+  /* Half of them: kept connections and the program itself need descriptors too.
+   */
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
       limit.rlim_cur / 2 >= DEFAULT_IN_FLIGHT_MAX)
     return DEFAULT_IN_FLIGHT_MAX;
@@ -40,11 +40,6 @@ static uint32_t default_in_flight(void) {
 }
 
 static void fallback(uint32_t *value, uint32_t otherwise) {
-  if (*value == 0)
-    *value = otherwise;
-}
-
-static void fallback64(int64_t *value, int64_t otherwise) {
   if (*value == 0)
     *value = otherwise;
 }
@@ -68,7 +63,7 @@ static errand_status check(const errand_group_init *init) {
     if (counts[i] > COUNT_MAX)
       return ERRAND_INVALID_LIMIT;
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-    if (limits[i] < 0 || limits[i] > LIMIT_MAX)
+    if (limits[i] < 0 || limits[i] > ERRAND__LIMIT_MAX)
       return ERRAND_INVALID_LIMIT;
   return ERRAND_OK;
 }
@@ -83,15 +78,16 @@ static void fill(struct errand_group *group, const errand_group_init *init) {
            errand__curl_does(ERRAND__CURL_COMPARES_BUSY_CONNECTIONS)
                ? DEFAULT_SHARD_COMPARING
                : DEFAULT_SHARD);
-  fallback64(&own->limit_header_bytes, DEFAULT_HEADER_BYTES);
-  fallback64(&own->limit_header_count, DEFAULT_HEADER_COUNT);
-  fallback64(&own->limit_body_bytes, DEFAULT_BODY_BYTES);
-  fallback64(&own->limit_decoded_bytes, DEFAULT_BODY_BYTES);
+  errand__limit_default(&own->limit_header_bytes, DEFAULT_HEADER_BYTES);
+  errand__limit_default(&own->limit_header_count, DEFAULT_HEADER_COUNT);
+  errand__limit_default(&own->limit_body_bytes, DEFAULT_BODY_BYTES);
+  errand__limit_default(&own->limit_decoded_bytes, DEFAULT_BODY_BYTES);
 }
 
 /* Joins the first `count` loops and frees the group. */
 static void take_down(struct errand_group *group, uint32_t count, bool save) {
-  /* All threads first: a loop that still ends requests may wake another. */
+  /* All threads are joined before any loop is disposed of: a loop that still
+     ends requests may wake another. */
   for (uint32_t i = 0; i < count; i++)
     errand__loop_join(&group->loops[i]);
   for (uint32_t i = 0; i < count; i++)
@@ -115,7 +111,7 @@ static errand_status start_loops(struct errand_group *group) {
   }
   if (status == ERRAND_OK)
     return ERRAND_OK;
-  /* Nobody has heard of this group: it ends without a word. */
+  /* The caller never gets this group, so on_stopped is not called for it. */
   group->shared.init.on_stopped = NULL;
   group->shared.loop_count = started;
   errand_group_stop(group, ERRAND_STOP_CANCEL, 0);
@@ -180,8 +176,9 @@ errand_status errand_group_stop(errand_group *group, errand_stop_mode mode,
                                memory_order_relaxed, memory_order_relaxed))
     continue;
   atomic_store_explicit(&group->shared.stopping, 1, memory_order_release);
-  /* uv_async_send begins with a plain read of its own flag, which must not be
-     taken before `stopping` is seen: the loop may be clearing that flag. */
+  /* uv_async_send begins with a plain read of a flag of its own, which the loop
+     may be clearing. That read must not be ordered before the store of
+     `stopping`. */
   atomic_thread_fence(memory_order_seq_cst);
   for (uint32_t i = 0; i < group->shared.loop_count; i++)
     errand__loop_wake(&group->loops[i]);

@@ -1,4 +1,4 @@
-/* From any thread to a loop. */
+/* Requests and orders, from any thread to a loop. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,17 +9,18 @@
 #include "transfer/options.h"
 #include "transfer/transfer.h"
 
-/* Requests that are pushed together. */
+/* How many requests are pushed together. */
 #define TOGETHER 64
 
-/* What one call has for one loop. */
+/* The requests of one call for one loop. */
 typedef struct chain {
   errand__queue_node *first;
   errand__queue_node *last;
   size_t count;
 } chain;
 
-/* The loop of the origin's set that has least to do; home on a tie. */
+/* Of the loops that the origin may use, the one with the fewest requests; the
+   home loop where several have the fewest. */
 static uint32_t choose_loop(const struct errand_group *group,
                             const errand__transfer *t) {
   uint32_t n = errand__quota_loops(&group->shared);
@@ -37,7 +38,7 @@ static uint32_t choose_loop(const struct errand_group *group,
   return best;
 }
 
-/* A refused item's body stays the caller's. */
+/* A refused request's body stays the caller's. */
 static void give_back(errand__transfer *t) {
   t->upload.body_release = NULL;
   errand__transfer_free(t);
@@ -72,7 +73,8 @@ static void append(chain *to, errand__transfer *t) {
   to->count++;
 }
 
-/* The loop has ended since the gate was looked at. */
+/* The loop has ended since the caller checked that the group accepts requests.
+ */
 static void refuse(struct errand_group *group, chain *all,
                    errand_request *items, uint64_t *ids, size_t count) {
   errand__queue_node *node = all->first;
@@ -98,7 +100,7 @@ static size_t push(struct errand_group *group, chain *chains,
     if (!c->first)
       continue;
     errand__loop *loop = &group->loops[i];
-    size_t n = c->count; /* the nodes may be gone after the push */
+    size_t n = c->count; /* the push may free the nodes */
     errand__counter_add(&loop->load, n);
     if (errand__loop_post(loop, c->first, c->last)) {
       accepted += n;
@@ -119,8 +121,8 @@ static errand_status gate(const struct errand_group *group) {
              : ERRAND_OK;
 }
 
-/* Who sees an id may name the request: orders for it come behind it in the
-   queue of its loop. */
+/* A thread that sees the id may name the request: its orders are queued behind
+   the request, in the queue of the same loop. */
 static void tell_id(errand_request *item, uint64_t id) {
   __atomic_store_n(&item->id, id, __ATOMIC_RELEASE);
 }
@@ -170,7 +172,7 @@ static errand_status order(errand_group *group, uint64_t id,
   if (errand__process_forked())
     return ERRAND_FORKED;
   if (id == 0 || index >= group->shared.loop_count)
-    return ERRAND_OK; /* no request has it */
+    return ERRAND_OK; /* no request has this id */
   size_t length = bytes ? (size_t) amount : 0;
   errand__order *o = errand__malloc(sizeof *o + length);
   if (!o)

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "http/field.h"
 
 /* zlib is always there, as the layers above need it too. */
 #if !defined(ERRAND_NO_BROTLI) && __has_include(<brotli/decode.h>)
@@ -120,19 +121,16 @@ void errand__coding_libraries(char *out, size_t size) {
 
 void errand__codings_add(errand__codings *codings, const char *value,
                          size_t length) {
-  static const char separators[] = " \t\r\n,";
-  for (size_t at = 0; at < length;) {
-    size_t n = 0;
-    while (at + n < length && value[at + n] &&
-           !strchr(separators, value[at + n]))
-      n++;
-    bool nothing =
-        n == 0 || (n == 8 && !strncasecmp(value + at, "identity", 8));
-    if (!nothing && codings->count < ERRAND__CODINGS_MAX)
-      codings->list[codings->count] = (uint8_t) coding_of(value + at, n);
-    if (!nothing && codings->count <= ERRAND__CODINGS_MAX)
+  const char *item;
+  size_t n;
+  size_t at = 0;
+  while ((n = errand__next_item(value, length, &at, &item)) > 0) {
+    if (n == 8 && strncasecmp(item, "identity", 8) == 0)
+      continue;
+    if (codings->count < ERRAND__CODINGS_MAX)
+      codings->list[codings->count] = (uint8_t) coding_of(item, n);
+    if (codings->count <= ERRAND__CODINGS_MAX)
       codings->count++;
-    at += n + 1;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "libcurl/process.h"
+#include "http/characters.h"
 #include "include/errand_host.h"
 
 enum { IN_BOTH = ERRAND__IN_HOST | ERRAND__IN_PLAIN_HOST };
@@ -20,17 +21,6 @@ const unsigned char errand__host_kinds[256] = {
     ['~'] = ERRAND__IN_HOST,
     ['A' ... 'Z'] = ERRAND__IN_HOST,
 };
-
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-static int hex_value(char c) {
-  if (is_digit(c))
-    return c - '0';
-  c |= 0x20;
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* IPv4 addresses, by WHATWG's URL standard 3.5. */
 
@@ -48,7 +38,7 @@ static bool parse_number(const char *text, size_t length, uint64_t *out) {
   }
   uint64_t value = 0;
   for (size_t i = 0; i < length; i++) {
-    int digit = hex_value(text[i]);
+    int digit = errand__hex_value(text[i]);
     if (digit < 0 || digit >= base)
       return false;
     if (value <= UINT32_MAX)
@@ -68,12 +58,12 @@ bool errand__host_is_number(const char *host, size_t length) {
   const char *dot = memrchr(host, '.', length);
   const char *label = dot ? dot + 1 : host;
   const char *end = host + length;
-  if (label == end || !is_digit(*label))
+  if (label == end || !errand__is_digit(*label))
     return false;
   uint64_t value;
   if (parse_number(label, (size_t) (end - label), &value))
     return true;
-  while (label < end && is_digit(*label))
+  while (label < end && errand__is_digit(*label))
     label++;
   return label == end;
 }
@@ -83,7 +73,7 @@ bool errand__host_is_ipv4(const char *host, size_t length) {
   unsigned value = 0;
   size_t digits = 0;
   for (size_t i = 0; i < length; i++) {
-    if (is_digit(host[i])) {
+    if (errand__is_digit(host[i])) {
       if (digits > 0 && value == 0)
         return false;
       value = value * 10 + (unsigned) (host[i] - '0');
@@ -264,7 +254,8 @@ errand_status errand__host_of_url(const char *text, size_t length, char *out) {
     }
     if (length - i < 3)
       return ERRAND_INVALID_URL;
-    int high = hex_value(text[i + 1]), low = hex_value(text[i + 2]);
+    int high = errand__hex_value(text[i + 1]),
+        low = errand__hex_value(text[i + 2]);
     if (high < 0 || low < 0)
       return ERRAND_INVALID_URL;
     name[count++] = (char) (high * 16 + low);

@@ -5,12 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "http/characters.h"
+
 /* libcurl refuses URLs above 8,000,000 bytes (CURL_MAX_INPUT_LENGTH). */
 #define URL_LENGTH_MAX 8000000u
-
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 static bool is_alpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -19,7 +17,7 @@ static bool is_alpha(char c) {
 /* The length of "scheme://", or 0. */
 static size_t scheme_length(const char *text, size_t length) {
   size_t i = 0;
-  while (i < length && (is_alpha(text[i]) || is_digit(text[i]) ||
+  while (i < length && (is_alpha(text[i]) || errand__is_digit(text[i]) ||
                         text[i] == '+' || text[i] == '-' || text[i] == '.'))
     i++;
   if (i == 0 || !is_alpha(text[0]) || length - i < 3)
@@ -35,10 +33,6 @@ static int kind_of(const char *text, size_t length) {
   return kind;
 }
 
-static bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* RFC 6874: behind "%25", or behind a "%" that begins no escape; libcurl takes
    an escape's digits for the zone. Only link-local addresses have zones. */
 static bool is_zone(const struct in6_addr *address, const char *text,
@@ -48,7 +42,8 @@ static bool is_zone(const struct in6_addr *address, const char *text,
   if (length >= 3 && text[1] == '2' && text[2] == '5') {
     text += 2;
     length -= 2;
-  } else if (length >= 3 && is_hex(text[1]) && is_hex(text[2])) {
+  } else if (length >= 3 && errand__hex_value(text[1]) >= 0 &&
+             errand__hex_value(text[2]) >= 0) {
     return false;
   }
   return length > 1 && kind_of(text + 1, length - 1) != 0;
@@ -73,7 +68,7 @@ static bool parse_port(const char *text, size_t length, uint16_t *port) {
   if (length == 0)
     return true; /* "host:" is the default port, RFC 3986 3.2.3 */
   for (size_t i = 0; i < length; i++) {
-    if (!is_digit(text[i]))
+    if (!errand__is_digit(text[i]))
       return false;
     value = value * 10 + (uint32_t) (text[i] - '0');
     if (value > 65535)

@@ -1,11 +1,12 @@
 #include "libcurl/cookie_line.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+
+#include "base/address.h"
 
 #define FIELDS 7
 /* MAX_NAME of libcurl: above it the engine drops cookies from a server. */
@@ -82,18 +83,12 @@ static bool keeps_prefix(const errand_cookie *c) {
   return true;
 }
 
-static bool is_address(const char *domain) {
-  unsigned char parsed[16];
-  return domain[0] == '[' || inet_pton(AF_INET, domain, parsed) == 1 ||
-         inet_pton(AF_INET6, domain, parsed) == 1;
-}
-
 /* What bad_domain of libcurl refuses when it comes from a server; it does not
    look at what is put into a jar. Nothing is below an address (RFC 6265
    5.1.3). */
 static bool may_have_subdomains(const char *domain) {
   const char *dot = strchr(domain, '.');
-  return !is_address(domain) &&
+  return domain[0] != '[' && !errand__is_address(domain) &&
          ((dot && dot[1]) || strcasecmp(domain, "localhost") == 0);
 }
 

@@ -5,9 +5,9 @@
 #include "loop/start.h"
 #include "loop/unreachable.h"
 
-/* Requests a cold origin may have connecting at once. */
+/* How many requests of a cold origin may be connecting at once. */
 #define GATE 4
-/* As long as libcurl keeps an address. */
+/* As long as libcurl keeps an address in its cache. */
 #define WARM_MS 60000
 
 static bool may_start(const errand__loop *loop, const errand__origin *o) {
@@ -15,11 +15,12 @@ static bool may_start(const errand__loop *loop, const errand__origin *o) {
     return false;
   if (!o->gated || loop->agenda.now_ms < o->warm_until_ms)
     return true;
-  /* After a failure the others of the same try are waited for. */
+  /* One connection has failed: the other connections of the same try are waited
+     for before more requests start. */
   return o->connecting < GATE && o->failure == ERRAND_OK;
 }
 
-/* Of its waiting requests, of which there are some. */
+/* The rank of the best waiting request. There must be one. */
 static int best_rank(const errand__origin *o) {
   int rank = 0;
   while (rank < ERRAND__PRIORITIES - 1 &&
@@ -28,7 +29,7 @@ static int best_rank(const errand__origin *o) {
   return rank;
 }
 
-/* Keeps the ready lists true after any change of an origin. */
+/* Moves the origin to the ready list where it belongs after any change. */
 static void refresh(errand__loop *loop, errand__origin *o) {
   bool listed = !errand__list_is_empty(&o->ready_link);
   bool ready = may_start(loop, o);
@@ -107,7 +108,7 @@ static errand__transfer *pop(errand__origin *o) {
   return NULL;
 }
 
-/* -1: no origin may start a request. */
+/* Returns: -1 where no origin may start a request. */
 static int first_ready(const errand__loop *loop) {
   for (int rank = 0; rank < ERRAND__PRIORITIES; rank++)
     if (!errand__list_is_empty(&loop->ready[rank]))
@@ -132,7 +133,9 @@ bool errand__admission_run(errand__loop *loop) {
     o->connecting++;
     o->used_ms = loop->agenda.now_ms;
     t->attempt.counted_connecting = true;
-    refresh(loop, o); /* to the back of a ready list: origins take turns */
+    refresh(
+        loop,
+        o); /* puts the origin last in its list, so that origins take turns */
     errand__transfer_start(loop, t);
     any = true;
     if (++started % ERRAND__TOGETHER == 0)

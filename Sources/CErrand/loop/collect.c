@@ -21,8 +21,9 @@ static bool keep_message(errand__loop *loop, size_t count, const CURLMsg *m) {
   return true;
 }
 
-/* All messages first: removing a handle searches the message list, and the
-   message dies with it. */
+/* All messages are copied before any handle is removed:
+   curl_multi_remove_handle searches the message list and frees the handle's
+   message. */
 static size_t take_messages(errand__loop *loop, errand__shard *shard) {
   size_t count = 0;
   int left;
@@ -32,8 +33,7 @@ static size_t take_messages(errand__loop *loop, errand__shard *shard) {
       continue;
     if (!keep_message(loop, count, message)) {
       CURLMsg last = *message;
-      errand__slot *slot = NULL;
-      curl_easy_getinfo(last.easy_handle, CURLINFO_PRIVATE, (char **) &slot);
+      errand__slot *slot = errand__slot_of(last.easy_handle);
       errand__finish(loop, slot->transfer, ERRAND_OK, last.data.result);
       continue;
     }
@@ -42,7 +42,8 @@ static size_t take_messages(errand__loop *loop, errand__shard *shard) {
   return count;
 }
 
-/* An error of the multi interface leaves its state undefined. */
+/* An error of the multi interface leaves the state of the multi handle
+   undefined: all its transfers end. */
 static void fail_shard(errand__loop *loop, errand__shard *shard) {
   for (errand__list *l = loop->started.next; l != &loop->started;) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
@@ -54,9 +55,10 @@ static void fail_shard(errand__loop *loop, errand__shard *shard) {
 }
 
 /*
- * libcurl sends up to five times again where one kept connection after another
- * turns out dead (Curl_retry_request). Where the request may be sent again and
- * no byte of a response came, it goes once more, on a new connection.
+ * libcurl sends a request up to five times again where one kept connection
+ * after another turns out dead (Curl_retry_request). The core sends a request
+ * once more, on a new connection, where it may be sent again and no byte of a
+ * response came.
  */
 static bool retry_fresh(errand__loop *loop, errand__transfer *t) {
   errand__slot *slot = t->slot;
@@ -89,9 +91,7 @@ bool errand__collect(errand__loop *loop) {
       errand__shard_nudge(shard);
     size_t count = take_messages(loop, shard);
     for (size_t i = 0; i < count; i++) {
-      errand__slot *slot = NULL;
-      curl_easy_getinfo(loop->messages[i].easy_handle, CURLINFO_PRIVATE,
-                        (char **) &slot);
+      errand__slot *slot = errand__slot_of(loop->messages[i].easy_handle);
       CURLcode result = loop->messages[i].data.result;
       if (!retry_fresh(loop, slot->transfer) &&
           (result == CURLE_OK ||
@@ -103,7 +103,8 @@ bool errand__collect(errand__loop *loop) {
       fail_shard(loop, shard);
       any = true;
     } else if (count > 0) {
-      /* Removing handles may have ended others (a lost HTTP/2 session). */
+      /* Removing handles may have ended other transfers (a lost HTTP/2
+         session). */
       errand__shard_touch(shard);
     }
   }

@@ -10,23 +10,18 @@
 #include "transfer/deadline.h"
 #include "transfer/source.h"
 
-static void fill_default(int64_t *value, int64_t fallback) {
-  if (*value == 0)
-    *value = fallback;
-}
-
 static void take_on(errand__loop *loop, errand__transfer *t) {
   const errand_group_init *init = &loop->shared->init;
-  fill_default(&t->limits.header_bytes, init->limit_header_bytes);
-  fill_default(&t->limits.header_count, init->limit_header_count);
-  fill_default(&t->limits.body_bytes, init->limit_body_bytes);
-  fill_default(&t->limits.decoded_bytes, init->limit_decoded_bytes);
+  errand__limit_default(&t->limits.header_bytes, init->limit_header_bytes);
+  errand__limit_default(&t->limits.header_count, init->limit_header_count);
+  errand__limit_default(&t->limits.body_bytes, init->limit_body_bytes);
+  errand__limit_default(&t->limits.decoded_bytes, init->limit_decoded_bytes);
   if (!errand__records_reserve(&loop->agenda.records, 1) ||
       !errand__transfers_add(loop, t)) {
     errand__deliver_refusal(loop, t, ERRAND_OUT_OF_MEMORY);
     return;
   }
-  t->phase = ERRAND__PARKED; /* in no queue yet */
+  t->phase = ERRAND__PARKED; /* not in a queue yet */
   if (!errand__admission_enqueue(loop, t))
     errand__finish(loop, t, ERRAND_OUT_OF_MEMORY, CURLE_OK);
   else

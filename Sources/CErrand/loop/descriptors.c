@@ -10,12 +10,13 @@
 #include "transfer/pausing.h"
 #include "transfer/slot.h"
 
-/* The first pause; each one after is three times as long. Other loops need a
-   turn to close what is idle, and their peers one to do the same. */
+/* The first pause; each later one is three times as long. Other loops need a
+   turn to close their idle connections, and so do the servers. */
 #define PAUSE_MS 20
 #define TRIES 3
-/* For so long after a want of descriptors a failure to connect may come of it,
-   whatever libcurl says: a resolver's getaddrinfo does not tell. */
+/* For this long after a want of descriptors a failure to connect may be caused
+   by it, whatever libcurl says: getaddrinfo in a resolver thread does not tell.
+ */
 #define SHORT_MS 1000
 
 void errand__descriptors_refused(errand__loop *loop, errand__transfer *t,
@@ -24,7 +25,8 @@ void errand__descriptors_refused(errand__loop *loop, errand__transfer *t,
   uint64_t all = UINT64_MAX >> (ERRAND__LOOPS_MAX - shared->loop_count);
   t->reason = ERRAND_OUT_OF_DESCRIPTORS;
   t->attempt.descriptor_error = error;
-  /* This loop as well: it must not close anything inside libcurl. */
+  /* The bit of this loop is set too: it must not close connections inside
+     libcurl, and does so in its next turn. */
   uint64_t known = atomic_fetch_or_explicit(&shared->descriptors_wanted, all,
                                             memory_order_acq_rel);
   for (uint32_t i = 0; i < shared->loop_count; i++)
@@ -63,7 +65,7 @@ bool errand__descriptors_wait(errand__loop *loop, errand__transfer *t) {
 
 bool errand__descriptors_retry(errand__loop *loop, errand__transfer *t) {
   errand__slot *slot = t->slot;
-  /* Once it was ready to send, something may have been sent. */
+  /* Once a connection was ready, bytes of the request may have been sent. */
   if (t->reason != ERRAND_OUT_OF_DESCRIPTORS || t->attempt.connects > 0 ||
       t->response.header_bytes > 0 || !errand__descriptors_wait(loop, t))
     return false;

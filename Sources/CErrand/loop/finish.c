@@ -14,10 +14,11 @@
 #include "transfer/result.h"
 #include "transfer/wire_limit.h"
 
-/* Whether the handle is as good as new. libcurl counts by handle how often it
-   sent again, and makes an error of the sixth time (Curl_retry_request); only
-   a transfer that ended well surely added nothing to it. The errno it reports
-   it never resets: a used one would colour the next failure. */
+/* Whether the next request may use the handle. libcurl counts per handle how
+   often it sent a request again, and fails the sixth time (Curl_retry_request):
+   only a transfer that ended well surely added nothing. libcurl never resets
+   the errno that it reports, so an old one would seem to belong to the next
+   failure. */
 static bool is_reusable(const errand__transfer *t, errand_status status,
                         CURLcode code, const errand_record *record) {
   return code == CURLE_OK && status == ERRAND_OK && !t->attempt.replayed &&
@@ -25,10 +26,11 @@ static bool is_reusable(const errand__transfer *t, errand_status status,
 }
 
 /*
- * Where the server's limit of streams or its silence keeps the HEADERS of a
- * request in nghttp2's queue, libcurl cannot take its handle out of the stream
- * that is yet to be opened (http2_data_done), and looks at it when nghttp2
- * drops the HEADERS (on_stream_close). A response says that they were sent.
+ * Whether libcurl may still use the handle after its removal. Where the
+ * server's limit of streams, or its silence, keeps the HEADERS of a request in
+ * nghttp2's queue, libcurl cannot take the handle out of the stream that is not
+ * open yet (http2_data_done), and uses it when nghttp2 drops the HEADERS
+ * (on_stream_close). Any byte of a response means that the HEADERS were sent.
  */
 static bool may_be_named(const errand__loop *loop, const errand__transfer *t) {
   const errand__slot *slot = t->slot;
@@ -40,9 +42,10 @@ static bool may_be_named(const errand__loop *loop, const errand__transfer *t) {
          errand__curl_does(ERRAND__CURL_KEEPS_ENDED_STREAMS);
 }
 
-/* What libcurl holds back of a paused stream it does not free at the end of the
-   transfer while the connection has other streams (multi_done), nor with the
-   handle: it gives it up as it goes on, to a callback that takes nothing. */
+/* Has libcurl free what it holds back of a paused HTTP/2 stream. It does not
+   free that at the end of the transfer while the connection has other streams
+   (multi_done), nor with the handle, but it passes it to the write callback
+   when the pause ends, and the callback takes nothing of a dropped transfer. */
 static void give_up_held(errand__transfer *t) {
   t->dropped = true;
   if (t->attempt.counted_http2 && t->pause.bits)
@@ -78,8 +81,8 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   errand__counter_bump(&loop->counters.in_flight, (uint64_t) -1);
 }
 
-/* There was no descriptor for a multi handle: from 8.20 on it has to have one
-   to be woken by (dc9a03e855). */
+/* There was no descriptor for a multi handle. From 8.20 on a multi handle has a
+   descriptor to be woken by (dc9a03e855). */
 static void describe_unstarted(const errand__transfer *t,
                                errand_record *record) {
   char text[CURL_ERROR_SIZE] = "";
@@ -95,13 +98,12 @@ static void describe_unstarted(const errand__transfer *t,
 
 void errand__finish(errand__loop *loop, errand__transfer *t,
                     errand_status status, CURLcode code) {
-  /* What libcurl says of a response to a WebSocket's handshake that is no 101,
-     whose head it has given. */
+  /* libcurl's error for a response to a WebSocket's handshake that is not a
+     101. The core has its head, so it is a response like any other. */
   if (code == CURLE_HTTP_RETURNED_ERROR && errand__is_websocket(t) &&
       errand__has_head(&t->response))
     code = CURLE_OK;
-  bool held = errand__is_held(&t->response) && t->slot &&
-              errand__has_head(&t->response) && status == ERRAND_OK &&
+  bool held = errand__is_held(&t->response) && t->slot && status == ERRAND_OK &&
               code == CURLE_OK;
   bool reported = !held || errand__head_release(t->slot);
   reported &= errand__report(loop, t); /* chunks come before the end */
@@ -123,7 +125,8 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
       leave_libcurl(loop, t, status, code, record);
     else
       describe_unstarted(t, record);
-    /* libcurl counts to its last event, which may be long before a deadline. */
+    /* libcurl's total ends with its last event, which may be long before a
+       deadline. */
     uint64_t lasted = (uv_hrtime() - t->started_ns) / 1000;
     if (status != ERRAND_OK && record->timings.total < lasted)
       record->timings.total = lasted;
@@ -148,7 +151,7 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
 }
 
 void errand__finish_all(errand__loop *loop, errand_status status) {
-  /* Each bucket once: nothing is added meanwhile. */
+  /* Each bucket is visited once: no transfer is added meanwhile. */
   for (size_t i = 0; loop->agenda.records.live > 0 && i < loop->id_buckets; i++)
     while (loop->by_id[i])
       errand__finish(loop, loop->by_id[i], status, CURLE_OK);

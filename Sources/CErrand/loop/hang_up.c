@@ -22,16 +22,16 @@ bool errand__socket_hung_up(errand__loop *loop,
     if (!t->slot || t->slot->shard != shard)
       continue;
     if (t->slot->fd < 0 && t->phase >= ERRAND__SENDING && t->pause.bits) {
-      /* Paused in the first look at a kept connection: libcurl has not said
-         which it is. */
+      /* Paused when libcurl first looked at a kept connection: libcurl has not
+         said which connection it is. */
       used = true;
       continue;
     }
     if (t->slot->fd != fd)
       continue;
     used = true;
-    /* It may end without another look at the socket, as libcurl may have all
-       of the body already; nobody else is to get this connection. */
+    /* libcurl may have all of the body, and end the transfer without looking at
+       the socket again. No other request is to get this connection. */
     curl_easy_setopt(t->slot->easy, CURLOPT_FORBID_REUSE, 1L);
     t->slot->single_use = true;
     if (!t->upload.starved)

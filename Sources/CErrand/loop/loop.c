@@ -29,9 +29,10 @@ void errand__loop_wake(errand__loop *loop) {
 }
 
 /*
- * The loop stores `sleeping` and then looks at the queue; a producer pushes
- * and then looks at `sleeping`; both sequentially consistent, so at least one
- * of them sees the other. Who takes the flag down sends the one wake-up.
+ * The loop stores `sleeping` and then reads the queue. A producer pushes and
+ * then reads `sleeping`. Both are sequentially consistent, so at least one of
+ * them sees the other's store. The producer that clears the flag sends the one
+ * wake-up.
  */
 bool errand__loop_post(errand__loop *loop, errand__queue_node *first,
                        errand__queue_node *last) {
@@ -51,14 +52,14 @@ static void on_async(uv_async_t *async) {
 }
 
 static void on_idle(uv_idle_t *idle) {
-  (void) idle; /* its being active keeps the poll from waiting */
+  (void) idle; /* while it is active the poll does not wait */
 }
 
 void errand__loop_wait_not(errand__loop *loop) {
   uv_idle_start(&loop->idle, on_idle);
 }
 
-/* Last thing before the poll, whose timeout is worked out after it. */
+/* Runs last before the poll, whose timeout libuv computes afterwards. */
 static void on_prepare(uv_prepare_t *prepare) {
   errand__loop *loop = prepare->data;
   if (uv_is_active((const uv_handle_t *) &loop->idle))
@@ -92,10 +93,11 @@ static void free_memory(errand__loop *loop) {
   loop->messages = NULL;
 }
 
-/* Closes what libuv has of the loop. On the thread that runs or ran it. */
+/* Closes the libuv side of the loop.
+   Thread: the loop's, or any after the join. */
 static void close_uv(errand__loop *loop) {
   uv_walk(&loop->uv, on_closed, NULL);
-  /* Also waits for file reads of uploads that ended before them. */
+  /* Also waits for file reads of uploads that ended meanwhile. */
   while (uv_run(&loop->uv, UV_RUN_DEFAULT) != 0)
     continue;
   uv_loop_close(&loop->uv);
@@ -104,7 +106,7 @@ static void close_uv(errand__loop *loop) {
   loop->epoll = -1;
 }
 
-/* The last thing that a loop's thread does. */
+/* Runs last on a loop's thread. */
 static void loop_ended(errand__shared *shared) {
   void (*stopped)(void *) = shared->init.on_stopped;
   void *context = shared->init.context;
@@ -120,10 +122,10 @@ static void *run(void *context) {
   char name[16];
   snprintf(name, sizeof name, "errand-%u", loop->index);
   pthread_setname_np(pthread_self(), name);
-  /* In the "C" locale libcurl cannot turn a UTF-8 host into an A-label. */
+  /* In the "C" locale libcurl cannot turn a host in UTF-8 into an A-label. */
   if (loop->locale)
     uselocale(loop->locale);
-  (void) errand__heap_enter(false); /* it does without */
+  (void) errand__heap_enter(false); /* without it libcurl uses malloc */
   uv_run(&loop->uv, UV_RUN_DEFAULT);
   errand__realms_free(loop);
   errand__heap_leave();
@@ -168,8 +170,8 @@ static errand_status init_uv(errand__loop *loop) {
   return ERRAND_OK;
 }
 
-/* Signals belong to the host program's threads; libcurl's resolver threads
-   inherit the mask. */
+/* All signals are blocked, so that they go to the threads of the host program.
+   libcurl's resolver threads inherit the mask. */
 static int start_thread(errand__loop *loop) {
   sigset_t all;
   sigset_t before;
@@ -203,7 +205,7 @@ void errand__loop_join(errand__loop *loop) {
   pthread_join(loop->thread, NULL);
 }
 
-/* libuv's side is closed only here: until every thread of the group has been
+/* libuv's handles are closed only here: until every thread of the group was
    joined, any of them may wake this loop. */
 void errand__loop_dispose(errand__loop *loop) {
   close_uv(loop);

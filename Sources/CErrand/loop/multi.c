@@ -5,14 +5,6 @@
 #include "loop/pauses.h"
 #include "transfer/slot.h"
 
-/* Returns: NULL: a handle of libcurl's own has no CURLINFO_PRIVATE. */
-static errand__slot *slot_of(CURL *easy) {
-  errand__slot *slot = NULL;
-  if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **) &slot) != CURLE_OK)
-    return NULL;
-  return slot;
-}
-
 static void look_again(errand__slot *slot) {
   if (slot && slot->transfer)
     errand__loop_look_again(slot->realm->loop, slot->transfer);
@@ -26,16 +18,17 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
   if (what == CURL_POLL_REMOVE) {
     bool given_up = errand__fd_unwatch(fds, fd);
     if (given_up && errand__curl_does(ERRAND__CURL_WAITS_AFTER_REFUSAL))
-      look_again(slot_of(easy));
+      look_again(errand__slot_of(easy));
     return 0;
   }
-  errand__slot *slot = slot_of(easy);
-  /* CURLINFO_ACTIVESOCKET knows nothing before a transfer's end
-     (lastconnect_id). */
+  errand__slot *slot = errand__slot_of(easy);
+  /* The socket is noted here because CURLINFO_ACTIVESOCKET is not known before
+     the end of a transfer (lastconnect_id). */
   if (slot)
     slot->fd = fd;
   if (!errand__fd_watch(fds, fd, (unsigned) what, shard))
-    shard->broken = true; /* -1 here would end every transfer unseen */
+    shard->broken =
+        true; /* returning -1 would end every transfer without a message */
   if (slot)
     errand__shard_hold(slot);
   else if (errand__curl_does(ERRAND__CURL_WATCHES_ITS_WAKE_UP))
@@ -49,7 +42,8 @@ void errand__shard_hold(errand__slot *slot) {
     return;
   bool paused = (t->pause.asked && !errand__has_head(&t->response)) ||
                 (t->pause.bits > 0 && (t->pause.bits & CURLPAUSE_RECV));
-  /* Other streams need the connection read; nobody knows before the head. */
+  /* Other streams of the connection have to be read. Whether it has HTTP/2 is
+     not known before the head. */
   bool shared = t->may_http2 && t->response.http_major != 1;
   if (!errand__fd_hold(&slot->realm->loop->fds, slot->fd, paused && !shared))
     slot->shard->broken = true;
@@ -68,8 +62,8 @@ static int on_timer(CURLM *multi, long timeout_ms, void *context) {
       errand__list_append(&loop->kicked, &shard->kicked_link);
     }
   } else {
-    /* Both clocks round down. An early call would be worse than wasted:
-       libcurl does not ask again for a time it has asked for. */
+    /* Both clocks round down. A call that is too early would have no effect,
+       and libcurl does not ask again for a time that it has asked for. */
     uv_update_time(&loop->uv);
     shard->timer_at_ms = uv_now(&loop->uv) + (uint64_t) timeout_ms + 2;
   }
@@ -87,13 +81,13 @@ CURLM *errand__multi_create(errand__shard *shard, uint32_t limit) {
   curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, shard);
   curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
   curl_multi_setopt(multi, CURLMOPT_TIMERDATA, shard);
-  /* The default is four times the handles of the moment: it shrinks with
-     the load and throws connections away. */
+  /* The default is four times the present number of handles: it falls with the
+     load, and libcurl then closes connections. */
   curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS,
                     (long) (limit + limit / 8 + 1));
   curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long) CURLPIPE_MULTIPLEX);
-  /* From 8.20 the threads that resolve are the multi handle's, whose end would
-     wait for them; unknown to versions before. */
+  /* From 8.20 on the resolver threads belong to the multi handle, whose cleanup
+     waits for them. Earlier versions do not know the option. */
   (void) curl_multi_setopt(multi, MULTI_QUICK_EXIT, 1L);
   return multi;
 }
@@ -157,8 +151,8 @@ uint64_t errand__shards_timer(errand__loop *loop) {
   return earliest;
 }
 
-/* 8.10 to 8.11.0 forget to ask for a timer at times (4cded6deac); asked of all
-   versions, as it costs nothing. */
+/* libcurl 8.10 to 8.11.0 sometimes forgets to ask for a timer (4cded6deac). All
+   versions are asked, as that costs nothing. */
 void errand__shard_check_timer(errand__shard *shard, uint64_t now) {
   long timeout_ms = -1;
   if (shard->in_flight == 0 || shard->timer_at_ms != ERRAND__WHEEL_NEVER)

@@ -34,7 +34,7 @@ static bool is_for(const errand__origin *o, const errand__transfer *t) {
   return true;
 }
 
-/* More buckets; staying with fewer is slower, not wrong. */
+/* Adds buckets. Without memory for them the table is slower, but works. */
 static void grow(errand__loop *loop) {
   size_t buckets =
       loop->origin_buckets ? loop->origin_buckets * 4 : FIRST_BUCKETS;

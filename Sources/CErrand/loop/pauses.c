@@ -24,7 +24,8 @@ void errand__set_paused(errand__loop *loop, errand__transfer *t, bool paused) {
 
 void errand__credit_grant(errand__loop *loop, errand__transfer *t,
                           uint64_t bytes) {
-  /* Saturates: a caller that grants too much only loses its backpressure. */
+  /* The sum saturates: a caller that grants too much only loses backpressure.
+   */
   if (bytes > (uint64_t) (INT64_MAX / 2) || t->response.credit > INT64_MAX / 2)
     t->response.credit = INT64_MAX / 2;
   else
@@ -36,7 +37,7 @@ void errand__credit_grant(errand__loop *loop, errand__transfer *t,
 }
 
 void errand__loop_look_again(errand__loop *loop, errand__transfer *t) {
-  /* Where nothing is opened it ends, or has sent what it had to. */
+  /* Where no socket is open the transfer is ending, or has sent its request. */
   if (!t->attempt.opened)
     return;
   t->look_again = true;
@@ -46,22 +47,22 @@ void errand__loop_look_again(errand__loop *loop, errand__transfer *t) {
   }
 }
 
-/* A change of a pause is what libcurl's interface has to say "look again" of
-   one transfer. curl_multi_socket_all looks at all of them, and thereby loses
-   timers that it sets on the way: other requests then wait for ever. */
+/* Has libcurl look at one transfer again, which only a change of its pause
+   does. curl_multi_socket_all looks at all transfers, and loses timers that it
+   sets on the way: other requests then wait for ever. */
 static void look_again(errand__transfer *t) {
   CURL *easy = t->slot->easy;
   t->look_again = false;
-  /* Refused where the transfer has ended; errand__collect comes to it. */
+  /* Refused where the transfer has ended: errand__collect ends it. */
   if (curl_easy_pause(easy, t->pause.bits ^ CURLPAUSE_RECV) != CURLE_OK)
     return;
   (void) curl_easy_pause(easy, t->pause.bits);
   errand__shard_touch(t->slot->shard);
 }
 
-/* Only what the sink has stopped stays so; the sink stops the rest of a body.
-   What goes on to listen would keep the head's lines and give them all in one
-   call. */
+/* Whether only the write callback pauses this transfer (errand__hold_back).
+   Before the head has come, a transfer whose socket stays wanted for reading
+   would keep the lines of the head, and give them all in one call. */
 static bool is_left_to_the_sink(const errand__transfer *t) {
   return errand__curl_does(ERRAND__CURL_SPINS_WHILE_PAUSED) &&
          (errand__has_head(&t->response) ||
@@ -91,8 +92,8 @@ bool errand__review_run(errand__loop *loop) {
       look_again(t);
     if (t->phase < ERRAND__SENDING)
       continue;
-    /* A refusal that came before the end of the upload: libcurl has stopped
-       sending, and would wait for ever for its own pause to end. */
+    /* The server refused before the end of the upload. libcurl has stopped
+       sending, and would wait for ever for the pause of the upload to end. */
     bool refused =
         errand__has_head(&t->response) &&
         (t->response.http_status >= 300 ||
@@ -112,12 +113,12 @@ bool errand__review_run(errand__loop *loop) {
     t->pause.bits = bits;
     if (!(bits & CURLPAUSE_RECV))
       errand__slot_limit_speed(t->slot, 0);
-    /* Delivers what libcurl kept, through our callbacks, before it returns;
-       they may change paused_bits again and only append to lists. */
+    /* Passes what libcurl kept to our callbacks before it returns. They may
+       change pause.bits again, and append to lists. */
     CURLcode code = curl_easy_pause(t->slot->easy, bits);
     if (code == CURLE_BAD_FUNCTION_ARGUMENT) {
-      /* Between two connections, about to send again: on_ready of sockets.c
-         comes back to it. */
+      /* libcurl is between two connections, about to send again: on_ready of
+         sockets.c reviews the transfer. */
       t->pause.bits = 0;
       errand__shard_hold(t->slot);
       continue;

@@ -1,6 +1,6 @@
 /*
  * What the loop decides about pauses: the pauses and grants of callers, and the
- * review list, which brings libcurl's pause of each transfer in line.
+ * review list, by which libcurl's pause of each transfer is brought in line.
  * transfer/pausing.c has what stops a response inside libcurl.
  */
 #ifndef ERRAND_LOOP_PAUSES_H
@@ -16,8 +16,8 @@ void errand__set_paused(errand__loop *loop, errand__transfer *transfer,
 void errand__credit_grant(errand__loop *loop, errand__transfer *transfer,
                           uint64_t bytes);
 
-/* A socket of the transfer did not connect, and libcurl tries the next address
-   when it looks at the transfer again: it does so in this turn. */
+/* A socket of the transfer did not connect. libcurl tries the next address when
+   it looks at the transfer again: has it do so in this turn. */
 void errand__loop_look_again(errand__loop *loop, errand__transfer *transfer);
 
 /* Brings libcurl's pause in line for all transfers on the review list.

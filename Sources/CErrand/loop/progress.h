@@ -8,7 +8,7 @@
 /* The transfer is in libcurl from now on. */
 void errand__progress_started(errand__loop *loop, errand__transfer *transfer);
 
-/* Reports every transfer whose bytes moved, and arms the next tick. */
+/* Reports every transfer whose counts have grown, and arms the next tick. */
 void errand__progress_run(errand__loop *loop);
 
 /* The last report of a transfer that is about to leave libcurl.

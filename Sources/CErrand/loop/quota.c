@@ -1,6 +1,7 @@
 #include "loop/quota.h"
 
-/* Above this many requests in flight an origin gets a second loop. */
+/* Above this many requests in flight, the requests of an origin use a second
+   loop. */
 #define ORIGIN_PER_LOOP 256u
 
 uint32_t errand__quota_of_origin(const errand__shared *shared, uint64_t hash,
@@ -18,8 +19,8 @@ uint32_t errand__quota_loops(const errand__shared *shared) {
   return n < shared->loop_count ? n : shared->loop_count;
 }
 
-/* Never beyond the limit, not even for a moment: another loop would take that
-   for a full group and go to sleep with nobody left to wake it. */
+/* The count never goes above the limit, not even for a moment: another loop
+   would take the group for full and go to sleep, and no loop would wake it. */
 static bool take_place(errand__shared *shared) {
   _Atomic uint64_t *places = &shared->in_flight.value;
   uint64_t taken = atomic_load_explicit(places, memory_order_relaxed);
@@ -45,10 +46,9 @@ static bool yields(const errand__shared *shared, int rank, uint32_t index) {
 }
 
 /*
- * The bits stay until their loops have looked themselves, so that this one, if
- * it comes first, still sees who goes before it. A loop that is woken for
- * nothing lets the others know: it moves its bit or takes it away, and then
- * wakes in turn.
+ * The bits stay until their loops have tried again, so that this loop, if it
+ * tries first, still sees the better ranks. A loop that was woken and gets no
+ * place moves or clears its bit, and then wakes the next.
  */
 static void wake_best(errand__shared *shared, uint32_t index) {
   uint64_t others = 0;
@@ -65,7 +65,7 @@ static void wake_best_for_free(errand__shared *shared, uint32_t index) {
     wake_best(shared, index);
 }
 
-/* Moves the loop's bit; `rank` -1: away. */
+/* Moves the loop's bit to a rank; -1 clears it. */
 static void note(errand__loop *loop, int rank) {
   errand__shared *shared = loop->shared;
   uint64_t bit = (uint64_t) 1 << loop->index;
@@ -85,8 +85,8 @@ bool errand__quota_acquire(errand__loop *loop, int rank) {
     return true;
   note(loop, rank);
   atomic_thread_fence(memory_order_seq_cst);
-  /* A place may have been given back, or a better one may have gone, before
-     the bit could be seen. */
+  /* A place may have been given back, or a better request may have gone, before
+     other loops could see the bit. */
   if (!yields(shared, rank, loop->index))
     return take_place(shared);
   wake_best_for_free(shared, loop->index);
@@ -102,5 +102,5 @@ void errand__quota_sated(errand__loop *loop) {
 void errand__quota_release(errand__loop *loop) {
   errand__counter_sub(&loop->shared->in_flight, 1);
   atomic_thread_fence(memory_order_seq_cst);
-  wake_best(loop->shared, loop->index); /* this one is about to look anyway */
+  wake_best(loop->shared, loop->index); /* this loop tries in its turn anyway */
 }

@@ -6,9 +6,9 @@
 #include "loop/shard.h"
 #include "loop/slot_pool.h"
 
-/* A shard or realm without requests is kept as long as a connection. */
+/* A shard or realm without requests is kept as long as an idle connection. */
 #define IDLE_MS 50000
-/* Idle connections whose peer has gone are closed after this. */
+/* Idle connections whose peer has closed are closed after this time. */
 #define HUNG_UP_MS 1000
 
 static void free_realm(errand__realm *realm) {

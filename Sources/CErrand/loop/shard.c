@@ -7,7 +7,7 @@
 #include "loop/origin.h"
 #include "loop/slot_pool.h"
 
-/* Shards with room that are looked at for one with few origins. */
+/* How many shards with room are searched for one with few origins. */
 #define LOOK_AT 8
 
 static errand__shard *make_shard(errand__realm *realm, uint32_t limit) {
@@ -35,9 +35,8 @@ static errand__shard *make_shard(errand__realm *realm, uint32_t limit) {
   return shard;
 }
 
-/* How many shards a realm may have for the sake of their kept connections, so
-   that these, over all loops, are about as many as requests may be in flight.
- */
+/* How many shards a realm may have for the sake of their kept connections. Over
+   all loops these are about as many as requests may be in flight. */
 static size_t shards_for_origins(const errand__shared *shared) {
   const errand_group_init *init = &shared->init;
   size_t most =
@@ -45,8 +44,8 @@ static size_t shards_for_origins(const errand__shared *shared) {
   return most > 0 ? most : 1;
 }
 
-/* The first with room; one that is the last of fewer origins than it keeps
-   connections for, where one of a few is. */
+/* The first shard with room for another origin's connections; else the first
+   with room, unless the realm may have more shards. */
 static errand__shard *roomy_shard(const errand__realm *realm, uint32_t limit) {
   errand__shard *first = NULL;
   int looked = 0;
@@ -101,7 +100,7 @@ void errand__shard_entered(errand__shard *shard, errand__origin *origin) {
 
 void errand__shard_left(errand__shard *shard) {
   shard->in_flight--;
-  /* First: it has a connection that was just used. */
+  /* First in the list: it has a connection that was just used. */
   if (errand__list_is_empty(&shard->room_link) && !shard->retired)
     errand__list_prepend(&shard->realm->roomy, &shard->room_link);
 }
@@ -128,7 +127,8 @@ void errand__shard_connected(errand__shard *shard) {
   errand__shard_touch(shard);
 }
 
-/* The end of any transfer has libcurl look at what waits. */
+/* The end of any transfer has libcurl look at the transfers that wait to share
+   a connection: the handle `nudge` is added and removed. */
 void errand__shard_nudge(errand__shard *shard) {
   shard->undecided = false;
   if (curl_multi_add_handle(shard->multi, shard->nudge) != CURLM_OK ||
@@ -137,7 +137,7 @@ void errand__shard_nudge(errand__shard *shard) {
 }
 
 void errand__shard_discard(errand__shard *shard) {
-  /* Closes the kept connections; on_socket and on_timer still run. */
+  /* Closes the kept connections. on_socket and on_timer still run. */
   curl_easy_cleanup(shard->nudge);
   curl_multi_cleanup(shard->multi);
   errand__slots_left(shard);

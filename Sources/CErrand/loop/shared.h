@@ -27,17 +27,18 @@ typedef struct errand__shared {
 
   _Alignas(64) errand__counter queued;    /* submitters and loops */
   _Alignas(64) errand__counter in_flight; /* loops */
-  /* Bit i: loop i waits for in_flight to fall. By the rank of the best request
-     that it has waiting. */
+  /* Bit i: loop i waits for in_flight to fall. The index is the rank of its
+     best waiting request. */
   _Atomic uint64_t starved[ERRAND__PRIORITIES];
 
-  /* Bit i: loop i is to close its idle connections, as one loop of the group
-     was refused a socket. */
+  /* Bit i: loop i has to close its idle connections, as a loop of the group was
+     refused a socket. */
   _Atomic uint64_t descriptors_wanted;
 
-  _Atomic int stopping;        /* no request is accepted any more */
-  _Atomic uint64_t stop_at_ms; /* errand__now_ms: cancel what is left */
-  _Atomic uint32_t running;    /* loops whose thread has not ended */
+  _Atomic int stopping; /* no request is accepted any more */
+  _Atomic uint64_t
+      stop_at_ms; /* at this time (errand__now_ms) what is left is cancelled */
+  _Atomic uint32_t running; /* loops whose thread has not ended */
 } errand__shared;
 
 #endif

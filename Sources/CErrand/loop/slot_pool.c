@@ -5,8 +5,8 @@
 #include "transfer/body.h"
 #include "transfer/setup.h"
 
-/* How many idle slots of a list are looked at for one with the right options:
-   its list has those of other options too. */
+/* How many idle slots of a list are searched. A list has slots of several
+   options. */
 #define LOOK_AT 16
 
 static errand__list *list_for(errand__realm *realm,

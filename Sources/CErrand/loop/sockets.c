@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/open_error.h"
 #include "libcurl/curl_traits.h"
 #include "loop/admission.h"
 #include "loop/descriptors.h"
@@ -22,7 +23,7 @@ static void describe(const struct curl_sockaddr *from, errand_address *out) {
     out->port = ntohs(in.sin_port);
     memcpy(out->bytes, &in.sin_addr, 4);
   } else if (from->family == AF_INET6) {
-    /* libcurl's storage holds any sockaddr behind `addr`. */
+    /* The storage of libcurl behind `addr` has room for any sockaddr. */
     struct sockaddr_in6 in;
     memcpy(&in, (const void *) &from->addr, sizeof in);
     out->port = ntohs(in.sin6_port);
@@ -30,8 +31,8 @@ static void describe(const struct curl_sockaddr *from, errand_address *out) {
   }
 }
 
-/* libcurl found the kept connection dead after sending on it and is about to
-   send once more (Curl_retry_request). */
+/* Whether libcurl found the kept connection dead after it had sent on it, and
+   is about to send once more (Curl_retry_request). */
 static bool sends_again(const errand__transfer *t) {
   return t->attempt.connects > 0 &&
          t->response.header_bytes == t->attempt.ready_header_bytes;
@@ -41,7 +42,7 @@ static curl_socket_t on_open(void *context, curlsocktype purpose,
                              struct curl_sockaddr *address) {
   errand__slot *slot = context;
   errand__loop *loop = slot->realm->loop;
-  /* A failure to connect would seem to say that it was never sent. */
+  /* CONNECT_FAILED would say that the request was never sent. */
   if (sends_again(slot->transfer) && (slot->transfer->attempt.round_replayed ||
                                       !errand__may_replay(slot->transfer))) {
     slot->transfer->reason = ERRAND_CONNECTION_LOST;
@@ -57,14 +58,14 @@ static curl_socket_t on_open(void *context, curlsocktype purpose,
     if (slot->transfer->attempt.address_refused)
       return CURL_SOCKET_BAD;
   }
-  /* The connection it had, if any, is given up. */
+  /* The connection before, if any, is given up. */
   slot->fd = -1;
   slot->transfer->attempt.opened = true;
   errand__deadline_reconnect(&loop->agenda, slot->transfer);
-  /* libcurl before 8.19 leaves its sockets to be inherited by exec. */
+  /* libcurl before 8.19 opens sockets that exec inherits. */
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
                   address->protocol);
-  if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+  if (fd < 0 && errand__lacks_descriptors(errno))
     errand__descriptors_refused(loop, slot->transfer, errno);
   if (fd >= 0 && !errand__fd_opened(&loop->fds, fd, slot->shard)) {
     close(fd);
@@ -82,8 +83,8 @@ static int on_close(void *context, curl_socket_t fd) {
   return close(fd);
 }
 
-/* libcurl answers the challenge that has come: nothing of that response, whose
-   trailers it does not keep to itself, is of the next. */
+/* libcurl answers the challenge that has come. Nothing of that response belongs
+   to the next, not even its trailers, which libcurl passes on. */
 static void another_round(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   t->phase = ERRAND__SENDING;
@@ -99,13 +100,13 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
   (void) remote, (void) local, (void) remote_port, (void) local_port;
-  /* What kept other addresses from being tried matters no more. */
+  /* What kept other addresses from being tried does not matter any more. */
   t->reason = ERRAND_OK;
   t->attempt.address_refused = t->attempt.reconnecting = false;
-  /* libcurl takes a request back to its start where RST_STREAM asks for
-     HTTP/1.1, and where another stream's Digest misleads it (end_of_head):
-     never behind a head that was told, nor twice what is not to be sent
-     twice. */
+  /* libcurl starts a request over where RST_STREAM asks for HTTP/1.1, and where
+     the first round of another stream's Digest misleads it (end_of_head in
+     head.c). That must not happen after a HEAD record, nor to a response's
+     request that must not be sent twice. */
   bool answered = errand__has_head(&t->response) &&
                   t->response.http_status < 300 && !t->upload.left_out;
   if (t->phase == ERRAND__RECEIVING &&
@@ -115,24 +116,27 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   }
   bool again = sends_again(t);
   bool opened = t->attempt.opened;
-  /* Not before 8.2, which closes what is not connected in silence. */
+  /* Not before 8.2, where libcurl closes sockets that never connected without
+     telling. */
   if (opened && errand__curl_does(ERRAND__CURL_READS_AT_ONCE))
     errand__fd_connected(&loop->fds, slot->fd);
   if (opened && t->may_http2)
     errand__shard_connected(slot->shard);
   t->attempt.opened = false;
-  /* A kept connection: libcurl tells its socket once it waits for it, which may
-     be behind a pause; that of an earlier round is not it. */
+  /* The connection is a kept one. libcurl tells its socket when it waits for
+     it, which may be after a pause. The socket of an earlier round may be
+     another. */
   if (!opened)
     slot->fd = -1;
-  /* Once more, not more often: RFC 9110 9.2.2. Each round is a request of its
-     own. */
+  /* A request is sent again at most once (RFC 9110 9.2.2). Each round of an
+     authentication counts as a request of its own. */
   if (again && (t->attempt.round_replayed || !errand__may_replay(t))) {
     t->reason = ERRAND_CONNECTION_LOST;
     return CURL_PREREQFUNC_ABORT;
   }
-  /* Another kept connection may be as dead; errand__collect has it go to a new
-     one. Streams share: what one connection refused may go to the next. */
+  /* Another kept connection may be dead too: errand__collect gives the request
+     a new one. HTTP/2 streams share a connection, and a stream that one
+     connection refused may use the next. */
   if (again && !opened && !t->may_http2) {
     t->attempt.wants_fresh = true;
     return CURL_PREREQFUNC_ABORT;
@@ -147,7 +151,7 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   t->attempt.connects = 1;
   t->attempt.ready_header_bytes = t->response.header_bytes;
   t->sent_ms = t->activity_ms = loop->agenda.now_ms;
-  /* Digest's first round goes without the body. */
+  /* The first round of Digest goes without the body. */
   bool asking = t->username && t->response.header_bytes == 0;
   t->upload.left_out = asking && t->send >= ERRAND__SEND_CUSTOM;
   t->upload.done =
@@ -159,9 +163,9 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
     t->phase = ERRAND__SENDING;
     errand__origin_connected(loop, t);
   }
-  /* libcurl starts unpaused when it begins to connect, also to send again,
-     but keeps a pause that it takes while it connects: it is told once more,
-     after this turn's callbacks, whatever is wanted by then. */
+  /* libcurl starts unpaused when it begins to connect, also to send again, but
+     keeps a pause that was set while it connects. So it is told the pause once
+     more, after the callbacks of this turn. */
   bool asked = t->pause.bits != 0;
   t->pause.bits = asked ? ERRAND__PAUSE_UNKNOWN : 0;
   t->upload.starved = t->upload.peer_gone = false;
@@ -178,7 +182,7 @@ bool errand__sockets_attach(errand__slot *slot) {
   curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
   return curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot) == CURLE_OK &&
          curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot) == CURLE_OK &&
-         /* Copied into the connection, which outlives the slot. */
+         /* libcurl copies this into the connection, which outlives the slot. */
          curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, slot->realm->loop) ==
              CURLE_OK;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/heap.h"
+#include "base/open_error.h"
 #include "loop/descriptors.h"
 #include "loop/finish.h"
 #include "loop/origin.h"
@@ -23,7 +24,7 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   errno = 0;
   if (realm)
     shard = errand__shard_for(realm, t->origin);
-  if (realm && !shard && (errno == EMFILE || errno == ENFILE)) {
+  if (realm && !shard && errand__lacks_descriptors(errno)) {
     errand__descriptors_refused(loop, t, errno);
     return ERRAND_OUT_OF_DESCRIPTORS;
   }
@@ -53,7 +54,8 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   t->slot = slot;
   errand__shard_entered(shard, t->origin);
   realm->in_flight++;
-  shard->hung_up = false; /* libcurl prunes its dead ones as it starts */
+  shard->hung_up =
+      false; /* libcurl drops dead connections when it starts a transfer */
   shard->used_ms = realm->used_ms = loop->agenda.now_ms;
   return ERRAND_OK;
 }

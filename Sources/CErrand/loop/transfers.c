@@ -4,7 +4,7 @@
 
 #define FIRST_BUCKETS 256
 
-/* Ids of one loop are a sequence, so their low bits spread perfectly. */
+/* The ids of one loop are a sequence, so their low bits spread evenly. */
 static errand__transfer **bucket_of(const errand__loop *loop, uint64_t id) {
   return &loop->by_id[(id >> ERRAND__LOOP_BITS) & (loop->id_buckets - 1)];
 }
@@ -15,7 +15,7 @@ static void grow(errand__loop *loop) {
   errand__transfer **from = loop->by_id;
   errand__transfer **table = errand__calloc(buckets, sizeof *table);
   if (!table)
-    return; /* longer chains, if there is a table at all */
+    return; /* the chains get longer */
   loop->by_id = table;
   loop->id_buckets = buckets;
   for (size_t i = 0; i < old; i++) {

@@ -1,4 +1,4 @@
-/* Requests that wait for a host which cannot be reached. */
+/* The end of requests that wait for a host which cannot be reached. */
 #ifndef ERRAND_LOOP_UNREACHABLE_H
 #define ERRAND_LOOP_UNREACHABLE_H
 

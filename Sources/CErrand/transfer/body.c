@@ -3,6 +3,7 @@
 #include "http/decode.h"
 #include "libcurl/openssl.h"
 #include "transfer/head.h"
+#include "transfer/info.h"
 #include "transfer/pausing.h"
 #include "transfer/payload.h"
 #include "transfer/wire_limit.h"
@@ -15,9 +16,8 @@
    how much room to make. */
 static errand_status begin_body(errand__slot *slot, size_t n, size_t *room) {
   errand__transfer *t = slot->transfer;
-  curl_off_t length = -1;
   errand__response_begin_body(&t->response);
-  curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  curl_off_t length = errand__info_body_length(slot->easy);
   if (length > t->limits.body_bytes)
     return ERRAND_LIMIT_BODY_BYTES;
   if (t->response.codings.count > 0)

@@ -4,6 +4,7 @@
 
 #include "http/decode.h"
 #include "transfer/head.h"
+#include "transfer/info.h"
 #include "transfer/payload.h"
 #include "transfer/wire_limit.h"
 
@@ -11,13 +12,12 @@
    streams (48cd032623). */
 static bool is_cut(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
-  curl_off_t length = -1;
-  curl_off_t received = 0;
   if (t->response.http_major != 2 || t->send == ERRAND__SEND_HEAD)
     return false;
-  curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
-  return length > received;
+  curl_off_t length = errand__info_body_length(slot->easy);
+  return length > 0 &&
+         (uint64_t) length >
+             errand__info_count(slot->easy, CURLINFO_SIZE_DOWNLOAD_T);
 }
 
 errand_status errand__check_complete(errand__slot *slot) {

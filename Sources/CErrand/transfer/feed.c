@@ -4,6 +4,7 @@
 
 #include "transfer/deadline.h"
 #include "transfer/slot.h"
+#include "transfer/info.h"
 #include "transfer/source.h"
 
 /*
@@ -21,8 +22,7 @@ static errand_status cannot_rewind(const errand__transfer *t) {
    would have sent a whole body again. */
 static errand_status peer_gone(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
-  long connects = 0;
-  curl_easy_getinfo(slot->easy, CURLINFO_NUM_CONNECTS, &connects);
+  long connects = errand__info_long(slot->easy, CURLINFO_NUM_CONNECTS);
   return connects == 0 &&
                  t->response.header_bytes == t->attempt.ready_header_bytes
              ? cannot_rewind(t)

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "http/field.h"
 #include "libcurl/curl_traits.h"
 #include "transfer/deadline.h"
 #include "transfer/payload.h"
@@ -54,40 +55,23 @@ static void parse_status_line(errand__response *r, const char *line, size_t n) {
                                (space[3] - '0'));
 }
 
-/* Whether the field is `name` (with its colon) and lists a coding other than
-   `harmless`. */
-static bool lists_coding(const char *line, size_t n, const char *name,
-                         const char *harmless) {
-  static const char separators[] = " \t\r\n,";
-  size_t at = strlen(name);
-  if (n <= at || strncasecmp(line, name, at) != 0)
-    return false;
-  while (at < n) {
-    size_t length = 0;
-    while (at + length < n && !strchr(separators, line[at + length]))
-      length++;
-    if (length > 0 && (length != strlen(harmless) ||
-                       strncasecmp(line + at, harmless, length) != 0))
+/* Whether the list has an item other than `harmless`. */
+static bool lists_other(const char *value, size_t n, const char *harmless) {
+  const char *item;
+  size_t length;
+  size_t at = 0;
+  while ((length = errand__next_item(value, n, &at, &item)) > 0)
+    if (length != strlen(harmless) || strncasecmp(item, harmless, length) != 0)
       return true;
-    at += length + 1;
-  }
   return false;
-}
-
-static void note_codings(errand__response *r, const char *line, size_t n) {
-  static const char name[] = "content-encoding:";
-  size_t at = sizeof name - 1;
-  if (n > at && strncasecmp(line, name, at) == 0)
-    errand__codings_add(&r->codings, line + at, n - at);
 }
 
 /* Two lengths that differ are an attack or a broken proxy: which of them is
    true decides where the next response begins (RFC 9112 6.3). */
 static bool same_length(errand__response *r, const char *line, size_t n) {
-  static const char name[] = "content-length:";
-  size_t at = sizeof name - 1;
+  size_t at = errand__field_value(line, n, "content-length:");
   int64_t value = 0;
-  if (n <= at || strncasecmp(line, name, at) != 0)
+  if (at == 0)
     return true;
   while (at < n && (line[at] == ' ' || line[at] == '\t'))
     at++;
@@ -220,13 +204,16 @@ static errand_status take_trailer(errand__slot *slot) {
 static errand_status check_field(errand__slot *slot, const char *line,
                                  size_t n) {
   errand__response *r = &slot->transfer->response;
+  size_t at;
   if (!same_length(r, line, n))
     return ERRAND_MALFORMED_RESPONSE;
-  if (slot->options->accept_encoding[0])
-    note_codings(r, line, n);
+  if (slot->options->accept_encoding[0] &&
+      (at = errand__field_value(line, n, "content-encoding:")) > 0)
+    errand__codings_add(&r->codings, line + at, n - at);
+  at = errand__field_value(line, n, "transfer-encoding:");
   /* libcurl would undo these unasked, past the limits of the core. */
-  return lists_coding(line, n, "transfer-encoding:", "chunked") &&
-                 lists_coding(line, n, "transfer-encoding:", "identity")
+  return at > 0 && lists_other(line + at, n - at, "chunked") &&
+                 lists_other(line + at, n - at, "identity")
              ? ERRAND_DECODING_FAILED
              : ERRAND_OK;
 }

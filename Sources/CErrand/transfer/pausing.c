@@ -3,6 +3,7 @@
 #include <uv.h>
 
 #include "libcurl/curl_traits.h"
+#include "transfer/info.h"
 
 void errand__slot_limit_speed(errand__slot *slot, curl_off_t speed) {
   if (slot->recv_speed == speed)
@@ -48,13 +49,13 @@ static void slow_down(errand__slot *slot, size_t n) {
 static bool has_more_to_send(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   int64_t length = errand__transfer_upload_length(t);
-  curl_off_t sent = 0;
   if (errand__is_websocket(t))
     return true;
   if (t->send < ERRAND__SEND_MEMORY || t->upload.done)
     return false;
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
-  return length == ERRAND_LENGTH_UNKNOWN || sent < length;
+  return length == ERRAND_LENGTH_UNKNOWN ||
+         errand__info_count(slot->easy, CURLINFO_SIZE_UPLOAD_T) <
+             (uint64_t) length;
 }
 
 size_t errand__hold_back(errand__slot *slot, size_t n) {

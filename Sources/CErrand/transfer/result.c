@@ -4,7 +4,7 @@
 
 #include "base/heap.h"
 #include "libcurl/curl_traits.h"
-#include "libcurl/process.h"
+#include "transfer/info.h"
 
 /*
  * What a TLS alert of the peer means, told by OpenSSL's words ("... tlsv13
@@ -26,9 +26,7 @@ static errand_status alert_status(const errand__slot *slot) {
 #define INFO_USED_PROXY ((CURLINFO) (CURLINFO_LONG + 66))
 
 static bool used_proxy(const errand__slot *slot) {
-  long used = 0;
-  return curl_easy_getinfo(slot->easy, INFO_USED_PROXY, &used) == CURLE_OK &&
-         used != 0;
+  return errand__info_long(slot->easy, INFO_USED_PROXY) != 0;
 }
 
 /* A proxy's refusal of CONNECT is CURLE_COULDNT_CONNECT since 8.20, and was
@@ -50,9 +48,7 @@ static errand_status connect_status(const errand__slot *slot) {
 static errand_status receive_status(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   if (errand__is_connecting(t)) {
-    long connect_code = 0;
-    curl_easy_getinfo(slot->easy, CURLINFO_HTTP_CONNECTCODE, &connect_code);
-    if (connect_code != 0 ||
+    if (errand__info_long(slot->easy, CURLINFO_HTTP_CONNECTCODE) != 0 ||
         errand__options_proxy(slot->options, t->url_parts.secure)[0])
       return ERRAND_PROXY_FAILED;
     return ERRAND_CONNECT_FAILED;
@@ -75,10 +71,10 @@ static bool lacks_ipv6_by_proxy(const errand__slot *slot) {
 
 /* For "socks5://" the host behind the proxy is looked up on this side. */
 static errand_status proxy_status(const errand__slot *slot) {
-  long error = CURLPX_OK;
-  curl_easy_getinfo(slot->easy, CURLINFO_PROXY_ERROR, &error);
-  return error == CURLPX_RESOLVE_HOST ? ERRAND_RESOLVE_FAILED
-                                      : ERRAND_PROXY_FAILED;
+  return errand__info_long(slot->easy, CURLINFO_PROXY_ERROR) ==
+                 CURLPX_RESOLVE_HOST
+             ? ERRAND_RESOLVE_FAILED
+             : ERRAND_PROXY_FAILED;
 }
 
 errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
@@ -219,41 +215,31 @@ void errand__addresses(CURL *easy, char *out) {
   *out = '\0';
 }
 
-static uint64_t time_of(CURL *easy, CURLINFO info) {
-  curl_off_t value = 0;
-  curl_easy_getinfo(easy, info, &value);
-  return value > 0 ? (uint64_t) value : 0;
-}
-
 void errand__record_fill(const errand__slot *slot, CURLcode code,
                          errand_record *record) {
   const errand__transfer *t = slot->transfer;
   CURL *easy = slot->easy;
-  long number = 0;
   record->curl_code = code;
-  if (code != CURLE_OK) {
-    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
-    record->os_error = (int32_t) number;
-  }
+  if (code != CURLE_OK)
+    record->os_error = (int32_t) errand__info_long(easy, CURLINFO_OS_ERRNO);
   record->http_status =
       errand__has_head(&t->response) ? t->response.http_status : 0;
   record->http_major = t->response.http_major;
   record->http_minor = t->response.http_minor;
-  long connects = 0;
-  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
+  long connects = errand__info_long(easy, CURLINFO_NUM_CONNECTS);
   if (t->phase >= ERRAND__SENDING && connects == 0)
     record->flags |= ERRAND_RECORD_REUSED;
   if (t->attempt.replayed)
     record->flags |= ERRAND_RECORD_REPLAYED;
-  record->bytes_received = time_of(easy, CURLINFO_SIZE_DOWNLOAD_T);
+  record->bytes_received = errand__info_count(easy, CURLINFO_SIZE_DOWNLOAD_T);
   if (t->response.codings.count > 0 && record->bytes_received > 0)
     record->flags |= ERRAND_RECORD_DECODED;
-  record->bytes_sent = time_of(easy, CURLINFO_SIZE_UPLOAD_T);
+  record->bytes_sent = errand__info_count(easy, CURLINFO_SIZE_UPLOAD_T);
   errand_timings *timings = &record->timings;
-  timings->resolved = time_of(easy, CURLINFO_NAMELOOKUP_TIME_T);
-  timings->connected = time_of(easy, CURLINFO_CONNECT_TIME_T);
-  timings->secured = time_of(easy, CURLINFO_APPCONNECT_TIME_T);
-  timings->sent = time_of(easy, CURLINFO_PRETRANSFER_TIME_T);
-  timings->first_byte = time_of(easy, CURLINFO_STARTTRANSFER_TIME_T);
-  timings->total = time_of(easy, CURLINFO_TOTAL_TIME_T);
+  timings->resolved = errand__info_count(easy, CURLINFO_NAMELOOKUP_TIME_T);
+  timings->connected = errand__info_count(easy, CURLINFO_CONNECT_TIME_T);
+  timings->secured = errand__info_count(easy, CURLINFO_APPCONNECT_TIME_T);
+  timings->sent = errand__info_count(easy, CURLINFO_PRETRANSFER_TIME_T);
+  timings->first_byte = errand__info_count(easy, CURLINFO_STARTTRANSFER_TIME_T);
+  timings->total = errand__info_count(easy, CURLINFO_TOTAL_TIME_T);
 }

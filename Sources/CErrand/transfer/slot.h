@@ -65,4 +65,12 @@ typedef struct errand__slot {
   char error[CURL_ERROR_SIZE];
 } errand__slot;
 
+/* The slot of an easy handle. Returns: NULL for a handle of libcurl's own,
+   which has no CURLINFO_PRIVATE. */
+static inline errand__slot *errand__slot_of(CURL *easy) {
+  errand__slot *slot = NULL;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **) &slot);
+  return slot;
+}
+
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "libcurl/curl_traits.h"
 #include "libcurl/process.h"
@@ -15,11 +16,6 @@
    adding its own, and the options' Accept-Encoding. */
 #define EXTRA_HEADERS 4
 
-static bool method_is(errand_bytes method, const char *name) {
-  return method.length == strlen(name) &&
-         memcmp(method.data, name, method.length) == 0;
-}
-
 /* RFC 9110 9.2.2. */
 static bool is_idempotent(errand_bytes method) {
   static const char *const names[] = {"GET",    "HEAD",    "PUT",
@@ -27,7 +23,7 @@ static bool is_idempotent(errand_bytes method) {
   if (method.length == 0)
     return true;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (method_is(method, names[i]))
+    if (errand__bytes_are(method, names[i]))
       return true;
   return false;
 }
@@ -35,8 +31,8 @@ static bool is_idempotent(errand_bytes method) {
 /* Methods whose requests carry content by nature say Content-Length: 0
    (RFC 9110 8.6). */
 static bool expects_content(errand_bytes method) {
-  return method_is(method, "POST") || method_is(method, "PUT") ||
-         method_is(method, "PATCH");
+  return errand__bytes_are(method, "POST") ||
+         errand__bytes_are(method, "PUT") || errand__bytes_are(method, "PATCH");
 }
 
 static errand__send choose_send(const errand_request *r) {
@@ -50,9 +46,9 @@ static errand__send choose_send(const errand_request *r) {
   case ERRAND_BODY_NONE:
     break;
   }
-  if (r->method.length == 0 || method_is(r->method, "GET"))
+  if (r->method.length == 0 || errand__bytes_are(r->method, "GET"))
     return ERRAND__SEND_GET;
-  if (method_is(r->method, "HEAD"))
+  if (errand__bytes_are(r->method, "HEAD"))
     return ERRAND__SEND_HEAD;
   return expects_content(r->method) ? ERRAND__SEND_MEMORY : ERRAND__SEND_CUSTOM;
 }

@@ -46,12 +46,22 @@ typedef struct errand__timeouts {
   int64_t total;
 } errand__timeouts;
 
+/* Of any limit: far above what any server takes, so that sums do not overflow.
+ */
+#define ERRAND__LIMIT_MAX ((int64_t) 1 << 50)
+
 typedef struct errand__limits {
   int64_t header_bytes;
   int64_t header_count;
   int64_t body_bytes;
   int64_t decoded_bytes;
 } errand__limits;
+
+/* A limit of 0 means the default. */
+static inline void errand__limit_default(int64_t *limit, int64_t otherwise) {
+  if (*limit == 0)
+    *limit = otherwise;
+}
 
 /* The body of the request. */
 typedef struct errand__upload {

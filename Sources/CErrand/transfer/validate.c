@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "libcurl/process.h"
+#include "transfer/transfer.h"
 
-/* Far above what any server takes; keeps sums from overflowing. */
-#define LIMIT_MAX ((int64_t) 1 << 50)
 #define METHOD_LENGTH_MAX 64
 #define CREDENTIAL_MAX 65536
 
@@ -19,10 +19,10 @@ static bool limits_ok(const errand_request *r) {
     if (timeouts[i] < 0 || timeouts[i] > ERRAND_TIMEOUT_MAX)
       return false;
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-    if (limits[i] < 0 || limits[i] > LIMIT_MAX)
+    if (limits[i] < 0 || limits[i] > ERRAND__LIMIT_MAX)
       return false;
-  return r->response_credit <= (uint64_t) LIMIT_MAX &&
-         r->upload_credit <= (uint64_t) LIMIT_MAX;
+  return r->response_credit <= (uint64_t) ERRAND__LIMIT_MAX &&
+         r->upload_credit <= (uint64_t) ERRAND__LIMIT_MAX;
 }
 
 static errand_status check_body(const errand_request *r) {
@@ -51,8 +51,9 @@ static errand_status check_body(const errand_request *r) {
   default:
     return ERRAND_INVALID_BODY;
   }
-  if (r->body_length < ERRAND_LENGTH_UNKNOWN || r->body_length > LIMIT_MAX ||
-      r->body_offset > (uint64_t) LIMIT_MAX)
+  if (r->body_length < ERRAND_LENGTH_UNKNOWN ||
+      r->body_length > ERRAND__LIMIT_MAX ||
+      r->body_offset > (uint64_t) ERRAND__LIMIT_MAX)
     return ERRAND_INVALID_BODY;
   return ERRAND_OK;
 }
@@ -93,8 +94,7 @@ static errand_status check_websocket(const errand_request *r,
     return ERRAND_UNSUPPORTED_SCHEME;
   if (!errand__curl_has_websocket())
     return ERRAND_UNSUPPORTED_FEATURE;
-  if (r->method.length > 0 &&
-      (r->method.length != 3 || memcmp(r->method.data, "GET", 3) != 0))
+  if (r->method.length > 0 && !errand__bytes_are(r->method, "GET"))
     return ERRAND_INVALID_METHOD;
   if (r->body_kind != ERRAND_BODY_STREAM ||
       r->body_length != ERRAND_LENGTH_UNKNOWN)
@@ -114,7 +114,7 @@ errand_status errand__request_check(const errand_request *r, char *host,
        !errand__is_token(r->method.data, r->method.length)))
     return ERRAND_INVALID_METHOD;
   /* CONNECT has no URL of this form (RFC 9110 9.3.6). */
-  if (r->method.length == 7 && memcmp(r->method.data, "CONNECT", 7) == 0)
+  if (errand__bytes_are(r->method, "CONNECT"))
     return ERRAND_INVALID_METHOD;
   status = errand__headers_check(r->headers, headers);
   if (status != ERRAND_OK)
@@ -136,8 +136,8 @@ errand_status errand__request_check(const errand_request *r, char *host,
   /* TRACE must not have a body (RFC 9110 9.3.8); one of HEAD means nothing
      and libcurl cannot send it. */
   if (r->body_kind != ERRAND_BODY_NONE &&
-      ((r->method.length == 5 && memcmp(r->method.data, "TRACE", 5) == 0) ||
-       (r->method.length == 4 && memcmp(r->method.data, "HEAD", 4) == 0)))
+      (errand__bytes_are(r->method, "TRACE") ||
+       errand__bytes_are(r->method, "HEAD")))
     return ERRAND_INVALID_BODY;
   /* A length said twice must be said alike; the core writes the field. */
   if (headers->content_length) {

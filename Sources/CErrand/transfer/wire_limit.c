@@ -1,6 +1,7 @@
 #include "transfer/wire_limit.h"
 
 #include "libcurl/curl_traits.h"
+#include "transfer/info.h"
 #include "transfer/tcp_read.h"
 
 void errand__wire_begin(errand__slot *slot) {
@@ -10,10 +11,8 @@ void errand__wire_begin(errand__slot *slot) {
 
 bool errand__wire_limit_passed(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
-  curl_off_t wire = 0;
   if (t->response.codings.count == 0 && !errand__is_held(&t->response))
     return t->response.body_bytes > t->limits.body_bytes;
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
   /* An ignored body of chunks by what the socket gave: their sizes count, too,
      and TLS. */
   if (errand__is_held(&t->response) && t->response.content_length < 0 &&
@@ -24,5 +23,6 @@ bool errand__wire_limit_passed(const errand__slot *slot) {
         now - slot->read_with_head > (uint64_t) t->limits.body_bytes)
       return true;
   }
-  return wire > t->limits.body_bytes;
+  return errand__info_count(slot->easy, CURLINFO_SIZE_DOWNLOAD_T) >
+         (uint64_t) t->limits.body_bytes;
 }
