@@ -7,9 +7,8 @@
 struct errand_group {
   errand__shared shared;                      /* with its loops */
   _Alignas(64) errand__counter next_sequence; /* submitters */
-  errand__counter
-      refused;          /* ids given to requests that a closed loop refused */
-  errand__loop loops[]; /* shared.loop_count of them */
+  errand__counter refused; /* ids whose requests a loop refused */
+  errand__loop loops[];    /* shared.loop_count of them */
 };
 
 #endif

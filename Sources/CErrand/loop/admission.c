@@ -133,9 +133,7 @@ bool errand__admission_run(errand__loop *loop) {
     o->connecting++;
     o->used_ms = loop->agenda.now_ms;
     t->attempt.counted_connecting = true;
-    refresh(
-        loop,
-        o); /* puts the origin last in its list, so that origins take turns */
+    refresh(loop, o); /* the origin is last in its list: origins take turns */
     errand__transfer_start(loop, t);
     any = true;
     if (++started % ERRAND__TOGETHER == 0)

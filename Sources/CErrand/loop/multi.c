@@ -27,8 +27,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context,
   if (slot)
     slot->fd = fd;
   if (!errand__fd_watch(fds, fd, (unsigned) what, shard))
-    shard->broken =
-        true; /* returning -1 would end every transfer without a message */
+    shard->broken = true; /* -1 would end every transfer without a message */
   if (slot)
     errand__shard_hold(slot);
   else if (errand__curl_does(ERRAND__CURL_WATCHES_ITS_WAKE_UP))

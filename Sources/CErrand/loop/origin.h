@@ -33,10 +33,9 @@ typedef struct errand__origin {
   errand__list unreachable_link; /* the loop's list, once all have failed */
   errand_status failure;         /* OK: none has failed */
   int64_t failure_patience; /* milliseconds that the failed one gave the host */
-  struct errand__shard
-      *shard; /* where a request last started; NULL: that is gone */
-  errand__list shard_link; /* that shard's list */
-  errand__root *root;      /* of its plain URLs; NULL: not made yet */
+  struct errand__shard *shard; /* of its last request; NULL: that is gone */
+  errand__list shard_link;     /* that shard's list */
+  errand__root *root;          /* of its plain URLs; NULL: not made yet */
   uint16_t port;
   bool secure;
   bool gated; /* its host is a name that has to be resolved */

@@ -13,8 +13,7 @@ struct errand__origin;
 typedef struct errand__shard {
   errand__list link;
   errand__list room_link;
-  errand__list
-      origins; /* origins that last started here: errand__origin.shard_link */
+  errand__list origins; /* that last started here: their shard_link */
   uint32_t origin_count;
   errand__list dirty_link;
   errand__list kicked_link;

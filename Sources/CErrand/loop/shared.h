@@ -35,10 +35,9 @@ typedef struct errand__shared {
      refused a socket. */
   _Atomic uint64_t descriptors_wanted;
 
-  _Atomic int stopping; /* no request is accepted any more */
-  _Atomic uint64_t
-      stop_at_ms; /* at this time (errand__now_ms) what is left is cancelled */
-  _Atomic uint32_t running; /* loops whose thread has not ended */
+  _Atomic int stopping;        /* no request is accepted any more */
+  _Atomic uint64_t stop_at_ms; /* when what is left is cancelled */
+  _Atomic uint32_t running;    /* loops whose thread has not ended */
 } errand__shared;
 
 #endif

@@ -54,8 +54,7 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   t->slot = slot;
   errand__shard_entered(shard, t->origin);
   realm->in_flight++;
-  shard->hung_up =
-      false; /* libcurl drops dead connections when it starts a transfer */
+  shard->hung_up = false; /* libcurl drops dead connections at a start */
   shard->used_ms = realm->used_ms = loop->agenda.now_ms;
   return ERRAND_OK;
 }

@@ -1,7 +1,9 @@
 /*
- * What the transfers of a loop leave for the rest of the loop's turn. libcurl's
- * callbacks must not call libcurl, so they arm deadlines, put transfers on
- * lists and write records here, and the loop acts on these afterwards.
+ * What the transfers of a loop leave for the rest of the loop's turn.
+ *
+ * libcurl's callbacks run while libcurl does, so they only arm deadlines, put
+ * transfers on lists and write records here. The loop acts on these afterwards.
+ *
  * Thread: the loop's, throughout.
  */
 #ifndef ERRAND_TRANSFER_AGENDA_H
@@ -15,18 +17,18 @@
 struct errand__slot;
 
 typedef struct errand__agenda {
-  uint64_t now_ms;     /* when the round began; the clock of uv_now */
+  uint64_t now_ms;     /* when the present round began; the clock of uv_now */
   errand__list review; /* transfers whose pause may have to change */
   errand__list flush;  /* transfers with a chunk or credit to report */
   errand__records records;
-  /* The loop's errand__shard_hold: the slot's pause has changed. */
+  /* errand__shard_hold of the loop; called when the pause of a slot changes */
   void (*hold)(struct errand__slot *slot);
   errand__wheel wheel;
 } errand__agenda;
 
-/* Has the loop look at the transfer's pause before its turn ends. Before a
-   transfer has a connection libcurl refuses to pause it, or forgets that it
-   did: on_ready of sockets.c reviews such a transfer. */
+/* Has the loop look at the transfer's pause before its turn ends. Nothing is
+   done before the transfer has a connection: libcurl would refuse the pause, or
+   forget it. on_ready of sockets.c reviews the transfer then. */
 static inline void errand__agenda_review(errand__agenda *agenda,
                                          errand__transfer *transfer) {
   if (transfer->in_review || transfer->phase < ERRAND__SENDING ||

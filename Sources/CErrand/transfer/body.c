@@ -8,12 +8,12 @@
 #include "transfer/payload.h"
 #include "transfer/wire_limit.h"
 
-/* Reserved at once for a body that says its length. More is reserved only as
-   bytes come, since the length may be a lie. */
+/* How much is reserved at once for a body that says its length, which may be a
+   lie. More is reserved as bytes come. */
 #define RESERVE_MAX 8388608
 
-/* The first byte of the body: refuses what is known to be too long, and says
-   how much room to make. */
+/* The first byte of the body: refuses a body that is known to be too long, and
+   sets *room to the room that the body needs. */
 static errand_status begin_body(errand__slot *slot, size_t n, size_t *room) {
   errand__transfer *t = slot->transfer;
   errand__response_begin_body(&t->response);
@@ -33,7 +33,7 @@ static size_t pause_body(errand__slot *slot, size_t n) {
   return errand__hold_back(slot, n);
 }
 
-/* Has a payload with room for the body. */
+/* Makes sure that there is a payload with room for the body. */
 static bool open_payload(errand__slot *slot, size_t room) {
   errand__transfer *t = slot->transfer;
   if (t->response.payload)
@@ -48,15 +48,15 @@ static bool discards(const errand__transfer *t) {
   return (t->flags & ERRAND_REQUEST_DISCARD_BODY) && !errand__is_streamed(t);
 }
 
-/* Bytes of the body that are about to be in the payload. */
+/* Counts bytes of the body that are about to go into the payload. */
 static void count_body(errand__slot *slot, size_t n) {
   errand__transfer *t = slot->transfer;
   t->response.body_bytes += (int64_t) n;
   if (!errand__is_streamed(t))
     return;
   t->response.credit -= (int64_t) n;
-  /* A decoder goes on without credit until it has a byte for which there is
-     none: what ends its body may decode to nothing. */
+  /* A decoder goes on without credit until it has a byte that needs credit: the
+     bytes that end a body may decode to nothing. */
   if (t->response.credit <= 0 && !slot->decoder) {
     t->pause.out_of_credit = true;
     errand__agenda_review(slot->agenda, t);
@@ -64,7 +64,7 @@ static void count_body(errand__slot *slot, size_t n) {
   errand__agenda_flush(slot->agenda, t);
 }
 
-/* How many decoded bytes may come now. */
+/* How many decoded bytes the limit and the credit allow now. */
 static int64_t decoded_allowance(const errand__transfer *t) {
   int64_t left = t->limits.decoded_bytes - t->response.body_bytes;
   return errand__is_streamed(t) && t->response.credit < left
@@ -75,8 +75,8 @@ static int64_t decoded_allowance(const errand__transfer *t) {
 #define DECODED_ROOM_MIN 512u
 #define DECODED_ROOM_MAX 65536u
 
-/* Decodes into the payload, no more than is allowed. *filled: there may be more
-   to come from this input. */
+/* Decodes into the payload, `allowed` bytes at most. Sets *filled where this
+   input may give more bytes. */
 static errand_status decode_some(errand__slot *slot, errand__input *input,
                                  int64_t allowed, bool *filled) {
   errand__transfer *t = slot->transfer;
@@ -100,7 +100,7 @@ static errand_status decode_some(errand__slot *slot, errand__input *input,
   if (n > 0) {
     count_body(slot, n);
   } else if (errand__is_streamed(t) && t->response.payload->body_length == 0) {
-    errand_payload_free(t->response.payload); /* no chunk of nothing */
+    errand_payload_free(t->response.payload); /* no empty chunk */
     t->response.payload = NULL;
   }
   *filled = room.left == 0;
@@ -109,9 +109,9 @@ static errand_status decode_some(errand__slot *slot, errand__input *input,
 
 /*
  * Decodes a chunk into the payload. A streamed body stops where its credit is
- * used up: libcurl keeps the chunk, and gives it again from its first byte when
- * there is credit, perhaps cut or joined anew; `decoded_ahead` says how much of
- * it the decoder has.
+ * used up. libcurl then keeps the whole chunk, and gives it again when there is
+ * credit, perhaps divided in another way. `decoded_ahead` says how many of its
+ * bytes the decoder has taken.
  */
 static size_t decode_body(errand__slot *slot, const char *bytes, size_t n) {
   errand__transfer *t = slot->transfer;
@@ -153,8 +153,9 @@ static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
   if (n == 0 || t->dropped)
     return 0;
   if (!errand__has_head(&t->response)) {
-    /* A line of the head, which CURLOPT_HEADER has libcurl show here before it
-       stores it (ERRAND__CURL_KEEPS_FREED_FIELDS); or a body without a head. */
+    /* CURLOPT_HEADER has libcurl show each line of the head here before it
+       stores the line (ERRAND__CURL_KEEPS_FREED_FIELDS). Anything else is a
+       body without a head. */
     bool good =
         slot->shows_head && !errand__continues_nothing(&t->response, bytes);
     return good ? n : errand__give_up(t, ERRAND_MALFORMED_RESPONSE);
@@ -187,10 +188,11 @@ static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
 }
 
 /*
- * libcurl reads no more of a TLS record than a body of known length needs. What
- * the server has put behind the body stays in OpenSSL, where it would seem to
- * answer the next request. It is known here alone: at the end of the transfer
- * the connection is nobody's. HTTP/2 has frames of other streams there.
+ * Whether the server put bytes behind the body into the same TLS record.
+ * libcurl reads no more of a record than a body of known length needs, so such
+ * bytes stay in OpenSSL, and would seem to answer the next request. This is the
+ * last moment to find them, as the connection has no transfer afterwards. With
+ * HTTP/2 they are frames of other streams.
  */
 static void look_behind_body(errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
@@ -208,7 +210,7 @@ size_t errand__on_body(char *bytes, size_t size, size_t count, void *context) {
   size_t n = size * count;
   size_t taken = take_body(slot, bytes, n);
   if (taken == n && errand__has_head(&slot->transfer->response)) {
-    /* Not CURLINFO_SIZE_DOWNLOAD_T: since 8.7 libcurl counts these bytes after
+    /* Not CURLINFO_SIZE_DOWNLOAD_T: since 8.7 libcurl adds these bytes after
        this callback. */
     slot->transfer->response.body_taken += (int64_t) n;
     look_behind_body(slot);

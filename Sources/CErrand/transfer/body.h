@@ -9,7 +9,8 @@
 /* A CURLOPT_WRITEFUNCTION; the context is the errand__slot. */
 size_t errand__on_body(char *bytes, size_t size, size_t count, void *context);
 
-/* Frees the decoder of the body, and forgets why it could not decode. */
+/* Frees the decoder of the body, and clears the reason of a failure to decode.
+ */
 void errand__slot_drop_decoder(errand__slot *slot);
 
 #endif

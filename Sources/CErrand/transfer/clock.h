@@ -1,4 +1,4 @@
-/* The clock that all deadlines count by. */
+/* The clock of all deadlines. */
 #ifndef ERRAND_TRANSFER_CLOCK_H
 #define ERRAND_TRANSFER_CLOCK_H
 

@@ -8,8 +8,8 @@
 #include "transfer/payload.h"
 #include "transfer/wire_limit.h"
 
-/* libcurl before 8.0 takes a lost HTTP/2 connection for the end of some of its
-   streams (48cd032623). */
+/* Whether the body is cut. libcurl before 8.0 takes a lost HTTP/2 connection
+   for the end of some of its streams (48cd032623). */
 static bool is_cut(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   if (t->response.http_major != 2 || t->send == ERRAND__SEND_HEAD)
@@ -33,19 +33,18 @@ errand_status errand__check_complete(errand__slot *slot) {
   return ERRAND_DECODING_FAILED;
 }
 
-/* What there is to say of a failure; NULL: nothing. */
+/* The text for a failure; NULL: there is none. */
 static const char *words_of(const errand__slot *slot,
                             const errand_record *record) {
   if (record->status == ERRAND_DECODING_FAILED && slot->words)
     return slot->words;
-  /* Where the core gave up itself, libcurl's words are about a callback. */
+  /* Where the core gave up, libcurl's text is about a callback that failed. */
   bool ours = slot->transfer->reason != ERRAND_OK &&
               record->status != ERRAND_OUT_OF_DESCRIPTORS;
   return record->curl_code != CURLE_OK && !ours && slot->error[0] ? slot->error
                                                                   : NULL;
 }
 
-/* A failure's text, a body's trailers, and a head nobody streamed. */
 void errand__complete_payload(errand__slot *slot, bool failed,
                               errand_record *record) {
   errand__transfer *t = slot->transfer;

@@ -15,7 +15,7 @@ static errand_status consider(uint64_t since, int64_t timeout, uint64_t now,
   return so_far;
 }
 
-/* Bytes that are only seen by looking are seen this often per timeout. */
+/* Bytes that no callback sees are looked for this often in each timeout. */
 #define LOOKS 8
 #define LOOK_MIN_MS 10
 
@@ -44,7 +44,7 @@ void errand__deadline_look(errand__transfer *t, uint64_t now) {
   t->seen_downloaded = downloaded;
 }
 
-/* The next look at a transfer whose bytes move unseen. */
+/* Moves *next to the next look at a transfer whose bytes no callback sees. */
 static void look_sooner(const errand__transfer *t, uint64_t now,
                         uint64_t *next) {
   int64_t shortest = t->timeouts.idle;
@@ -63,7 +63,8 @@ errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
                                      uint64_t *next) {
   errand_status status = ERRAND_OK;
   *next = ERRAND__WHEEL_NEVER;
-  /* Nothing moves while the caller holds it, so silence is no fault. */
+  /* While the caller holds the transfer no byte moves, so silence is no fault.
+   */
   bool held = t->pause.asked || t->pause.out_of_credit;
   errand__phase phase = t->attempt.reconnecting ? ERRAND__CONNECTING : t->phase;
   switch (phase) {
@@ -102,7 +103,7 @@ errand_status errand__deadline_check(const errand__transfer *t, uint64_t now,
 
 void errand__deadline_set(errand__agenda *agenda, errand__transfer *t) {
   uint64_t next;
-  /* Overdue already: the wheel fires it in this turn, outside libcurl. */
+  /* Overdue already: the wheel fires the node in this turn, outside libcurl. */
   if (errand__deadline_check(t, agenda->now_ms, &next) != ERRAND_OK)
     next = agenda->now_ms;
   if (next == ERRAND__WHEEL_NEVER)

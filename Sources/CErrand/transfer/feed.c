@@ -8,9 +8,9 @@
 #include "transfer/source.h"
 
 /*
- * What becomes of a body that would have to go again and that the engine no
- * longer has: the caller may send it again where libcurl would have (or where
- * the server has answered, and asked for it), and not otherwise.
+ * The status where a body has to be sent again and the core no longer has it.
+ * The caller may send the request again where libcurl would have, or where the
+ * server has answered and asked for it; not otherwise.
  */
 static errand_status cannot_rewind(const errand__transfer *t) {
   bool answered = t->response.header_bytes > t->attempt.ready_header_bytes;
@@ -18,8 +18,8 @@ static errand_status cannot_rewind(const errand__transfer *t) {
                                            : ERRAND_CONNECTION_LOST;
 }
 
-/* The server closed while the source had nothing. On a kept connection libcurl
-   would have sent a whole body again. */
+/* The status where the server closed while the source had nothing. On a kept
+   connection libcurl would have sent a body from memory again. */
 static errand_status peer_gone(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   long connects = errand__info_long(slot->easy, CURLINFO_NUM_CONNECTS);
@@ -34,7 +34,8 @@ size_t errand__on_read(char *bytes, size_t size, size_t count, void *context) {
   errand__transfer *t = slot->transfer;
   errand__agenda *agenda = slot->agenda;
   size_t n = errand__source_read(t->upload.source, bytes, size * count);
-  /* Nobody reads on: without its end the transfer would wait for the source. */
+  /* The server reads no more. The transfer would wait for the source until the
+     source ends. */
   if (n == ERRAND__SOURCE_STARVED && errand__is_websocket(t) &&
       errand__has_head(&t->response) &&
       (t->upload.peer_gone || t->response.http_status != 101))

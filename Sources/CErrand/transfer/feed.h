@@ -1,4 +1,4 @@
-/* What libcurl sends of a body that comes from a source. */
+/* The body of a request that comes from a source. */
 #ifndef ERRAND_TRANSFER_FEED_H
 #define ERRAND_TRANSFER_FEED_H
 

@@ -40,7 +40,7 @@ bool errand__payload_begin(errand__slot *slot, size_t room) {
   return t->response.payload != NULL;
 }
 
-/* "HTTP/1.1 200 OK" or "HTTP/2 200". */
+/* Reads "HTTP/1.1 200 OK" or "HTTP/2 200". */
 static void parse_status_line(errand__response *r, const char *line, size_t n) {
   r->http_major = n > 5 ? (uint8_t) (line[5] - '0') : 0;
   r->http_minor = n > 7 && line[6] == '.' ? (uint8_t) (line[7] - '0') : 0;
@@ -93,7 +93,8 @@ static bool tells_head(const errand__transfer *t) {
 static bool report_head(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   errand__records *records = &slot->agenda->records;
-  /* Where trailers came while it was held, the scratch has these by now. */
+  /* Where trailers came while the head was held, they are in the scratch by now
+     and the head is in a payload. */
   errand_bytes head =
       t->response.payload
           ? errand_payload_head(t->response.payload)
@@ -114,7 +115,7 @@ static bool report_head(errand__slot *slot) {
   t->response.told = true;
   record->payload = payload;
   if (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) {
-    /* A buffered response needs it again. */
+    /* A buffered response keeps the head for its completion. */
     if (!t->response.payload)
       slot->scratch.length = 0;
     errand_payload_free(t->response.payload);
@@ -128,8 +129,8 @@ bool errand__head_release(errand__slot *slot) {
   return tells_head(slot->transfer) ? report_head(slot) : true;
 }
 
-/* Behind a 101 there is no body: silence is no fault, nothing is encoded, and
-   what comes is the caller's to limit. */
+/* Behind a 101 there is no body. Silence is no fault, nothing is encoded, and
+   the caller limits what comes. */
 static void switch_protocols(errand__transfer *t) {
   t->timeouts.idle = t->timeouts.total = 0;
   t->limits.body_bytes = t->limits.decoded_bytes = INT64_MAX;
@@ -147,10 +148,10 @@ static bool end_of_head(errand__slot *slot) {
     errand__deadline_set(slot->agenda, t);
     return true;
   }
-  /* Whether it answers a challenge libcurl decides after this callback: then it
-     keeps the body to itself. With HTTP/2 it also sends a request again that
-     was answered, where another stream of the connection is in its first round
-     (conn->bits.authneg is the connection's). */
+  /* libcurl decides after this callback whether it answers a challenge, and
+     then does not pass the body on. With HTTP/2 it may also send a request
+     again that was answered, where another stream of the connection is in its
+     first round (conn->bits.authneg is the connection's). */
   bool held =
       t->username && (t->response.http_status == 401 ||
                       ((t->upload.left_out || t->attempt.counted_http2) &&
@@ -179,8 +180,8 @@ static errand_status begin_head(errand__slot *slot, const char *line,
                                                  : ERRAND_OUT_OF_MEMORY;
 }
 
-/* libcurl leaks the trailers of a response over HTTP/1.1 where another response
-   follows on the connection: the connection is not kept. */
+/* libcurl leaks the trailers of an HTTP/1.1 response where another response
+   follows on the connection, so the connection is not kept. */
 static void begin_trailers(errand__slot *slot) {
   if (slot->transfer->response.http_major != 1 ||
       !errand__curl_does(ERRAND__CURL_LEAKS_TRAILERS))
@@ -189,8 +190,8 @@ static void begin_trailers(errand__slot *slot) {
   slot->single_use = true;
 }
 
-/* Before the first trailer overwrites the scratch, the head moves into a
-   payload, unless its HEAD record was written. */
+/* The first trailer overwrites the scratch. So the head moves into a payload,
+   unless a HEAD record had it. */
 static errand_status take_trailer(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   if (errand__response_trailer(&t->response))
@@ -211,7 +212,8 @@ static errand_status check_field(errand__slot *slot, const char *line,
       (at = errand__field_value(line, n, "content-encoding:")) > 0)
     errand__codings_add(&r->codings, line + at, n - at);
   at = errand__field_value(line, n, "transfer-encoding:");
-  /* libcurl would undo these unasked, past the limits of the core. */
+  /* libcurl would undo such a transfer coding without being asked, past the
+     limits of the core. */
   return at > 0 && lists_other(line + at, n - at, "chunked") &&
                  lists_other(line + at, n - at, "identity")
              ? ERRAND_DECODING_FAILED
@@ -228,7 +230,7 @@ size_t errand__on_header(char *bytes, size_t size, size_t count,
   t->activity_ms = slot->agenda->now_ms;
   if (t->phase < ERRAND__RECEIVING) {
     t->phase = ERRAND__RECEIVING;
-    if (!t->deadline.armed) /* nothing was due while it was held */
+    if (!t->deadline.armed) /* it was held */
       errand__deadline_set(slot->agenda, t);
   }
   t->response.header_bytes += (int64_t) n;

@@ -12,15 +12,16 @@ static inline long errand__info_long(CURL *easy, CURLINFO info) {
   return value;
 }
 
-/* Bytes or microseconds, of a CURLINFO_OFF_T. Returns: 0 where libcurl does not
-   know, or says less. */
+/* Bytes or microseconds of a CURLINFO_OFF_T.
+   Returns: 0 where libcurl does not know, or where the value is negative. */
 static inline uint64_t errand__info_count(CURL *easy, CURLINFO info) {
   curl_off_t value = 0;
   curl_easy_getinfo(easy, info, &value);
   return value > 0 ? (uint64_t) value : 0;
 }
 
-/* Of CURLINFO_CONTENT_LENGTH_DOWNLOAD_T. Returns: -1 where there is none. */
+/* CURLINFO_CONTENT_LENGTH_DOWNLOAD_T.
+   Returns: -1 where there is none. */
 static inline curl_off_t errand__info_body_length(CURL *easy) {
   curl_off_t length = -1;
   curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);

@@ -76,8 +76,8 @@ static bool is_address(const char *text, size_t length) {
 
 bool errand__check_resolve(const char *entry) {
   const char *port = strchr(entry, ':');
-  /* A leading '-' removes, '+' expires, '*' is any host: none is an override
-     of one host. */
+  /* A leading '-' removes an entry, '+' lets it expire, and '*' means any host:
+     none of them overrides the address of one host. */
   if (!port || port == entry || port - entry > HOST_MAX ||
       strchr("-+*", entry[0]) || strpbrk(entry, " \t\r\n"))
     return false;

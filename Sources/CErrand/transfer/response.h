@@ -48,13 +48,13 @@ typedef struct errand__response {
   int64_t content_length; /* as the head says; -1: it does not */
   int64_t body_taken;     /* bytes of the body from libcurl, still encoded */
   int64_t body_bytes;     /* bytes of the body, decoded */
-  /* Streamed: bytes that may still come. Below 0 by what one read brought
-     beyond that, which does not happen to a decoded body. */
+  /* Of a streamed response: bytes that may still come. It falls below 0 where
+     one read brought more, except for a decoded body. */
   int64_t credit;
   errand_payload *payload;
 } errand__response;
 
-/* Whether a head is complete that is not 1xx; it may be held. */
+/* Whether a head other than a 1xx is complete. It may be held. */
 static inline bool errand__has_head(const errand__response *r) {
   return r->state >= ERRAND__RESPONSE_HELD;
 }
@@ -73,9 +73,9 @@ static inline bool errand__has_body(const errand__response *r) {
   return r->state >= ERRAND__RESPONSE_BODY;
 }
 
-/* Whether "HTTP/" begins a head here. Elsewhere the line is a field, however
-   much it looks like a status line: within a head, and behind the last one,
-   where it is a trailer of an empty body. */
+/* Whether a line that begins with "HTTP/" begins a head here. In other states
+   it is a field, however much it looks like a status line: within a head, or as
+   a trailer of an empty body. */
 static inline bool errand__may_begin_head(const errand__response *r) {
   return r->state == ERRAND__RESPONSE_AWAITED ||
          r->state == ERRAND__RESPONSE_HELD;
@@ -90,7 +90,8 @@ static inline void errand__response_begin_head(errand__response *r) {
   r->body_taken = 0;
 }
 
-/* A line has come. Returns: whether it stands right behind a status line. */
+/* A line has come.
+   Returns: whether it is the first behind a status line. */
 static inline bool errand__response_line(errand__response *r) {
   if (r->state != ERRAND__RESPONSE_STATUS_LINE)
     return false;
@@ -136,8 +137,8 @@ static inline void errand__response_begin_body(errand__response *r) {
   r->state = ERRAND__RESPONSE_BODY;
 }
 
-/* The request is sent once more, as libcurl answers a challenge: nothing of the
-   response so far is of the next one. */
+/* libcurl answers a challenge and sends the request once more: nothing of the
+   response so far belongs to the next one. */
 static inline void errand__response_next_round(errand__response *r) {
   r->state = ERRAND__RESPONSE_AWAITED;
   r->codings.count = 0;

@@ -7,9 +7,9 @@
 #include "transfer/info.h"
 
 /*
- * What a TLS alert of the peer means, told by OpenSSL's words ("... tlsv13
- * alert certificate required"); ERRAND_OK where it was none. Over TLS 1.3 a
- * client has finished its handshake when the server refuses its certificate, so
+ * The status for a TLS alert of the peer, found by OpenSSL's text ("... tlsv13
+ * alert certificate required"); ERRAND_OK where there was none. With TLS 1.3
+ * the client's handshake has ended when the server refuses its certificate, so
  * the alert comes as an error of sending or receiving.
  */
 static errand_status alert_status(const errand__slot *slot) {
@@ -29,13 +29,13 @@ static bool used_proxy(const errand__slot *slot) {
   return errand__info_long(slot->easy, INFO_USED_PROXY) != 0;
 }
 
-/* A proxy's refusal of CONNECT is CURLE_COULDNT_CONNECT since 8.20, and was
-   CURLE_RECV_ERROR. */
+/* A proxy's refusal of CONNECT is CURLE_COULDNT_CONNECT since 8.20, and
+   CURLE_RECV_ERROR before. */
 static errand_status connect_status(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   if (strstr(slot->error, "CONNECT tunnel failed"))
     return ERRAND_PROXY_FAILED;
-  /* No socket: it is the name that failed, a moment ago. */
+  /* No socket was opened: libcurl remembers that the name did not resolve. */
   if (!t->attempt.opened && !t->attempt.address_refused &&
       errand__curl_does(ERRAND__CURL_HIDES_FAILED_NAMES))
     return used_proxy(slot) ? ERRAND_PROXY_FAILED : ERRAND_RESOLVE_FAILED;
@@ -43,8 +43,8 @@ static errand_status connect_status(const errand__slot *slot) {
                                     : ERRAND_CONNECT_FAILED;
 }
 
-/* 7.88.1 says CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken
-   chunks and for a reset alike. */
+/* 7.88.1 has CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken
+   chunks and for a reset. */
 static errand_status receive_status(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   if (errand__is_connecting(t)) {
@@ -69,7 +69,7 @@ static bool lacks_ipv6_by_proxy(const errand__slot *slot) {
          errand__options_proxy(slot->options, false)[0];
 }
 
-/* For "socks5://" the host behind the proxy is looked up on this side. */
+/* With "socks5://" this side resolves the host behind the proxy. */
 static errand_status proxy_status(const errand__slot *slot) {
   return errand__info_long(slot->easy, CURLINFO_PROXY_ERROR) ==
                  CURLPX_RESOLVE_HOST
@@ -122,7 +122,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_SSL_CRL_BADFILE:
   case CURLE_SSL_CLIENTCERT:
     return ERRAND_TLS_CREDENTIALS;
-  case CURLE_BAD_FUNCTION_ARGUMENT: /* of a key that does not open: 8.20 */
+  case CURLE_BAD_FUNCTION_ARGUMENT: /* of 8.20, for a key that it cannot open */
     return errand__is_connecting(t) && slot->options->client_certificate
                ? ERRAND_TLS_CREDENTIALS
                : ERRAND_INVALID_OPTION;
@@ -131,7 +131,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_SEND_ERROR:
     if (errand__is_connecting(t))
       return connect_status(slot);
-    /* Of the body's flow control: HTTP/2 also sends while it receives. */
+    /* HTTP/2 also sends while it receives, for flow control. */
     return t->response.http_major == 2 && errand__has_head(&t->response) &&
                    t->upload.done
                ? receive_status(slot)
@@ -145,7 +145,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_HTTP2:
   case CURLE_HTTP2_STREAM:
     return ERRAND_PROTOCOL_ERROR;
-  case CURLE_BAD_CONTENT_ENCODING: /* a transfer coding's; ours has a reason */
+  case CURLE_BAD_CONTENT_ENCODING: /* of a transfer coding; content codings are
+                                      the core's and have a reason */
   case CURLE_WRITE_ERROR:
     return ERRAND_DECODING_FAILED;
   case CURLE_READ_ERROR:
@@ -157,8 +158,9 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case ERRAND__CURLE_TOO_LARGE:
     return ERRAND_LIMIT_HEADER_BYTES;
   case CURLE_OUT_OF_MEMORY:
-    /* What 7.88.1 says of a header line above 100 KiB. Where the program has
-       given libcurl an allocator of its own nothing tells the two apart. */
+    /* 7.88.1 has this code for a header line above 100 KiB. Where the program
+       has given libcurl an allocator of its own, the two cases cannot be told
+       apart. */
     if (!errand__is_connecting(t) && !errand__has_head(&t->response) &&
         errand__curl_does(ERRAND__CURL_LACKS_MEMORY_FOR_LONG_LINES) &&
         t->heap_failures == errand__heap_failures())
@@ -174,7 +176,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   }
 }
 
-/* Returns: where the text ends; nothing is written without an address. */
+/* Writes nothing without an address.
+   Returns: the end of the text. */
 static char *write_address(char *out, const char *ip, long port) {
   size_t length = strnlen(ip, ERRAND__ADDRESS_MAX - 10);
   bool v6 = memchr(ip, ':', length) != NULL;
@@ -185,7 +188,7 @@ static char *write_address(char *out, const char *ip, long port) {
   if (v6)
     *out++ = ']';
   *out++ = ':';
-  /* snprintf would be a tenth of the whole request's bookkeeping. */
+  /* snprintf would cost a tenth of all the work for a request. */
   char digits[8];
   int count = 0;
   do {

@@ -35,7 +35,7 @@ typedef struct errand__slot {
   struct errand__realm *realm;
   struct errand__shard *shard; /* while in use */
   errand__transfer *transfer;  /* while in use */
-  int fd; /* the socket that libcurl last watched for it; -1: none, or idle */
+  int fd; /* the socket that libcurl last watched for it; -1: none */
   errand_options *options; /* applied; one reference */
   CURLSH *share;           /* of its realm; NULL where it has a jar */
   struct errand__jar *jar; /* whose cookies it uses; NULL: none */
@@ -45,7 +45,8 @@ typedef struct errand__slot {
      credit. libcurl gives that chunk again. */
   size_t decoded_ahead;
   const char *words;       /* why the body cannot be decoded; NULL: it can */
-  uint64_t read_with_head; /* read of its connection up to a held head */
+  uint64_t read_with_head; /* bytes read of its connection when the held head
+                              had come */
   /* What is set on the handle beside the options. */
   errand__send send;
   bool shows_head; /* CURLOPT_HEADER, for the life of the handle */
@@ -55,7 +56,8 @@ typedef struct errand__slot {
   bool fresh;
   bool secure_proxy;
   bool pipewait;
-  bool single_use;   /* has credentials, or what the next must not have */
+  bool single_use;   /* has credentials, or state that the next request must not
+                        have */
   uint64_t root;     /* serial of the CURLOPT_CURLU; 0: CURLOPT_URL is used */
   uint64_t resolves; /* serial of the shard that was told CURLOPT_RESOLVE */
   errand_priority priority;

@@ -13,7 +13,7 @@
 
 #define DEFAULT_CREDIT 262144u
 /* "Expect:", "Content-Type:" and "Transfer-Encoding:", which keep libcurl from
-   adding its own, and the options' Accept-Encoding. */
+   adding such fields, and the Accept-Encoding of the options. */
 #define EXTRA_HEADERS 4
 
 /* RFC 9110 9.2.2. */
@@ -28,8 +28,8 @@ static bool is_idempotent(errand_bytes method) {
   return false;
 }
 
-/* Methods whose requests carry content by nature say Content-Length: 0
-   (RFC 9110 8.6). */
+/* Whether requests of this method have content by nature: they have a
+   Content-Length of 0 without a body (RFC 9110 8.6). */
 static bool expects_content(errand_bytes method) {
   return errand__bytes_are(method, "POST") ||
          errand__bytes_are(method, "PUT") || errand__bytes_are(method, "PATCH");
@@ -74,7 +74,7 @@ static errand_status open_source(const errand_request *r,
   return ERRAND_OK;
 }
 
-/* A cursor over the block's tail. */
+/* Copies bytes and a NUL to the cursor in the block's tail. */
 static char *place(char **cursor, const void *bytes, size_t length) {
   char *start = *cursor;
   if (length)
@@ -96,8 +96,8 @@ static void chain(errand__transfer *t, struct curl_slist *nodes, size_t *count,
   (*count)++;
 }
 
-/* libcurl drops a field given as "Name:" and sends an empty one for "Name;".
-   Content-Length is written by libcurl from the body itself. */
+/* libcurl drops a field given as "Name:" and sends an empty one for "Name;". It
+   writes Content-Length itself, from the body. */
 static void place_headers(errand__transfer *t, errand_bytes block,
                           const errand__header_facts *facts,
                           errand_options *options, struct curl_slist *nodes,
@@ -133,13 +133,13 @@ static void place_headers(errand__transfer *t, errand_bytes block,
     chain(t, nodes, &count, no_expect);
   if (t->send == ERRAND__SEND_MEMORY && !facts->content_type)
     chain(t, nodes, &count, no_type);
-  /* What goes up behind a 101 has no framing of HTTP. */
+  /* Bytes sent behind a 101 have no framing of HTTP. */
   if (errand__is_websocket(t)) {
     chain(t, nodes, &count, no_coding);
     return;
   }
-  /* A request without fields of its own takes the list that its slot has
-     already. The options outlive the request. */
+  /* A request without fields of its own uses the list that its slot has from
+     the options. The options outlive the request. */
   if (count > 0 && options->accept_encoding[0] && !facts->accept_encoding)
     chain(t, nodes, &count, options->accept_encoding);
 }
@@ -168,14 +168,14 @@ static bool may_http2(const errand__transfer *t,
     return false;
   if (!options->http2 || (!t->url_parts.secure && !options->prior_knowledge))
     return false;
-  /* With prior knowledge there is no other way: uploads by a file or a source
-     that ask for Digest wait until the server answers them early. */
+  /* With prior knowledge HTTP/1.1 is no choice: uploads from a file or a source
+     with Digest wait until the server answers them early. */
   return !t->username || options->prior_knowledge ||
          !errand__curl_does(ERRAND__CURL_SHARES_FIRST_ROUNDS);
 }
 
-/* A multi handle of its own for what goes over HTTP/1.1 beside HTTP/2; see
-   shared_identity of options.c. */
+/* Requests that use HTTP/1.1 beside others that use HTTP/2 have a multi handle
+   of their own (shared_identity of options.c). */
 static uint64_t identity_of(const errand__transfer *t,
                             const errand_options *options) {
   bool apart = t->url_parts.secure && options->http2 && !t->may_http2;
@@ -230,7 +230,7 @@ errand_status errand__transfer_create(const errand_request *r,
   t->url = cursor;
   cursor += url.length + 1;
   t->url_parts = url;
-  /* Here, as a loop must not wait for a disk. */
+  /* Roots are parsed on this thread, as a loop must not wait for a disk. */
   if (url.secure && options->trust)
     errand__trust_prepare(options->trust, errand__now_ms());
   t->method = r->method.length

@@ -1,6 +1,7 @@
 /*
- * One accepted request: one block, made on the caller's thread, owned by its
- * loop from the push on, freed when its completion record is written.
+ * A transfer: one accepted request in one block. The caller's thread makes it,
+ * its loop owns it from the push on, and frees it when the completion record is
+ * written.
  */
 #ifndef ERRAND_TRANSFER_TRANSFER_H
 #define ERRAND_TRANSFER_TRANSFER_H
@@ -25,10 +26,10 @@ typedef enum errand__phase {
   ERRAND__CONNECTING = 2, /* in libcurl: resolving, connecting, handshaking */
   ERRAND__SENDING = 3,    /* has a connection; no byte of the head yet */
   ERRAND__RECEIVING = 4,  /* the head has begun */
-  ERRAND__FINISHED = 5    /* its record is written */
+  ERRAND__FINISHED = 5    /* its completion record is written */
 } errand__phase;
 
-/* How the method and body are told to libcurl. */
+/* How libcurl is told the method and body. */
 typedef enum errand__send {
   ERRAND__SEND_GET = 0,
   ERRAND__SEND_HEAD = 1,
@@ -46,8 +47,8 @@ typedef struct errand__timeouts {
   int64_t total;
 } errand__timeouts;
 
-/* Of any limit: far above what any server takes, so that sums do not overflow.
- */
+/* The largest limit, far above what any server takes, so that sums do not
+   overflow. */
 #define ERRAND__LIMIT_MAX ((int64_t) 1 << 50)
 
 typedef struct errand__limits {
@@ -70,13 +71,13 @@ typedef struct errand__upload {
   size_t body_length;
   void (*body_release)(void *context);
   void *body_release_context;
-  curl_off_t seen_bytes; /* sent by the last look of the deadline */
-  bool done;             /* the request is sent: first-byte time runs */
+  curl_off_t seen_bytes; /* as last seen by errand__deadline_look */
+  bool done;             /* the request is sent: the first-byte timeout runs */
   bool starved;          /* the source has nothing ready */
   bool peer_gone;        /* the server hung up while the source was starved */
-  bool left_out;         /* the first round of Digest goes without the body. The
-                            server may answer it without a challenge: then
-                            libcurl sends the request again */
+  bool left_out; /* the first round of Digest goes without the body; where the
+                    server answers it without a challenge, libcurl sends the
+                    request again */
 } errand__upload;
 
 /* Why a transfer is paused, and what libcurl knows of it. */
@@ -94,21 +95,20 @@ typedef struct errand__attempt {
   uint64_t retry_at_ms;       /* while it awaits a descriptor */
   int descriptor_error;       /* errno of the socket() that failed last */
   uint8_t descriptor_tries;
-  uint8_t connects;        /* times it became ready to send; 1 at the most */
-  bool awaits_descriptor;  /* until retry_at_ms */
-  bool opened;             /* has a new socket that nothing was sent on */
-  bool address_refused;    /* by the address filter */
-  bool reconnecting;       /* had a connection, and libcurl makes another */
-  bool replayed;           /* was sent again on another connection */
-  bool round_replayed;     /* the same, in this round of an authentication */
-  bool wants_fresh;        /* is to be given to libcurl once more, for a new
-                              connection */
+  uint8_t connects;       /* how often it became ready to send; 1 at most */
+  bool awaits_descriptor; /* until retry_at_ms */
+  bool opened;            /* has a new socket, on which nothing was sent */
+  bool address_refused;   /* by the address filter */
+  bool reconnecting;      /* had a connection, and libcurl makes another */
+  bool replayed;          /* was sent again on another connection */
+  bool round_replayed;    /* the same, within this round of an authentication */
+  bool wants_fresh; /* errand__collect gives it to libcurl once more, for a new
+                       connection */
   bool counted_connecting; /* in its origin's `connecting` */
   bool counted_http2;      /* in its origin's `http2_active` */
 } errand__attempt;
 
-/* The part of a transfer's block that only transfers with PROGRESS records
-   have. */
+/* The part of the block that only transfers with PROGRESS records have. */
 typedef struct errand__progress {
   errand__list link; /* the loop's `progressing`, while started */
   struct errand__transfer *transfer;
@@ -137,9 +137,9 @@ typedef struct errand__transfer {
 
   bool idempotent;
   bool own_host;    /* has a Host field */
-  bool without_jar; /* has no part in the group's cookies */
-  bool may_http2;   /* may be a stream of HTTP/2 */
-  bool dropped;     /* has ended: takes nothing of what libcurl still has */
+  bool without_jar; /* neither sends nor keeps the group's cookies */
+  bool may_http2;   /* may be a stream of an HTTP/2 connection */
+  bool dropped;     /* has ended: the callbacks take nothing more */
   bool in_review;   /* on the agenda's review list */
   bool look_again;  /* see errand__loop_look_again */
   bool in_flush;    /* on the agenda's flush list */
@@ -148,7 +148,8 @@ typedef struct errand__transfer {
 
   errand__url url_parts; /* points into `url` */
   uint64_t origin_hash;
-  uint64_t identity; /* of its realm: that of its options, but for may_http2 */
+  uint64_t identity; /* of its realm: the identity of its options, unless it is
+                        apart from HTTP/2 */
   const char *url;
   const char *method;
   struct curl_slist *headers; /* nodes inside this block */
@@ -159,10 +160,11 @@ typedef struct errand__transfer {
   uint64_t submitted_ns;
   uint64_t started_ns;
   uint64_t submitted_ms;
-  uint64_t heap_failures;     /* of the loop's thread, as it started */
-  uint64_t sent_ms;           /* ready to send, or last upload progress */
-  uint64_t activity_ms;       /* last byte either way */
-  curl_off_t seen_downloaded; /* by the last look of the deadline */
+  uint64_t heap_failures; /* errand__heap_failures of the loop's thread when it
+                             started */
+  uint64_t sent_ms;       /* ready to send, or last byte of the body sent */
+  uint64_t activity_ms;   /* when a byte last moved in either direction */
+  curl_off_t seen_downloaded; /* as last seen by errand__deadline_look */
 
   errand__timeouts timeouts;
   errand__limits limits;
@@ -175,9 +177,9 @@ typedef struct errand__transfer {
 /*
  * Checks a request and copies it into a block.
  * Thread: any.
- * Owns: *out is the caller's, freed with errand__transfer_free; the request's
- * body_release is not called by a failure.
- * Returns: what errand_submit documents for an item.
+ * Owns: *out is the caller's, for errand__transfer_free. A failure does not
+ * call the request's body_release.
+ * Returns: the status that errand_submit documents for an item.
  */
 errand_status errand__transfer_create(const errand_request *request,
                                       errand_options *options,
@@ -187,7 +189,8 @@ static inline bool errand__is_websocket(const errand__transfer *t) {
   return (t->flags & ERRAND_REQUEST_WEBSOCKET) != 0;
 }
 
-/* Whether it may be sent again where no byte of a response has come. */
+/* Whether the request may be sent again while no byte of a response has come.
+ */
 static inline bool errand__may_replay(const errand__transfer *t) {
   return t->idempotent || (t->flags & ERRAND_REQUEST_ALLOW_REPLAY) != 0;
 }
@@ -205,14 +208,15 @@ static inline bool errand__is_connecting(const errand__transfer *t) {
   return t->phase <= ERRAND__CONNECTING || t->attempt.reconnecting;
 }
 
-/* A body that goes out with the head in one send (MAX_INITIAL_POST_SIZE). */
+/* The longest body that libcurl sends together with the head
+   (MAX_INITIAL_POST_SIZE). */
 #define ERRAND__SENT_AT_ONCE 65536
 
-/* Bytes of the request's body, ERRAND_LENGTH_UNKNOWN where not known. */
+/* The bytes of the request's body; ERRAND_LENGTH_UNKNOWN where not known. */
 int64_t errand__transfer_upload_length(const errand__transfer *transfer);
 
-/* Frees the block and what it holds, and lets go of a borrowed body.
-   Thread: any, once no loop knows it. */
+/* Frees the block and what belongs to it, and calls body_release.
+   Thread: any, when no loop has the transfer. */
 void errand__transfer_free(errand__transfer *transfer);
 
 #endif

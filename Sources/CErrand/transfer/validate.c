@@ -58,8 +58,9 @@ static errand_status check_body(const errand_request *r) {
   return ERRAND_OK;
 }
 
-/* libcurl quotes '"' and '\\' in the user's name and writes the rest as it is
-   (auth_digest_string_quoted); a ':' would move the border of the hash. */
+/* libcurl quotes '"' and '\\' in the user's name and writes the rest unchanged
+   (auth_digest_string_quoted). A ':' would move the end of the user's name in
+   the text that is hashed. */
 static errand_status check_authentication(const errand_request *r,
                                           const errand__header_facts *headers) {
   switch (r->authentication) {
@@ -85,7 +86,7 @@ static errand_status check_authentication(const errand_request *r,
   return headers->authorization ? ERRAND_INVALID_HEADER : ERRAND_OK;
 }
 
-/* What ERRAND_REQUEST_WEBSOCKET asks for. */
+/* The rules of ERRAND_REQUEST_WEBSOCKET. */
 static errand_status check_websocket(const errand_request *r,
                                      const errand__url *url) {
   if (!(r->flags & ERRAND_REQUEST_WEBSOCKET))
@@ -113,7 +114,7 @@ errand_status errand__request_check(const errand_request *r, char *host,
       (!r->method.data || r->method.length > METHOD_LENGTH_MAX ||
        !errand__is_token(r->method.data, r->method.length)))
     return ERRAND_INVALID_METHOD;
-  /* CONNECT has no URL of this form (RFC 9110 9.3.6). */
+  /* CONNECT has another form of target (RFC 9110 9.3.6). */
   if (errand__bytes_are(r->method, "CONNECT"))
     return ERRAND_INVALID_METHOD;
   status = errand__headers_check(r->headers, headers);
@@ -133,13 +134,13 @@ errand_status errand__request_check(const errand_request *r, char *host,
   status = check_authentication(r, headers);
   if (status != ERRAND_OK)
     return status;
-  /* TRACE must not have a body (RFC 9110 9.3.8); one of HEAD means nothing
+  /* TRACE must not have a body (RFC 9110 9.3.8). A body of HEAD has no meaning,
      and libcurl cannot send it. */
   if (r->body_kind != ERRAND_BODY_NONE &&
       (errand__bytes_are(r->method, "TRACE") ||
        errand__bytes_are(r->method, "HEAD")))
     return ERRAND_INVALID_BODY;
-  /* A length said twice must be said alike; the core writes the field. */
+  /* The core writes Content-Length: a field with another length is an error. */
   if (headers->content_length) {
     int64_t known = r->body_kind == ERRAND_BODY_NONE ? 0
                     : r->body_kind == ERRAND_BODY_MEMORY

@@ -1,4 +1,4 @@
-/* Checks of a request that need no copy of it. */
+/* Checks of a request, which copy nothing. */
 #ifndef ERRAND_TRANSFER_VALIDATE_H
 #define ERRAND_TRANSFER_VALIDATE_H
 
@@ -7,9 +7,10 @@
 #include "include/errand_request.h"
 
 /*
- * All checks of errand_submit that open nothing.
- * Thread: any.  Owns: `host`, as errand__url_parse has it.  Returns: what
- * errand_request_validate documents.
+ * All checks of errand_submit that open no file.
+ * Thread: any.
+ * Owns: `host`, as for errand__url_parse.
+ * Returns: the status that errand_request_validate documents.
  */
 errand_status errand__request_check(const errand_request *request, char *host,
                                     errand__url *url,

@@ -1,4 +1,4 @@
-/* The limit of a body in bytes on the wire, before it is decoded. */
+/* The limit of a body's bytes on the wire, before they are decoded. */
 #ifndef ERRAND_TRANSFER_WIRE_LIMIT_H
 #define ERRAND_TRANSFER_WIRE_LIMIT_H
 
@@ -6,10 +6,10 @@
 
 #include "transfer/slot.h"
 
-/* A held head has come: libcurl may keep its body to itself. */
+/* A held head has come: libcurl may not pass its body on. */
 void errand__wire_begin(errand__slot *slot);
 
-/* Whether more came than the limit allows. */
+/* Whether more bytes came than the limit allows. */
 bool errand__wire_limit_passed(const errand__slot *slot);
 
 #endif
