@@ -1,14 +1,15 @@
 #include "base/wheel.h"
 
 /*
- * A node lies in the level of the highest base-64 digit in which its deadline
- * differs from the wheel's time, in the slot of that digit. So every slot of
- * a level comes after all of the levels below it, and the first occupied slot
- * of the lowest occupied level is the next stop. Reaching it, level 0 fires;
- * a higher one deals its nodes out anew, one level lower at least.
+ * The level of a node is the highest base-64 digit in which its deadline
+ * differs from the wheel's time, and its slot is the value of that digit. So
+ * all slots of a level come after all slots of lower levels, and the first
+ * occupied slot of the lowest occupied level is the next stop. At a stop of
+ * level 0 the nodes fire. At a higher stop they are placed again, at least one
+ * level lower.
  *
- * The top level alone is a ring: deadlines beyond its range wait in its last
- * slot and are dealt out again from there.
+ * The top level alone is a ring: deadlines beyond its range are in its last
+ * slot and are placed again from there.
  */
 
 enum {
@@ -28,17 +29,17 @@ static errand__wheel_node *node_of(errand__list *link) {
   return ERRAND__CONTAINER(link, errand__wheel_node, link);
 }
 
-/* Links an armed node where its deadline belongs, seen from now. */
+/* Links an armed node into the slot of its deadline, as of now. */
 static void place(errand__wheel *wheel, errand__wheel_node *node) {
   uint64_t now = wheel->now_ms;
   uint64_t at = node->deadline_ms;
-  /* 63 top slots ahead, and not 64: that one is the current one. */
+  /* 63 top slots ahead, not 64: that would be the current slot. */
   uint64_t farthest = now + ((uint64_t) SLOT_MASK << TOP_SHIFT);
   if (at < now)
     at = now;
   if (at > farthest)
     at = farthest;
-  /* `| SLOT_MASK` lets clz see at least level 0. */
+  /* `| SLOT_MASK` makes the result at least level 0. */
   unsigned level =
       (63 - (unsigned) __builtin_clzll((at ^ now) | SLOT_MASK)) / SLOT_BITS;
   if (level > TOP)
@@ -49,7 +50,8 @@ static void place(errand__wheel *wheel, errand__wheel_node *node) {
   errand__list_append(&wheel->slots[node->slot], &node->link);
 }
 
-/* Also for a node in `due`: its slot's bit says what the slot holds. */
+/* Also for a node in `due`. The bit of its slot is cleared where the slot is
+   empty. */
 static void unplace(errand__wheel *wheel, errand__wheel_node *node) {
   errand__list_remove(&node->link);
   if (errand__list_is_empty(&wheel->slots[node->slot]))
@@ -57,7 +59,7 @@ static void unplace(errand__wheel *wheel, errand__wheel_node *node) {
         ~(UINT64_C(1) << (node->slot & SLOT_MASK));
 }
 
-/* Returns: false if nothing is armed, but for what is in `due`. */
+/* Returns: false where no node is armed, except for those in `due`. */
 static bool next_stop(const errand__wheel *wheel, struct stop *stop) {
   for (unsigned level = 0; level <= TOP; level++) {
     uint64_t occupied = wheel->occupied[level];
@@ -66,7 +68,7 @@ static bool next_stop(const errand__wheel *wheel, struct stop *stop) {
     unsigned shift = level * SLOT_BITS;
     uint64_t digits = wheel->now_ms >> shift;
     unsigned current = digits & SLOT_MASK;
-    /* Turned so that bit i is the slot i steps ahead. */
+    /* Rotated, so that bit i is the slot i steps ahead. */
     uint64_t ahead = current == 0
                          ? occupied
                          : occupied >> current | occupied << (64 - current);
@@ -103,7 +105,8 @@ void errand__wheel_remove(errand__wheel *wheel, errand__wheel_node *node) {
   unplace(wheel, node);
 }
 
-/* Empties the slot of a stop: into `due` from level 0, else down the levels. */
+/* Empties the slot of a stop: level 0 into `due`, higher levels into lower
+   ones. */
 static void reach(errand__wheel *wheel, const struct stop *stop) {
   errand__list *slot =
       &wheel->slots[stop->level * ERRAND__WHEEL_SLOTS + stop->slot];

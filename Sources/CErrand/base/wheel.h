@@ -1,5 +1,5 @@
 /*
- * Hierarchical timing wheel in milliseconds: a deadline is added and removed
+ * A hierarchical timing wheel in milliseconds. A deadline is added and removed
  * in constant time, and the loop needs one uv_timer for all of them.
  * Thread: the loop that owns the wheel, throughout.
  */
@@ -19,7 +19,8 @@ enum {
 /* No deadline is armed. */
 #define ERRAND__WHEEL_NEVER UINT64_MAX
 
-/* Part of the struct that waits; zeroed memory is an unarmed node. */
+/* Part of the struct that has the deadline. Zeroed memory is an unarmed node.
+ */
 typedef struct errand__wheel_node {
   errand__list link;
   uint64_t deadline_ms;
@@ -31,20 +32,21 @@ typedef struct errand__wheel {
   uint64_t now_ms;
   uint64_t occupied[ERRAND__WHEEL_LEVELS]; /* bit i: slot i is not empty */
   errand__list slots[ERRAND__WHEEL_LEVELS * ERRAND__WHEEL_SLOTS];
-  errand__list due; /* about to be fired by the advance that runs */
+  errand__list due; /* nodes that the present advance is about to fire */
 } errand__wheel;
 
-/* The node is no longer armed when this runs. It may add and remove any
-   node, this one included, and free this one; it must not advance. */
+/* The node is disarmed when this runs. The function may add and remove any
+   node, this one included, and free this one. It must not advance the wheel. */
 typedef void (*errand__wheel_callback)(void *context, errand__wheel_node *node);
 
-/* Makes an empty wheel that stands at `now_ms`. */
+/* Makes an empty wheel whose time is `now_ms`. */
 void errand__wheel_init(errand__wheel *wheel, uint64_t now_ms);
 
 /*
- * Arms a node, or moves it if it is armed. Any deadline will do; one that has
- * passed fires in the next errand__wheel_advance.
- * Owns: the node stays the caller's, where it is, until fired or removed.
+ * Arms a node, or moves an armed one, to any deadline. One that has passed
+ * fires in the next errand__wheel_advance.
+ * Owns: the node stays the caller's, and must not move until it fired or was
+ * removed.
  */
 void errand__wheel_add(errand__wheel *wheel, errand__wheel_node *node,
                        uint64_t deadline_ms);
@@ -53,18 +55,18 @@ void errand__wheel_add(errand__wheel *wheel, errand__wheel_node *node,
 void errand__wheel_remove(errand__wheel *wheel, errand__wheel_node *node);
 
 /*
- * Moves the wheel to `now_ms` (not backwards) and fires once every node that
- * was armed before with a deadline of at most `now_ms`. One that a callback
- * adds waits for the next advance, so that this one ends.
+ * Moves the wheel to `now_ms` (not backwards), and fires each node once that
+ * was armed before the call with a deadline of at most `now_ms`. A node that a
+ * callback adds fires in a later advance, so that this one ends.
  */
 void errand__wheel_advance(errand__wheel *wheel, uint64_t now_ms,
                            errand__wheel_callback callback, void *context);
 
 /*
- * When to advance next, not before the wheel's own time. Never later than the
- * earliest deadline, and exactly it when it is in the lowest level (less than
- * 64 ms off); farther ones take a stop on the way now and then.
- * Returns: ERRAND__WHEEL_NEVER if nothing is armed.
+ * When to advance next, which is not before the wheel's own time and never
+ * after the earliest deadline. A deadline less than 64 ms ahead is returned
+ * exactly; for farther ones there may be earlier stops.
+ * Returns: ERRAND__WHEEL_NEVER where no node is armed.
  */
 uint64_t errand__wheel_next(const errand__wheel *wheel);
 

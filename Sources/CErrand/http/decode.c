@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "http/field.h"
 
-/* zlib is always there, as the layers above need it too. */
+/* zlib is always present, as the Swift library needs it too. */
 #if !defined(ERRAND_NO_BROTLI) && __has_include(<brotli/decode.h>)
 #include <brotli/decode.h>
 #define HAS_BROTLI true
@@ -24,10 +24,10 @@
 #define HAS_ZSTD false
 #endif
 
-/* 8 MB: what RFC 9659 lets a sender of "zstd" use. Without it a frame of a few
-   bytes would have 128 MB allocated. */
+/* 8 MB, the largest window that RFC 9659 allows for "zstd". Without a limit a
+   frame of a few bytes could have 128 MB allocated. */
 #define ZSTD_WINDOW_LOG 23
-/* Between two codings. */
+/* Size of the buffer between two codings. */
 #define BETWEEN 16384
 
 typedef enum stage_state {
@@ -41,8 +41,8 @@ typedef enum stage_state {
 typedef struct stage {
   errand__coding coding;
   stage_state state;
-  bool open;    /* the library's state below is there */
-  bool drained; /* it gave all that it had for the input so far */
+  bool open;    /* the library's state below exists */
+  bool drained; /* the library has given everything for the input so far */
   union {
     z_stream zlib;
 #if HAS_BROTLI
@@ -61,7 +61,7 @@ struct errand__decoder {
   bool looked; /* `ahead` is the next byte */
   uint8_t ahead;
   size_t count;
-  stage stages[]; /* the coding that was applied last is the first */
+  stage stages[]; /* the first is the coding that was applied last */
 };
 
 static const struct {
@@ -134,7 +134,7 @@ void errand__codings_add(errand__codings *codings, const char *value,
   }
 }
 
-/* For zlib and brotli; zstd takes an allocator only from those who link it
+/* For zlib and brotli. zstd takes an allocator only where it is linked
    statically. */
 static void *allocate_items(void *context, uInt count, uInt size) {
   (void) context;
@@ -149,16 +149,16 @@ static void free_block(void *context, void *block) {
   errand__free(block);
 }
 
-/* RFC 9110 8.4.1.2 means the zlib format by "deflate"; some servers send the
-   bare RFC 1951 format. The first byte of zlib's names method 8 and a window of
-   32 KB at most; a bare block has that low half only if its padding is not 0,
-   which no encoder writes. */
+/* "deflate" is the zlib format (RFC 9110 8.4.1.2), but some servers send the
+   bare format of RFC 1951. The first byte of the zlib format names method 8 and
+   a window of at most 32 KB. A bare block has the same lower half only where
+   its padding is not 0, which no encoder writes. */
 static int deflate_window(uint8_t first) {
   return (first & 0x0f) == 8 && first >> 4 <= 7 ? MAX_WBITS : -MAX_WBITS;
 }
 
 static errand_status open_zlib(stage *s, uint8_t first) {
-  /* 32: a zlib header is taken as well, as libcurl does. */
+  /* With 32 added zlib also takes a zlib header, as libcurl does. */
   int window =
       s->coding == ERRAND__CODING_GZIP ? MAX_WBITS + 32 : deflate_window(first);
   s->as.zlib = (z_stream){.zalloc = allocate_items, .zfree = free_block};
@@ -168,7 +168,7 @@ static errand_status open_zlib(stage *s, uint8_t first) {
   return ERRAND_OK;
 }
 
-/* One call of inflate(), and what it used of input and room. */
+/* Calls inflate() once, and moves input and room. */
 static errand_status inflate_some(stage *s, errand__input *in,
                                   errand__room *room) {
   z_stream *z = &s->as.zlib;
@@ -193,9 +193,9 @@ static errand_status inflate_some(stage *s, errand__input *in,
 }
 
 /*
- * Behind the end: another gzip member (RFC 1952 2.2), told by its two magic
- * bytes. Anything else is ignored, as gzip(1) and browsers do; libcurl ignores
- * it or not, as it comes with the end in one read or in the next.
+ * What stands behind the end. Another gzip member (RFC 1952 2.2) has two magic
+ * bytes; anything else is ignored, as by gzip(1) and browsers. (libcurl ignores
+ * it only where it comes in another read than the end.)
  */
 static errand_status after_zlib(stage *s, errand__input *in) {
   static const uint8_t magic[] = {0x1f, 0x8b};
@@ -240,7 +240,7 @@ static void *allocate(void *context, size_t size) {
 static errand_status run_brotli(stage *s, errand__input *in,
                                 errand__room *room) {
   if (!s->open) {
-    /* Windows above 16 MB are not RFC 7932, and off unless asked for. */
+    /* Windows above 16 MB are not in RFC 7932, and are off by default. */
     s->as.brotli = BrotliDecoderCreateInstance(allocate, free_block, NULL);
     if (!s->as.brotli)
       return ERRAND_OUT_OF_MEMORY;
@@ -261,9 +261,9 @@ static errand_status run_brotli(stage *s, errand__input *in,
 #endif
 
 #if HAS_ZSTD
-/* Several frames are one body (RFC 8878 3). */
+/* A body may have several frames (RFC 8878 3). */
 static errand_status run_zstd(stage *s, errand__input *in, errand__room *room) {
-  /* zstd takes the 16th call without progress for an error. */
+  /* zstd takes the 16th call without progress as an error. */
   if (in->left == 0 && s->drained)
     return ERRAND_OK;
   if (!s->open) {
@@ -324,8 +324,8 @@ static errand_status run_stage(stage *s, errand__input *in,
   return ERRAND_DECODING_FAILED;
 }
 
-/* Fills the room from the stages up to the index, the first of which reads
-   `given`. */
+/* Fills the room from the stages up to `index`. The first stage reads `given`.
+ */
 static errand_status run_to(errand__decoder *d, size_t index,
                             errand__input *given, errand__room *room) {
   stage *s = &d->stages[index];
@@ -341,7 +341,7 @@ static errand_status run_to(errand__decoder *d, size_t index,
     bool moved = in->left < in_before || room->left < room_before;
     if (in->left > 0 && moved)
       continue;
-    if (in->left > 0) { /* would never end */
+    if (in->left > 0) { /* no progress: this would never end */
       d->words = words_of[s->coding].malformed;
       return ERRAND_DECODING_FAILED;
     }
@@ -437,7 +437,8 @@ void errand__decoder_free(errand__decoder *d) {
   errand__free(d);
 }
 
-/* The codings inside one that decoded to nothing have nothing to end. */
+/* The first coding that has not come to its end. The codings inside one that
+   decoded to nothing are fresh, so they need no end. */
 static const stage *first_open(const errand__decoder *d) {
   for (size_t i = 0; i < d->count; i++)
     if (d->stages[i].state == STAGE_INSIDE)

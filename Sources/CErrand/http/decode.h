@@ -1,8 +1,10 @@
 /*
- * Content codings undone (RFC 9110 8.4): gzip, deflate, br and zstd, also
- * several one upon the other. libcurl's own decoders cannot tell a body that
- * ends too early, produce all that one read decodes to, however much that is,
- * and do not read a second gzip member (RFC 1952 2.2).
+ * Decodes content codings (RFC 9110 8.4): gzip, deflate, br and zstd, also
+ * several on top of each other.
+ *
+ * libcurl's own decoders do not notice a body that ends too early, produce
+ * everything that one read decodes to, however much that is, and do not read a
+ * second gzip member (RFC 1952 2.2).
  */
 #ifndef ERRAND_HTTP_DECODE_H
 #define ERRAND_HTTP_DECODE_H
@@ -24,35 +26,36 @@ typedef enum errand__coding {
 /* libcurl's limit too (MAX_ENCODE_STACK). */
 #define ERRAND__CODINGS_MAX 5
 
-/* What Content-Encoding lists, in the order in which it was applied. */
+/* The codings of Content-Encoding, in the order in which they were applied. */
 typedef struct errand__codings {
-  uint8_t count; /* above the maximum: more than can be undone */
+  uint8_t count; /* above the maximum: there are too many to decode */
   uint8_t list[ERRAND__CODINGS_MAX];
 } errand__codings;
 
-/* Adds what a field value lists; "identity" counts for nothing. */
+/* Adds the codings that a field value lists. "identity" is left out. */
 void errand__codings_add(errand__codings *codings, const char *value,
                          size_t length);
 
-/* Whether this build undoes the coding. */
+/* Whether this build decodes the coding. */
 bool errand__coding_is_known(errand__coding coding);
 
-/* Writes which libraries undo codings here, asked at run time, such as
-   "zlib/1.2.13 brotli/1.0.9 zstd/1.5.4". */
+/* Writes the names and run-time versions of the libraries that decode here,
+   such as "zlib/1.2.13 brotli/1.0.9 zstd/1.5.4". */
 void errand__coding_libraries(char *out, size_t size);
 
 typedef struct errand__decoder errand__decoder;
 
 /*
- * Thread: loop.  Owns: the caller frees with errand__decoder_free.
- * Returns: OK and *out; OUT_OF_MEMORY; DECODING_FAILED where a coding is
- * unknown or there are too many, and *words says so.
+ * Thread: loop.
+ * Owns: the caller frees with errand__decoder_free.
+ * Returns: OK and *out; OUT_OF_MEMORY; DECODING_FAILED for an unknown coding or
+ * too many of them, and *words says which.
  */
 errand_status errand__decoder_create(const errand__codings *codings,
                                      errand__decoder **out, const char **words);
 void errand__decoder_free(errand__decoder *decoder);
 
-/* Bytes to read, or room to fill: both shrink from the front. */
+/* Bytes to read, and room to fill. Both shrink from the front. */
 typedef struct errand__input {
   const uint8_t *at;
   size_t left;
@@ -64,24 +67,24 @@ typedef struct errand__room {
 
 /*
  * Decodes until the room is full or the input is used up. Where room is left,
- * everything was decoded that the input gives.
- * Returns: OK; DECODING_FAILED for what is malformed; OUT_OF_MEMORY.
+ * the input gives no more bytes.
+ * Returns: OK; DECODING_FAILED for a malformed body; OUT_OF_MEMORY.
  */
 errand_status errand__decoder_run(errand__decoder *decoder,
                                   errand__input *input, errand__room *room);
 
 /*
- * Whether there is more to come from this input, where there is no room for it.
- * One byte is decoded, which the next run gives first.
+ * Finds whether this input gives more bytes, while there is no room for them.
+ * It decodes one byte, which the next run gives first.
  * Returns: like errand__decoder_run.
  */
 errand_status errand__decoder_look(errand__decoder *decoder,
                                    errand__input *input, bool *more);
 
-/* Whether the body may end here: each coding has come to its end. */
+/* Whether the body may end here: every coding has come to its end. */
 bool errand__decoder_is_whole(const errand__decoder *decoder);
 
-/* What is wrong, in words that live for ever; NULL: nothing is known to be. */
+/* What is wrong, as a static string; NULL: nothing is known to be wrong. */
 const char *errand__decoder_words(const errand__decoder *decoder);
 
 #endif

@@ -21,7 +21,7 @@ static inline size_t errand__field_value(const char *line, size_t length,
 static inline size_t errand__next_item(const char *value, size_t length,
                                        size_t *at, const char **start) {
   static const char separators[] = " \t\r\n,";
-  /* strchr finds the NUL of `separators` too: a NUL divides as they do. */
+  /* strchr also finds the NUL of `separators`: a NUL divides items too. */
   while (*at < length && strchr(separators, value[*at]))
     ++*at;
   size_t from = *at;

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 bool errand__is_token(const uint8_t *text, size_t length) {
-  /* One bit a character: "!#$%&'*+-.^_`|~", digits, letters. */
+  /* One bit for each character: "!#$%&'*+-.^_`|~", digits, letters. */
   static const uint64_t low = 0x03ff6cfa00000000u;
   static const uint64_t high = 0x57ffffffc7fffffeu;
   if (length == 0)
@@ -18,7 +18,8 @@ bool errand__is_token(const uint8_t *text, size_t length) {
   return true;
 }
 
-/* Only CRLF ends a line: a bare CR or LF stays in it, and is refused there. */
+/* Only CRLF ends a line. A bare CR or LF is part of the line, whose check
+   refuses it. */
 bool errand__headers_next(errand_bytes block, size_t *position,
                           errand_bytes *line) {
   if (*position >= block.length)
@@ -26,7 +27,7 @@ bool errand__headers_next(errand_bytes block, size_t *position,
   const uint8_t *start = block.data + *position;
   size_t left = block.length - *position;
   const uint8_t *limit = start + left;
-  /* memmem prepares itself for long needles: 300 instructions a line. */
+  /* Not memmem, which prepares for long needles: 300 instructions a line. */
   const uint8_t *end = memchr(start, '\r', left);
   while (end && (end + 1 == limit || end[1] != '\n'))
     end = memchr(end + 1, '\r', (size_t) (limit - end) - 1);
@@ -41,7 +42,7 @@ static bool name_is(errand_bytes line, size_t name_length, const char *name) {
          strncasecmp((const char *) line.data, name, name_length) == 0;
 }
 
-/* Content-Length with a value that is no number is the caller's mistake. */
+/* A Content-Length that is no number is an error of the caller. */
 static bool parse_length(const uint8_t *text, size_t length, uint64_t *out) {
   uint64_t value = 0;
   while (length > 0 && (*text == ' ' || *text == '\t')) {
@@ -59,8 +60,8 @@ static bool parse_length(const uint8_t *text, size_t length, uint64_t *out) {
   return true;
 }
 
-/* RFC 9110 5.5, and what is above ASCII. No way out of the loop before its
-   end: so the compiler looks at many bytes at once. */
+/* RFC 9110 5.5, and bytes above ASCII. The loop has no exit before its end, so
+   that the compiler can check many bytes at once. */
 static bool is_field_value(const uint8_t *text, size_t length) {
   uint8_t bad = 0;
   for (size_t i = 0; i < length; i++) {
@@ -113,7 +114,7 @@ static errand_status check_line(errand_bytes line, errand__header_facts *out) {
     break;
   }
   out->count++;
-  out->bytes += line.length + 2; /* a ';' for an empty value, and the NUL */
+  out->bytes += line.length + 2; /* a ";" for an empty value, and the NUL */
   return ERRAND_OK;
 }
 

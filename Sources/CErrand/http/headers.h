@@ -6,10 +6,10 @@
 
 #include "include/errand_status.h"
 
-/* What the header block holds. */
+/* What a header block has. */
 typedef struct errand__header_facts {
   size_t count;
-  size_t bytes; /* room for every line as libcurl wants it, with NULs */
+  size_t bytes; /* room for the lines as libcurl needs them, with NULs */
   bool content_type;
   bool expect;
   bool accept_encoding;
@@ -20,20 +20,21 @@ typedef struct errand__header_facts {
   uint64_t content_length_value;
 } errand__header_facts;
 
-/* A token of RFC 9110 5.6.2. */
+/* Whether the text is a token (RFC 9110 5.6.2). */
 bool errand__is_token(const uint8_t *text, size_t length);
 
 /*
- * Checks the block line by line: a token, a colon, a value without CR, LF,
- * NUL or other controls but tab (RFC 9110 5.5). Transfer-Encoding is refused:
- * framing is the core's.
- * Thread: any.  Returns: OK or INVALID_HEADER.
+ * Checks the block line by line: a token, a colon, and a value without CR, LF,
+ * NUL or other controls except tab (RFC 9110 5.5). Transfer-Encoding is
+ * refused, as the core does the framing.
+ * Thread: any.
+ * Returns: OK or INVALID_HEADER.
  */
 errand_status errand__headers_check(errand_bytes block,
                                     errand__header_facts *out);
 
 /*
- * One line of the block and the next position.
+ * Reads one line of the block, and moves the position to the next.
  * Returns: false at the end.
  */
 bool errand__headers_next(errand_bytes block, size_t *position,

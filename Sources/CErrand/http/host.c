@@ -22,10 +22,10 @@ const unsigned char errand__host_kinds[256] = {
     ['A' ... 'Z'] = ERRAND__IN_HOST,
 };
 
-/* IPv4 addresses, by WHATWG's URL standard 3.5. */
+/* IPv4 addresses (WHATWG's URL standard 3.5). */
 
-/* A number of an address: decimal, octal behind "0", hexadecimal behind "0x".
-   What is too large stays too large. */
+/* Reads a number of an address: decimal, octal behind "0", hexadecimal behind
+   "0x". A number that is too large stays too large. */
 static bool parse_number(const char *text, size_t length, uint64_t *out) {
   int base = 10;
   if (length == 0)
@@ -48,7 +48,7 @@ static bool parse_number(const char *text, size_t length, uint64_t *out) {
   return true;
 }
 
-/* Without the dot of the root, which an address may have as well. */
+/* The length without the dot of the root, which an address may have too. */
 static size_t without_root(const char *host, size_t length) {
   return length > 1 && host[length - 1] == '.' ? length - 1 : length;
 }
@@ -117,7 +117,7 @@ static bool write_ipv4(const char *host, size_t length, char *out) {
 
 /* International names. */
 
-/* 7.88.1 says OUT_OF_MEMORY of every name that it cannot map. */
+/* 7.88.1 has OUT_OF_MEMORY for every name that it cannot map. */
 static errand_status status_of(CURLUcode code) {
   if (code == CURLUE_OK)
     return ERRAND_OK;
@@ -144,7 +144,7 @@ static errand_status map_here(const char *name, char *out) {
 }
 
 /* The four deviation characters of UTS #46, and the capital of the first, with
-   what its transitional processing makes of them. Each shrinks. */
+   what transitional processing makes of them, which is shorter. */
 static const struct {
   const char *from, *to;
 } deviations[] = {{"\xc3\x9f", "ss"},
@@ -153,7 +153,8 @@ static const struct {
                   {"\xe2\x80\x8c", ""},
                   {"\xe2\x80\x8d", ""}};
 
-/* Returns: false where there is none of them. */
+/* Applies transitional processing.
+   Returns: false where the name has none of these characters. */
 static bool make_transitional(const char *name, char *out) {
   bool found = false;
   while (*name) {
@@ -176,9 +177,10 @@ static bool make_transitional(const char *name, char *out) {
   return found;
 }
 
-/* libcurl maps by UTS #46 as browsers do, and where that fails once more by its
+/* libcurl maps a name by UTS #46 as browsers do. Where that fails it tries the
    transitional rules (Curl_idn_decode), which make another name of one with a
-   deviation character: "fa" sharp-s plus an emoji is "fass" plus the emoji. */
+   deviation character: "fa" sharp-s and an emoji becomes "fass" and the emoji.
+   Such a name is refused. */
 static errand_status map_faithfully(const char *name, char *out) {
   char transitional[ERRAND__HOST_ROOM], other[ERRAND__HOST_ROOM];
   errand_status status = map_here(name, out);
@@ -190,8 +192,8 @@ static errand_status map_faithfully(const char *name, char *out) {
   return ERRAND_OK;
 }
 
-/* libidn2 reads the name in the thread's locale. To make one takes longer than
-   to map a name, so there is one for the process, for good. */
+/* libidn2 reads the name in the locale of the thread. Making a locale takes
+   longer than mapping a name, so the process has one, which is never freed. */
 static pthread_once_t locale_once = PTHREAD_ONCE_INIT;
 static locale_t utf8;
 
@@ -211,7 +213,8 @@ static errand_status map(const char *name, char *out) {
   return status;
 }
 
-/* `name` without escapes, NUL-terminated, below ERRAND__HOST_ROOM. */
+/* Maps and checks `name`, which has no escapes, is NUL-terminated and shorter
+   than ERRAND__HOST_ROOM. */
 static errand_status settle(const char *name, size_t length, char *out) {
   bool ascii = true;
   for (size_t i = 0; i < length; i++) {
@@ -265,8 +268,8 @@ errand_status errand__host_of_url(const char *text, size_t length, char *out) {
   return settle(name, count, out);
 }
 
-/* An address in brackets, with a zone perhaps: whether it is one says the
-   parser of URLs. */
+/* Whether the host has the form of an address in brackets, perhaps with a zone.
+   The parser of URLs checks the address. */
 static bool is_bracketed(errand_bytes host) {
   if (host.length < 3 || host.data[0] != '[' ||
       host.data[host.length - 1] != ']')

@@ -14,7 +14,7 @@ static bool is_alpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The length of "scheme://", or 0. */
+/* The length of "scheme://"; 0: there is none. */
 static size_t scheme_length(const char *text, size_t length) {
   size_t i = 0;
   while (i < length && (is_alpha(text[i]) || errand__is_digit(text[i]) ||
@@ -25,7 +25,7 @@ static size_t scheme_length(const char *text, size_t length) {
   return memcmp(text + i, "://", 3) == 0 ? i + 3 : 0;
 }
 
-/* What all bytes have in common. */
+/* The ERRAND__IN_* bits that all bytes have. */
 static int kind_of(const char *text, size_t length) {
   int kind = ERRAND__IN_HOST | ERRAND__IN_PLAIN_HOST;
   for (size_t i = 0; i < length; i++)
@@ -33,8 +33,9 @@ static int kind_of(const char *text, size_t length) {
   return kind;
 }
 
-/* RFC 6874: behind "%25", or behind a "%" that begins no escape; libcurl takes
-   an escape's digits for the zone. Only link-local addresses have zones. */
+/* A zone stands behind "%25", or behind a "%" that begins no escape (RFC 6874),
+   as libcurl takes the digits of an escape for the zone. Only link-local
+   addresses have zones. */
 static bool is_zone(const struct in6_addr *address, const char *text,
                     size_t length) {
   if (!IN6_IS_ADDR_LINKLOCAL(address))
@@ -49,7 +50,7 @@ static bool is_zone(const struct in6_addr *address, const char *text,
   return length > 1 && kind_of(text + 1, length - 1) != 0;
 }
 
-/* An address, perhaps with a zone. */
+/* Whether the text is an IPv6 address, perhaps with a zone. */
 static bool is_ipv6(const char *text, size_t length) {
   char copy[INET6_ADDRSTRLEN];
   struct in6_addr parsed;
@@ -78,7 +79,7 @@ static bool parse_port(const char *text, size_t length, uint16_t *port) {
   return value != 0;
 }
 
-/* The host as it stands in the URL, or as it is looked up. */
+/* Finds the host as it stands in the URL, or as it is looked up. */
 static errand_status parse_name(const char *text, size_t length, char *room,
                                 errand__url *out) {
   out->host = text;
@@ -106,8 +107,9 @@ static errand_status parse_authority(const char *text, size_t length,
   const char *start = text;
   const char *end = text + length;
   const char *at = memrchr(text, '@', length);
-  /* The last "@" ends the user in WHATWG's reading, the first one in libcurl's
-     (parse_hostname_login); RFC 3986 knows one alone. */
+  /* WHATWG ends the user at the last "@", libcurl at the first
+     (parse_hostname_login), and RFC 3986 allows one "@" only: two are refused.
+   */
   if (at && memchr(text, '@', (size_t) (at - text)))
     return ERRAND_INVALID_URL;
   if (at)
@@ -182,9 +184,9 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
     return ERRAND_UNSUPPORTED_SCHEME;
   errand_status status =
       parse_authority(text + scheme, authority - scheme, host, out);
-  out->plain &= !out->websocket; /* errand__root_create knows http alone */
+  out->plain &= !out->websocket; /* errand__root is http or https */
   out->target = authority;
-  /* RFC 9112 3.2.1; of "?" libcurl from 8.10 on would make "/". */
+  /* RFC 9112 3.2.1. From 8.10 on libcurl would make "/" of "?". */
   out->adds_slash = authority >= out->length || text[authority] != '/';
   out->length += out->adds_slash;
   if (out->respelled) {
@@ -215,7 +217,7 @@ void errand__url_write(errand__url *url, const char *given, char *out) {
 }
 
 uint64_t errand__url_origin_hash(const errand__url *url, uint64_t seed) {
-  /* FNV-1a: hosts are short, and the table compares whole keys. */
+  /* FNV-1a: hosts are short, and the tables compare whole keys. */
   uint64_t hash = 14695981039346656037u ^ seed;
   for (size_t i = 0; i < url->host_length; i++) {
     unsigned char c = (unsigned char) url->host[i];
@@ -225,6 +227,6 @@ uint64_t errand__url_origin_hash(const errand__url *url, uint64_t seed) {
   }
   hash = (hash ^ url->port) * 1099511628211u;
   hash = (hash ^ (url->secure ? 1u : 0u)) * 1099511628211u;
-  /* The low bits choose loops and buckets. */
+  /* Mixes the hash, as its low bits choose loops and buckets. */
   return hash ^ (hash >> 32);
 }

@@ -1,4 +1,4 @@
-/* The parts of a URL that the core needs, found without copying. */
+/* Finds the parts of a URL that the core needs, without copying. */
 #ifndef ERRAND_HTTP_URL_H
 #define ERRAND_HTTP_URL_H
 
@@ -6,35 +6,36 @@
 
 #include "http/host.h"
 
-/* The URL to send: what was given without its fragment, with the host that is
-   looked up where that is written in another way, and with a path. */
+/* The URL to send. It is the given one without its fragment, with a path, and
+   with the host that is looked up where that is spelt in another way. */
 typedef struct errand__url {
-  bool secure;      /* https, wss */
-  bool websocket;   /* ws, wss */
-  bool literal;     /* the host is an IP address */
-  bool plain;       /* no user, and a host that libcurl takes as it is */
-  bool respelled;   /* the host is written in another way */
-  bool adds_slash;  /* nothing, or a query, follows the authority */
-  uint16_t port;    /* explicit, or the scheme's */
-  const char *host; /* borrowed; brackets left out */
+  bool secure;    /* https, wss */
+  bool websocket; /* ws, wss */
+  bool literal;   /* the host is an IP address */
+  bool plain; /* no user, and a host in lower case that libcurl takes unchanged
+               */
+  bool respelled;   /* the host is spelt in another way than it was given */
+  bool adds_slash;  /* the authority is followed by nothing, or by a query */
+  uint16_t port;    /* the one given, or the scheme's */
+  const char *host; /* borrowed; without brackets */
   size_t host_length;
   size_t length;  /* of the whole */
   size_t target;  /* where the path begins */
-  size_t host_at; /* in what was given, as in the URL to send */
+  size_t host_at; /* in the given URL, and in the URL to send */
   size_t given_host_length;
 } errand__url;
 
 /*
- * Checks a URL and finds its parts. What is let through here but malformed
- * in a way only libcurl sees ends as INVALID_URL too, before any socket.
+ * Checks a URL and finds its parts. A URL that is malformed in a way which only
+ * libcurl sees passes here, and ends as INVALID_URL before any socket.
  * Thread: any.
- * Owns: `out` points into `text`, or into `host`, which are ERRAND__HOST_ROOM
- * bytes of the caller's.
+ * Owns: `out` points into `text`, or into `host`, ERRAND__HOST_ROOM bytes of
+ * the caller's.
  * Returns: OK; INVALID_URL (no scheme or host, white space, control or NUL
  * bytes, bytes above 127 after the authority, a backslash in it, a host that is
- * none once escapes are undone and its name is mapped, a port that is none,
- * brackets that do not match); UNSUPPORTED_SCHEME; what errand_host_ascii says
- * of a host that is not ASCII.
+ * not valid once escapes are undone and its name is mapped, a port that is not
+ * valid, brackets that do not match); UNSUPPORTED_SCHEME; what
+ * errand_host_ascii returns for a host that is not ASCII.
  */
 errand_status errand__url_parse(errand_bytes text, char *host,
                                 errand__url *out);
@@ -45,7 +46,7 @@ errand_status errand__url_parse(errand_bytes text, char *host,
  */
 void errand__url_write(errand__url *url, const char *given, char *out);
 
-/* Hash of scheme, lower-cased host and port, seeded. */
+/* A seeded hash of scheme, lower-cased host and port. */
 uint64_t errand__url_origin_hash(const errand__url *url, uint64_t seed);
 
 #endif

@@ -14,10 +14,10 @@
 #include "base/open_error.h"
 #include "libcurl/cookie_line.h"
 
-/* As the kernel (path_resolution(7)). */
+/* The kernel's limit too (path_resolution(7)). */
 #define LINKS_MAX 40
 
-/* MAX_COOKIE_LINE of libcurl; a longer line is none of its own. */
+/* MAX_COOKIE_LINE of libcurl, which writes no longer lines. */
 #define LINE_MAX_BYTES 5000
 
 static errand_status take_line(errand__jar *jar, char *line) {
@@ -25,9 +25,9 @@ static errand_status take_line(errand__jar *jar, char *line) {
   char plain[LINE_MAX_BYTES];
   errand_cookie cookie;
   line[strcspn(line, "\r\n")] = '\0';
-  memcpy(copy, line, strlen(line) + 1); /* fits: read into one of the size */
-  /* What is no cookie is passed over, as libcurl does. Written anew, so that
-     no line is taken for an order ("ALL") or a header. */
+  memcpy(copy, line, strlen(line) + 1); /* read into one of that size */
+  /* A line that is no cookie is skipped, as by libcurl. The cookie is written
+     anew, so that libcurl takes no line for an order ("ALL") or a header. */
   if (!errand__cookie_parse(copy, &cookie) ||
       !errand__cookie_is_valid(&cookie) ||
       errand__cookie_has_expired(&cookie) ||
@@ -40,8 +40,8 @@ errand_status errand__jar_load(errand__jar *jar, const char *file) {
   errand_status status = ERRAND_OK;
   struct stat info;
   char line[LINE_MAX_BYTES];
-  bool whole = true; /* not the rest of a line that is too long */
-  /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+  bool whole = true; /* false: `line` is the rest of a line that is too long */
+  /* With O_NONBLOCK, opening a FIFO does not wait for its writer. */
   int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return errno == ENOENT ? ERRAND_OK : errand__open_error(errno);
@@ -83,8 +83,8 @@ static bool write_all(FILE *to, const struct curl_slist *lines) {
   return fflush(to) == 0 && fsync(fileno(to)) == 0;
 }
 
-/* The name is only durable once its folder is; a folder that cannot be synced
-   (some network file systems) is no failure of the save. */
+/* A new name is durable only when its folder is synced. A folder that cannot be
+   synced (some network file systems) does not fail the save. */
 static void sync_folder(const char *file) {
   char *copy = errand__strdup(file);
   int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -95,7 +95,7 @@ static void sync_folder(const char *file) {
   errand__free(copy);
 }
 
-/* What the link leads to, as a name of its own. */
+/* The target of a link, relative to the folder of the link. */
 static errand_status follow_link(const char *link, char **out) {
   char target[PATH_MAX];
   ssize_t length = readlink(link, target, sizeof target - 1);
@@ -112,8 +112,8 @@ static errand_status follow_link(const char *link, char **out) {
   return ERRAND_OK;
 }
 
-/* A jar behind symbolic links is replaced where it is, the links stay. It need
-   not exist yet, which realpath would ask for. */
+/* A file behind symbolic links is replaced where it is, and the links stay.
+   realpath cannot be used, as the file need not exist yet. */
 static errand_status behind_links(const char *file, char **out) {
   struct stat info;
   char *path = errand__strdup(file);

@@ -9,7 +9,7 @@
 #include "base/address.h"
 
 #define FIELDS 7
-/* MAX_NAME of libcurl: above it the engine drops cookies from a server. */
+/* MAX_NAME of libcurl, which drops longer cookies from a server. */
 #define NAME_AND_VALUE_MAX 4096
 #define DOMAIN_MAX 255
 #define PATH_BYTES_MAX 2048
@@ -17,11 +17,11 @@
 static const char http_only[] = "#HttpOnly_";
 
 /*
- * The path that libcurl matches by, where it lists the one that was sent
- * (sanitize_cookie_path): quotes around it are left out (all of them, so that
- * a line reads the same when it was written again), and one that does not
- * begin with '/' is "/". An empty "Path=" it keeps as it is, and sends the
- * cookie to every path (ERRAND__CURL_KEEPS_EMPTY_PATHS).
+ * The path that libcurl compares, while it lists the path that was sent
+ * (sanitize_cookie_path). It drops quotes around the path; here all of them are
+ * dropped, so that a line reads the same after it was written again. A path
+ * that does not begin with '/' is "/". libcurl keeps an empty "Path=" as it is,
+ * and sends the cookie to every path (ERRAND__CURL_KEEPS_EMPTY_PATHS).
  */
 static const char *effective_path(char *path) {
   path += strspn(path, "\"");
@@ -83,9 +83,8 @@ static bool keeps_prefix(const errand_cookie *c) {
   return true;
 }
 
-/* What bad_domain of libcurl refuses when it comes from a server; it does not
-   look at what is put into a jar. Nothing is below an address (RFC 6265
-   5.1.3). */
+/* What bad_domain of libcurl refuses from a server, but not for a cookie that
+   is put into a jar. An address has no subdomains (RFC 6265 5.1.3). */
 static bool may_have_subdomains(const char *domain) {
   const char *dot = strchr(domain, '.');
   return domain[0] != '[' && !errand__is_address(domain) &&
@@ -95,7 +94,7 @@ static bool may_have_subdomains(const char *domain) {
 bool errand__cookie_is_valid(const errand_cookie *c) {
   if (!c->name || !c->value || !c->domain || !c->path)
     return false;
-  /* '#' and '.' at the start of a line mean something else. */
+  /* A line that begins with '#' or '.' has another meaning. */
   if (!c->name[0] || !c->domain[0] || c->domain[0] == '#' ||
       c->domain[0] == '.' || c->path[0] != '/' || c->expires < 0)
     return false;

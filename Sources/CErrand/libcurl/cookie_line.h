@@ -7,14 +7,16 @@
 
 #include "include/errand_cookies.h"
 
-/* The longest line that errand__cookie_is_valid lets through. */
+/* No line that errand__cookie_is_valid accepts is longer. */
 #define ERRAND__COOKIE_LINE 8192
 
-/* The fields of a line. They point into `line`, which is cut up.
+/* Finds the fields of a line, which get NULs between them. They point into
+   `line`.
    Returns: false where the line is no cookie. */
 bool errand__cookie_parse(char *line, errand_cookie *out);
 
-/* Whether a line with these fields means this cookie, and libcurl takes it. */
+/* Whether a line with these fields means this cookie, and libcurl accepts it.
+ */
 bool errand__cookie_is_valid(const errand_cookie *cookie);
 
 /* Writes a line, NUL-terminated, of at most `room` bytes.

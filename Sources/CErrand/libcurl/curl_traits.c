@@ -104,8 +104,8 @@ static bool is_in(const errand__curl_trait_row *row, uint32_t version) {
 static_assert(ERRAND__CURL_TRAITS < 64, "the highest bit says: known");
 #define KNOWN (UINT64_C(1) << 63)
 
-/* A bit for each trait of what runs, which does not change: threads that find
-   it at the same time find the same. */
+/* One bit for each trait of the libcurl that runs. The traits never change, so
+   threads that find them at the same time find the same. */
 static _Atomic uint64_t traits;
 
 static uint64_t find_traits(void) {

@@ -11,13 +11,13 @@
 struct errand__jar {
   CURLSH *share;
   char *file;
-  /* One for each kind of data that libcurl locks; cookies, and the count of
-     the share's users. Held for moments, by loops and callers. Recursive, for
-     what takes several steps (errand__jar_give_paths). */
+  /* One for each kind of data that libcurl locks: cookies, and the count of the
+     share's users. Loops and callers hold them for moments. Recursive, for
+     functions that take several steps (errand__jar_give_paths). */
   pthread_mutex_t locks[CURL_LOCK_DATA_LAST];
 };
 
-/* What a loop's thread keeps locked while libcurl runs. */
+/* The lock that a loop's thread keeps while libcurl runs. */
 static _Thread_local struct {
   bool is_asked;
   errand__jar *jar; /* NULL: nothing */
@@ -34,7 +34,7 @@ static void unlock(CURL *easy, curl_lock_data data, void *context) {
   errand__jar *jar = context;
   (void) easy;
   if (data == CURL_LOCK_DATA_COOKIE && kept.is_asked && !kept.jar)
-    kept.jar = jar; /* one turn of the recursive lock stays */
+    kept.jar = jar; /* the recursive lock is kept once */
   else
     pthread_mutex_unlock(&jar->locks[data]);
 }
@@ -106,8 +106,8 @@ const char *errand__jar_file(const errand__jar *jar) {
   return jar->file;
 }
 
-/* libcurl reaches a jar by an easy handle only; one is made for each call, as
-   an easy handle belongs to one thread at a time. */
+/* Only an easy handle gives access to a jar. Each call makes one, as an easy
+   handle must be used by one thread at a time. */
 static CURL *open_jar(errand__jar *jar) {
   CURL *easy = curl_easy_init();
   if (easy && curl_easy_setopt(easy, CURLOPT_SHARE, jar->share) != CURLE_OK) {
@@ -136,7 +136,7 @@ errand_status errand__jar_order(errand__jar *jar, const char *order) {
   return code == CURLE_OK ? ERRAND_OK : ERRAND_OUT_OF_MEMORY;
 }
 
-/* The third field is empty. */
+/* Whether the third field of the line is empty. */
 static bool has_no_path(const char *line) {
   const char *tab = strchr(line, '\t');
   tab = tab ? strchr(tab + 1, '\t') : NULL;

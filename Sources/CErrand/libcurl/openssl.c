@@ -10,11 +10,11 @@ static int (*pending)(const void *ssl);
 
 static bool find(const char *name, void *function) {
   void *found = dlsym(RTLD_DEFAULT, name);
-  memcpy(function, &found, sizeof found); /* POSIX: the same size */
+  memcpy(function, &found, sizeof found); /* POSIX: both have the same size */
   return found != NULL;
 }
 
-/* Whether libcurl names the version of the library that dlsym finds. */
+/* Whether the library that dlsym finds is of the version that libcurl names. */
 static bool is_same_library(const char *used) {
   const char *(*version)(int) = NULL;
   if (!used || strncmp(used, "OpenSSL/", 8) != 0 ||

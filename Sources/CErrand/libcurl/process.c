@@ -25,10 +25,10 @@ static void in_child(void) {
 }
 
 /*
- * OpenSSL's exit handler frees what loop threads still use: 80 of 150 exits
- * under load crash (core-facts 0.4, curl #12153). libcurl links libcrypto
- * already, so it is looked up, not linked; it must precede any other
- * initialisation of OpenSSL to have an effect.
+ * Keeps OpenSSL from registering its exit handler, which frees what loop
+ * threads still use: 80 of 150 exits under load crash (curl #12153). The
+ * function is looked up and not linked, as libcurl links libcrypto already. It
+ * has no effect after any other initialisation of OpenSSL.
  */
 static void keep_openssl_from_atexit(void) {
   typedef int (*init_crypto)(uint64_t options, const void *settings);
@@ -39,15 +39,15 @@ static void keep_openssl_from_atexit(void) {
     set_functions set;
   } init = {dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto")},
     set = {dlsym(RTLD_DEFAULT, "CRYPTO_set_mem_functions")};
-  /* Changes nothing, and fails once OpenSSL has allocated, as initialisations
-     do that load anything. Whether such a one registered the handler OpenSSL
-     does not tell. */
+  /* This call changes nothing. It fails once OpenSSL has allocated, and so
+     after an initialisation that loaded anything. OpenSSL does not tell whether
+     such an initialisation registered the handler. */
   bool untouched = set.pointer && set.set(NULL, NULL, NULL) == 1;
   if (init.pointer)
     no_atexit = init.init(OPENSSL_INIT_NO_ATEXIT_BIT, NULL) == 1 && untouched;
 }
 
-/* Who allocates for libcurl; decided once. */
+/* Whether libcurl gets our allocator; decided once. */
 typedef enum allocator { UNDECIDED = 0, LEFT_ALONE = 1, DECIDED = 2 } allocator;
 
 static _Atomic int allocator_choice;
@@ -58,8 +58,8 @@ errand_status errand_leave_allocator(void) {
   return before == DECIDED ? ERRAND_INVALID_OPTION : ERRAND_OK;
 }
 
-/* Where the host has initialised libcurl already this changes nothing but
-   libcurl's count of its users. */
+/* Where the host program has initialised libcurl, this only adds to libcurl's
+   count of its users. */
 static CURLcode start_libcurl(void) {
   if (atomic_exchange(&allocator_choice, DECIDED) == LEFT_ALONE)
     return curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -71,7 +71,7 @@ static CURLcode start_libcurl(void) {
 static void start(void) {
   curl_info = curl_version_info(CURLVERSION_NOW);
   keep_openssl_from_atexit();
-  /* Once: libcurl writes its text anew for each caller. */
+  /* Once, as libcurl writes the text again for each caller. */
   curl_libraries = curl_version();
   if (start_libcurl() != CURLE_OK) {
     process_status = ERRAND_SYSTEM;

@@ -1,4 +1,4 @@
-/* What is done once per process, before the first group. */
+/* What happens once in a process, before the first group. */
 #ifndef ERRAND_LIBCURL_PROCESS_H
 #define ERRAND_LIBCURL_PROCESS_H
 
@@ -18,14 +18,16 @@ errand_status errand__process_start(void);
 /* True in a forked child of a process that had started the engine. */
 bool errand__process_forked(void);
 
-/* What curl_version_info says of the libcurl that runs. Thread: any. */
+/* What curl_version_info returns for the libcurl that runs.
+   Thread: any. */
 const curl_version_info_data *errand__curl_info(void);
 
-/* curl_version(), read once: libcurl writes the text anew for each caller.
+/* curl_version(), read once, as libcurl writes the text again for each caller.
    Thread: any. */
 const char *errand__curl_libraries(void);
 
-/* Whether OpenSSL runs no exit handler in this process. Thread: any. */
+/* Whether OpenSSL surely runs no exit handler in this process.
+   Thread: any. */
 bool errand__process_has_no_atexit(void);
 
 /* The runtime version of libcurl, 0x075801 for 7.88.1. */
@@ -37,7 +39,7 @@ bool errand__curl_has(int feature_bit);
 /* Whether libcurl has WebSocket, in clear text and over TLS. */
 bool errand__curl_has_websocket(void);
 
-/* Whether HTTP/2 bodies can be trusted by default (8.2 and later). */
+/* Whether HTTP/2 is the default: its bodies can be trusted (8.2 and later). */
 bool errand__curl_http2_default(void);
 
 #endif

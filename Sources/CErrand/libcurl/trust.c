@@ -9,7 +9,7 @@
 #include "libcurl/process.h"
 #include "libcurl/openssl.h"
 
-/* openssl/x509_vfy.h; what libcurl sets on its own store. */
+/* openssl/x509_vfy.h. libcurl sets these on its own store. */
 #define VERIFY_TRUSTED_FIRST 0x8000ul
 #define VERIFY_PARTIAL_CHAIN 0x80000ul
 
@@ -22,24 +22,25 @@ typedef struct functions {
   void (*clear_errors)(void);
 } functions;
 
-/* A file is looked at again after so long: packages renew it under its name. */
+/* A file is checked again after this time, as packages renew it under its name.
+ */
 #define LOOK_AGAIN_MS 60000
 
 struct errand__trust {
   _Atomic uint32_t references;
-  _Atomic uint64_t look_ms; /* when to look at the file; 0: not read yet */
-  pthread_mutex_t parsing;  /* callers; while a file is read */
+  _Atomic uint64_t look_ms; /* when to check the file; 0: not read yet */
+  pthread_mutex_t parsing;  /* held by callers while a file is read */
   struct stat seen;         /* of what `store` holds */
-  pthread_mutex_t taking;   /* callers and loops; for a moment */
+  pthread_mutex_t taking;   /* held by callers and loops for a moment */
   void *store;              /* NULL: not readable so far */
-  char *file;               /* NULL: none built in */
+  char *file;               /* NULL: there is no built-in one */
   char *folder;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool usable;
 static functions openssl;
-/* The built-in roots, while any options use them. */
+/* The built-in roots, while any options use them. `lock` guards it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static errand__trust *built_in;
 
@@ -73,7 +74,7 @@ static errand__trust *make(const char *file, const char *folder) {
   pthread_mutex_init(&trust->taking, NULL);
   if ((file && !(trust->file = errand__strdup(file))) ||
       (folder && !(trust->folder = errand__strdup(folder)))) {
-    dispose(trust); /* not released: the lock may be held */
+    dispose(trust); /* no release, as the caller may hold the lock */
     return NULL;
   }
   return trust;
@@ -82,7 +83,8 @@ static errand__trust *make(const char *file, const char *folder) {
 const char *errand__trust_built_in_folder(void) {
   const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
   bool known = info->age >= CURLVERSION_SEVENTH;
-  /* Beside a bundle it has the same roots, which would be read one by one. */
+  /* A folder beside a bundle has the same roots, which would be read one by
+     one. */
   return known && !info->cainfo ? info->capath : NULL;
 }
 
@@ -91,7 +93,7 @@ static bool use_built_in(errand__trust **out) {
   const char *file = info->age >= CURLVERSION_SEVENTH ? info->cainfo : NULL;
   const char *folder = errand__trust_built_in_folder();
   if (!file && !folder)
-    return true; /* OpenSSL's own place, or none */
+    return true; /* libcurl uses OpenSSL's default, or none */
   pthread_mutex_lock(&lock);
   if (built_in)
     atomic_fetch_add_explicit(&built_in->references, 1, memory_order_relaxed);
@@ -132,7 +134,7 @@ static void *parse(const errand__trust *trust) {
     return NULL;
   openssl.store_set_flags(store, VERIFY_TRUSTED_FIRST | VERIFY_PARTIAL_CHAIN);
   bool ok = openssl.store_load(store, trust->file, trust->folder) == 1;
-  openssl.clear_errors(); /* this thread may be about to use OpenSSL itself */
+  openssl.clear_errors(); /* this thread may use OpenSSL itself */
   if (ok)
     return store;
   openssl.store_free(store);
@@ -145,7 +147,7 @@ static bool is_unchanged(const struct stat *a, const struct stat *b) {
          a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* A file that cannot be read any more leaves the roots as they were. */
+/* Where the file cannot be read any more, the roots stay as they were. */
 static void read_again(errand__trust *trust) {
   struct stat now;
   if (stat(trust->file ? trust->file : trust->folder, &now) != 0 ||
@@ -160,7 +162,7 @@ static void read_again(errand__trust *trust) {
   trust->store = store;
   pthread_mutex_unlock(&trust->taking);
   if (old)
-    openssl.store_free(old); /* connections have references of their own */
+    openssl.store_free(old); /* connections have references */
 }
 
 void errand__trust_prepare(errand__trust *trust, uint64_t now_ms) {

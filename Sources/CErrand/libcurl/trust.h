@@ -1,8 +1,9 @@
 /*
- * Trusted roots, parsed once for all that name the same file. libcurl keeps a
- * parsed bundle in each multi handle and parses it anew in the next, for 20 ms
- * on the loop; here the callers' threads parse it, and each TLS connection
- * gets the same X509_STORE (tls_context.c).
+ * Trusted roots, parsed once for all options that name the same file.
+ *
+ * libcurl keeps a parsed bundle in each multi handle and parses it again in the
+ * next, which takes 20 ms on the loop. Here the callers' threads parse it, and
+ * each TLS connection gets the same X509_STORE (tls_context.c).
  */
 #ifndef ERRAND_LIBCURL_TRUST_H
 #define ERRAND_LIBCURL_TRUST_H
@@ -13,26 +14,30 @@
 typedef struct errand__trust errand__trust;
 
 /*
- * The roots of a PEM bundle; NULL: those that libcurl was built with.
- * Thread: any.  Owns: one reference, the caller's, for errand__trust_release.
+ * The roots of a PEM bundle; NULL: the built-in ones of libcurl.
+ * Thread: any.
+ * Owns: *out is one reference, the caller's, for errand__trust_release.
  * Returns: false: out of memory. *out is NULL where libcurl has to read the
- * bundle itself: it does not use the OpenSSL that this process has, or takes
- * an absent file for the built-in one (8.21 on).
+ * bundle itself: libcurl does not use the OpenSSL of this process, or from 8.21
+ * on takes an absent file for the built-in one.
  */
 bool errand__trust_create(const char *file, errand__trust **out);
 void errand__trust_release(errand__trust *trust);
 
-/* The folder of roots that libcurl was built with; NULL: none, or a bundle that
-   has the same roots.  Thread: any.  Owns: nothing; good for ever. */
+/* The built-in folder of roots of libcurl; NULL: there is none, or there is a
+   bundle with the same roots.
+   Thread: any.
+   Owns: a static string. */
 const char *errand__trust_built_in_folder(void);
 
-/* Parses the bundle the first time, and again where the file has changed,
-   which is looked at once a minute; by the clock of errand__now_ms.
+/* Parses the bundle the first time, and again where the file has changed, which
+   is checked once a minute. `now_ms` is errand__now_ms().
    Thread: any. */
 void errand__trust_prepare(errand__trust *trust, uint64_t now_ms);
 
-/* Has the SSL_CTX trust the roots. Returns: false: the bundle could not be
-   read. Thread: any. */
+/* Makes the SSL_CTX trust the roots.
+   Returns: false where the bundle could not be read.
+   Thread: any. */
 bool errand__trust_give(errand__trust *trust, void *ssl_context);
 
 #endif
