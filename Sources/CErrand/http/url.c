@@ -83,7 +83,7 @@ static bool parse_port(const char *text, size_t length, uint16_t *port) {
 static errand_status parse_name(const char *text, size_t length, char *room,
                                 errand__url *out) {
   out->host = text;
-  out->host_length = length;
+  out->host_length = (uint32_t) length;
   if (length == 0)
     return ERRAND_INVALID_URL;
   int kind = kind_of(text, length);
@@ -93,7 +93,7 @@ static errand_status parse_name(const char *text, size_t length, char *room,
     if (status != ERRAND_OK)
       return status;
     out->host = room;
-    out->host_length = strlen(room);
+    out->host_length = (uint32_t) strlen(room);
     out->respelled = true;
     out->literal = errand__host_is_ipv4(room, out->host_length);
     kind = kind_of(room, out->host_length);
@@ -122,7 +122,7 @@ static errand_status parse_authority(const char *text, size_t length,
     if (!is_ipv6(text + 1, (size_t) (close - text - 1)))
       return ERRAND_INVALID_URL;
     out->host = text + 1;
-    out->host_length = (size_t) (close - text - 1);
+    out->host_length = (uint32_t) (close - text - 1);
     out->literal = true;
     after_host = close + 1;
     text = out->host;
@@ -130,14 +130,14 @@ static errand_status parse_authority(const char *text, size_t length,
     after_host = memchr(text, ':', (size_t) (end - text));
     if (!after_host)
       after_host = end;
-    out->given_host_length = (size_t) (after_host - text);
+    out->given_host_length = (uint32_t) (after_host - text);
     errand_status status =
         parse_name(text, (size_t) (after_host - text), room, out);
     if (status != ERRAND_OK)
       return status;
     out->plain &= !at;
   }
-  out->host_at += (size_t) (text - start);
+  out->host_at += (uint32_t) (text - start);
   if (after_host == end)
     return ERRAND_OK;
   if (*after_host != ':' ||
@@ -162,8 +162,8 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
   *out = (errand__url){.secure = https || wss,
                        .websocket = ws || wss,
                        .port = https || wss ? 443 : 80,
-                       .length = length,
-                       .host_at = scheme};
+                       .length = (uint32_t) length,
+                       .host_at = (uint32_t) scheme};
 
   size_t authority = scheme;
   while (authority < length && text[authority] != '/' &&
@@ -178,14 +178,14 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
     if (c <= 0x20 || c >= 0x7f)
       return ERRAND_INVALID_URL;
     if (c == '#' && out->length == length)
-      out->length = i;
+      out->length = (uint32_t) i;
   }
   if (!http && !https && !ws && !wss)
     return ERRAND_UNSUPPORTED_SCHEME;
   errand_status status =
       parse_authority(text + scheme, authority - scheme, host, out);
   out->plain &= !out->websocket; /* errand__root is http or https */
-  out->target = authority;
+  out->target = (uint32_t) authority;
   /* RFC 9112 3.2.1. From 8.10 on libcurl would make "/" of "?". */
   out->adds_slash = authority >= out->length || text[authority] != '/';
   out->length += out->adds_slash;

@@ -9,20 +9,19 @@
 /* The URL to send. It is the given one without its fragment, with a path, and
    with the host that is looked up where that is spelt in another way. */
 typedef struct errand__url {
-  bool secure;    /* https, wss */
-  bool websocket; /* ws, wss */
-  bool literal;   /* the host is an IP address */
-  bool plain; /* no user, and a host in lower case that libcurl takes unchanged
-               */
+  bool secure;      /* https, wss */
+  bool websocket;   /* ws, wss */
+  bool literal;     /* the host is an IP address */
+  bool plain;       /* no user; a lower-case host that libcurl takes as it is */
   bool respelled;   /* the host is spelt in another way than it was given */
   bool adds_slash;  /* the authority is followed by nothing, or by a query */
   uint16_t port;    /* the one given, or the scheme's */
   const char *host; /* borrowed; without brackets */
-  size_t host_length;
-  size_t length;  /* of the whole */
-  size_t target;  /* where the path begins */
-  size_t host_at; /* in the given URL, and in the URL to send */
-  size_t given_host_length;
+  uint32_t host_length;
+  uint32_t length;  /* of the whole */
+  uint32_t target;  /* where the path begins */
+  uint32_t host_at; /* in the given URL, and in the URL to send */
+  uint32_t given_host_length;
 } errand__url;
 
 /*

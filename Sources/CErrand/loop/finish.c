@@ -107,7 +107,7 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
               code == CURLE_OK;
   bool reported = !held || errand__head_release(t->slot);
   reported &= errand__report(loop, t); /* chunks come before the end */
-  if (t->progress && t->slot)
+  if (errand__progress_of(t) && t->slot)
     reported &= errand__progress_ended(loop, t);
   errand_record *record =
       errand__records_add(&loop->agenda.records, t->id, t->tag);

@@ -53,7 +53,7 @@ static void arm(errand__loop *loop) {
 }
 
 void errand__progress_started(errand__loop *loop, errand__transfer *t) {
-  errand__list_append(&loop->progressing, &t->progress->link);
+  errand__list_append(&loop->progressing, &errand__progress_of(t)->link);
   arm(loop);
 }
 
@@ -69,7 +69,7 @@ void errand__progress_run(errand__loop *loop) {
 }
 
 bool errand__progress_ended(errand__loop *loop, errand__transfer *t) {
-  errand__list_remove(&t->progress->link);
-  moved(t->progress);
-  return report(loop, t->progress);
+  errand__list_remove(&errand__progress_of(t)->link);
+  moved(errand__progress_of(t));
+  return report(loop, errand__progress_of(t));
 }

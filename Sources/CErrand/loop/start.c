@@ -81,7 +81,7 @@ void errand__transfer_enter(errand__loop *loop, errand__transfer *t) {
     return;
   }
   errand__counter_bump(&loop->counters.in_flight, 1);
-  if (t->progress)
+  if (errand__progress_of(t))
     errand__progress_started(loop, t);
   if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) &&
       !errand__report_event(loop, t, ERRAND_RECORD_STARTED)) {

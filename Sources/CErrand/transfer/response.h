@@ -24,7 +24,7 @@
 #include "http/decode.h"
 #include "include/errand_record.h"
 
-typedef enum errand__response_state {
+typedef enum __attribute__((packed)) errand__response_state {
   ERRAND__RESPONSE_AWAITED = 0, /* no status line, or only 1xx so far */
   ERRAND__RESPONSE_STATUS_LINE = 1,
   ERRAND__RESPONSE_IN_HEAD = 2, /* behind the line after the status line */

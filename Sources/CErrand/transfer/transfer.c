@@ -147,13 +147,13 @@ static void place_headers(errand__transfer *t, errand_bytes block,
 static void copy_numbers(errand__transfer *t, const errand_request *r) {
   t->tag = r->tag;
   t->flags = r->flags;
-  t->priority = r->priority;
+  t->priority = (uint8_t) r->priority;
   t->idempotent = is_idempotent(r->method);
-  t->timeouts.queue = r->timeout_queue;
-  t->timeouts.connect = r->timeout_connect;
-  t->timeouts.first_byte = r->timeout_first_byte;
-  t->timeouts.idle = r->timeout_idle;
-  t->timeouts.total = r->timeout_total;
+  t->timeouts.queue = (uint32_t) r->timeout_queue;
+  t->timeouts.connect = (uint32_t) r->timeout_connect;
+  t->timeouts.first_byte = (uint32_t) r->timeout_first_byte;
+  t->timeouts.idle = (uint32_t) r->timeout_idle;
+  t->timeouts.total = (uint32_t) r->timeout_total;
   t->limits.header_bytes = r->limit_header_bytes;
   t->limits.header_count = r->limit_header_count;
   t->limits.body_bytes = r->limit_body_bytes;
@@ -219,10 +219,10 @@ errand_status errand__transfer_create(const errand_request *r,
 
   void *tail = t + 1;
   if (progress) {
-    t->progress = tail;
-    *t->progress = (errand__progress){.transfer = t};
-    errand__list_init(&t->progress->link);
-    tail = t->progress + 1;
+    errand__progress *p = tail;
+    *p = (errand__progress){.transfer = t};
+    errand__list_init(&p->link);
+    tail = p + 1;
   }
   struct curl_slist *nodes = tail;
   char *cursor = (char *) (nodes + node_count);

@@ -20,7 +20,7 @@ struct errand__origin;
 struct errand__slot;
 struct errand__source;
 
-typedef enum errand__phase {
+typedef enum __attribute__((packed)) errand__phase {
   ERRAND__WAITING = 0,    /* accepted; in its origin's queue */
   ERRAND__PARKED = 1,     /* paused before its start; in no queue */
   ERRAND__CONNECTING = 2, /* in libcurl: resolving, connecting, handshaking */
@@ -30,7 +30,7 @@ typedef enum errand__phase {
 } errand__phase;
 
 /* How libcurl is told the method and body. */
-typedef enum errand__send {
+typedef enum __attribute__((packed)) errand__send {
   ERRAND__SEND_GET = 0,
   ERRAND__SEND_HEAD = 1,
   ERRAND__SEND_CUSTOM = 2, /* another method, no body */
@@ -38,13 +38,13 @@ typedef enum errand__send {
   ERRAND__SEND_READ = 4    /* CURLOPT_READFUNCTION */
 } errand__send;
 
-/* Milliseconds; 0: none. */
+/* Milliseconds, ERRAND_TIMEOUT_MAX at most; 0: none. */
 typedef struct errand__timeouts {
-  int64_t queue;
-  int64_t connect;
-  int64_t first_byte;
-  int64_t idle;
-  int64_t total;
+  uint32_t queue;
+  uint32_t connect;
+  uint32_t first_byte;
+  uint32_t idle;
+  uint32_t total;
 } errand__timeouts;
 
 /* The largest limit, far above what any server takes, so that sums do not
@@ -126,15 +126,14 @@ typedef struct errand__transfer {
   uint64_t tag;
   errand_options *options; /* NULL: the group's; else one reference */
   struct errand__origin *origin;
-  struct errand__slot *slot;  /* while started */
-  errand__progress *progress; /* in this block; NULL: not reported */
+  struct errand__slot *slot; /* while started */
 
+  errand_status reason; /* set in a callback that made libcurl give up */
+  uint32_t flags;       /* ERRAND_REQUEST_* */
+  errand__timeouts timeouts;
   errand__phase phase;
   errand__send send;
-  errand_priority priority;
-  uint32_t flags;       /* ERRAND_REQUEST_* */
-  errand_status reason; /* set in a callback that made libcurl give up */
-
+  uint8_t priority; /* errand_priority */
   bool idempotent;
   bool own_host;    /* has a Host field */
   bool without_jar; /* neither sends nor keeps the group's cookies */
@@ -166,7 +165,6 @@ typedef struct errand__transfer {
   uint64_t activity_ms;   /* when a byte last moved in either direction */
   curl_off_t seen_downloaded; /* as last seen by errand__deadline_look */
 
-  errand__timeouts timeouts;
   errand__limits limits;
   errand__upload upload;
   errand__pause pause;
@@ -184,6 +182,14 @@ typedef struct errand__transfer {
 errand_status errand__transfer_create(const errand_request *request,
                                       errand_options *options,
                                       errand__transfer **out);
+
+/* The part for PROGRESS records, which follows the struct in its block.
+   Returns: NULL where the request has none. */
+static inline errand__progress *errand__progress_of(errand__transfer *t) {
+  return t->flags & ERRAND_REQUEST_REPORT_PROGRESS
+             ? (errand__progress *) (void *) (t + 1)
+             : NULL;
+}
 
 static inline bool errand__is_websocket(const errand__transfer *t) {
   return (t->flags & ERRAND_REQUEST_WEBSOCKET) != 0;
