@@ -3,52 +3,64 @@ set(ERRAND_SOURCES
   Sources/CErrand/base/heap.c
   Sources/CErrand/base/mem.c
   Sources/CErrand/base/status.c
-  Sources/CErrand/group/cookie_file.c
-  Sources/CErrand/group/cookie_line.c
+  Sources/CErrand/base/wheel.c
   Sources/CErrand/group/cookies.c
-  Sources/CErrand/group/curl_traits.c
+  Sources/CErrand/group/features.c
   Sources/CErrand/group/group.c
-  Sources/CErrand/group/jar.c
-  Sources/CErrand/group/process.c
-  Sources/CErrand/group/quota.c
   Sources/CErrand/group/stats.c
   Sources/CErrand/group/submit.c
+  Sources/CErrand/http/decode.c
+  Sources/CErrand/http/headers.c
+  Sources/CErrand/http/host.c
+  Sources/CErrand/http/url.c
+  Sources/CErrand/libcurl/cookie_file.c
+  Sources/CErrand/libcurl/cookie_line.c
+  Sources/CErrand/libcurl/curl_traits.c
+  Sources/CErrand/libcurl/jar.c
+  Sources/CErrand/libcurl/openssl.c
+  Sources/CErrand/libcurl/process.c
+  Sources/CErrand/libcurl/trust.c
   Sources/CErrand/loop/admission.c
+  Sources/CErrand/loop/collect.c
   Sources/CErrand/loop/commands.c
-  Sources/CErrand/loop/deadline.c
   Sources/CErrand/loop/descriptors.c
   Sources/CErrand/loop/fd_table.c
   Sources/CErrand/loop/finish.c
+  Sources/CErrand/loop/hang_up.c
   Sources/CErrand/loop/loop.c
   Sources/CErrand/loop/loop_poll.c
   Sources/CErrand/loop/loop_turn.c
+  Sources/CErrand/loop/multi.c
+  Sources/CErrand/loop/origin.c
+  Sources/CErrand/loop/pauses.c
   Sources/CErrand/loop/progress.c
+  Sources/CErrand/loop/quota.c
+  Sources/CErrand/loop/realm.c
   Sources/CErrand/loop/report.c
   Sources/CErrand/loop/shard.c
+  Sources/CErrand/loop/slot_pool.c
+  Sources/CErrand/loop/sockets.c
   Sources/CErrand/loop/start.c
   Sources/CErrand/loop/transfers.c
   Sources/CErrand/loop/unreachable.c
-  Sources/CErrand/loop/wheel.c
   Sources/CErrand/queue/submit_queue.c
-  Sources/CErrand/transfer/decode.c
+  Sources/CErrand/transfer/body.c
+  Sources/CErrand/transfer/completion.c
+  Sources/CErrand/transfer/deadline.c
   Sources/CErrand/transfer/feed.c
-  Sources/CErrand/transfer/host.c
-  Sources/CErrand/transfer/openssl.c
+  Sources/CErrand/transfer/head.c
   Sources/CErrand/transfer/options.c
   Sources/CErrand/transfer/options_check.c
   Sources/CErrand/transfer/pausing.c
   Sources/CErrand/transfer/payload.c
+  Sources/CErrand/transfer/records.c
   Sources/CErrand/transfer/result.c
   Sources/CErrand/transfer/root.c
   Sources/CErrand/transfer/setup.c
-  Sources/CErrand/transfer/sink.c
-  Sources/CErrand/transfer/slot.c
-  Sources/CErrand/transfer/sockets.c
   Sources/CErrand/transfer/source.c
   Sources/CErrand/transfer/tcp_read.c
   Sources/CErrand/transfer/tls_context.c
   Sources/CErrand/transfer/transfer.c
-  Sources/CErrand/transfer/trust.c
-  Sources/CErrand/transfer/url.c
   Sources/CErrand/transfer/validate.c
+  Sources/CErrand/transfer/wire_limit.c
 )

@@ -1,5 +1,5 @@
 /* One jar for all loops of a group. */
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "support/rig.h"
 
 #include <pthread.h>

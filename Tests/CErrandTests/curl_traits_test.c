@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "group/curl_traits.h"
-#include "group/process.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/process.h"
 #include "support/test.h"
 #include "support/text.h"
 

@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 #include "support/rig.h"
-#include "transfer/decode.h"
+#include "http/decode.h"
 
 #define OK "HTTP/1.1 200 OK\r\n"
 #define TEXT "decoded text, decoded text, decoded text."

@@ -102,7 +102,7 @@ static void a_trailer_that_looks_like_a_status_line(void **state) {
   rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "hello");
 }
 
-/* Empty deflate blocks for ever: the sink never sees a byte. */
+/* Empty deflate blocks without end: no byte is ever decoded. */
 static void a_decoded_body_of_nothing_has_a_limit(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/",

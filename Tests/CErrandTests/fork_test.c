@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "support/rig.h"
 
 static void answer(test_rig *rig) {

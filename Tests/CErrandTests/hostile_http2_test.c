@@ -1,8 +1,8 @@
 /* An HTTP/2 server that allows no stream while requests end that wait for one.
    libcurl keeps their handles in nghttp2; a run under AddressSanitizer of
    libcurl too says where it looks at them after their end. */
-#include "group/curl_traits.h"
-#include "group/process.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/process.h"
 #include "support/hostile.h"
 #include "support/rig.h"
 

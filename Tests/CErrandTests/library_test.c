@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "group/process.h"
+#include "libcurl/process.h"
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 

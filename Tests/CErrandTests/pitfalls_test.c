@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "support/dns_interposer.h"
 #include "support/rig.h"
 

@@ -109,8 +109,8 @@ static void settle(test_rig *rig, uint64_t low, uint64_t high) {
   uint64_t wanted[] = {(uint64_t) 1 << high, (uint64_t) 1 << low};
   int64_t end = process_milliseconds() + 20000;
   for (;;) {
-    uint64_t at_high = atomic_load(&rig->group->starved[0]);
-    uint64_t at_low = atomic_load(&rig->group->starved[2]);
+    uint64_t at_high = atomic_load(&rig->group->shared.starved[0]);
+    uint64_t at_low = atomic_load(&rig->group->shared.starved[2]);
     if ((at_high & wanted[0]) && (at_low & wanted[1]) &&
         errand__queue_is_empty(&rig->group->loops[low].queue) &&
         errand__queue_is_empty(&rig->group->loops[high].queue))

@@ -1,5 +1,5 @@
 /* Proxies of every kind, with and without a password. */
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 

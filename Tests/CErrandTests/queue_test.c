@@ -23,18 +23,15 @@ static void chain(struct item *items, size_t count) {
     items[i].node.next = i + 1 < count ? &items[i + 1].node : NULL;
 }
 
-static bool push(errand__queue *queue, struct item *items, size_t count,
-                 bool *was_empty) {
+static bool push(errand__queue *queue, struct item *items, size_t count) {
   chain(items, count);
-  return errand__queue_push(queue, &items[0].node, &items[count - 1].node,
-                            was_empty);
+  return errand__queue_push(queue, &items[0].node, &items[count - 1].node);
 }
 
-static void takes_in_order_and_tells_who_wakes(void **state) {
+static void takes_in_order(void **state) {
   (void) state;
   errand__queue queue;
   struct item items[7] = {0};
-  bool was_empty;
   errand__queue_init(&queue);
   assert_true(errand__queue_is_empty(&queue));
   assert_null(errand__queue_take(&queue));
@@ -42,24 +39,20 @@ static void takes_in_order_and_tells_who_wakes(void **state) {
     items[i].number = i;
 
   /* What `last` points to is none of the queue's. */
-  was_empty = false;
   chain(&items[0], 5);
-  assert_true(
-      errand__queue_push(&queue, &items[0].node, &items[2].node, &was_empty));
-  assert_true(was_empty);
-  assert_true(push(&queue, &items[3], 1, &was_empty));
-  assert_false(was_empty);
-  assert_true(push(&queue, &items[4], 2, &was_empty));
-  assert_false(was_empty);
+  assert_true(errand__queue_push(&queue, &items[0].node, &items[2].node));
+  assert_true(push(&queue, &items[3], 1));
+  assert_true(push(&queue, &items[4], 2));
   assert_false(errand__queue_is_empty(&queue));
 
   errand__queue_node *node = errand__queue_take(&queue);
   for (unsigned i = 0; i < 6; i++, node = node->next)
     assert_int_equal(item_of(node)->number, i);
   assert_null(node);
+  assert_true(errand__queue_is_empty(&queue));
 
-  assert_true(push(&queue, &items[6], 1, &was_empty));
-  assert_true(was_empty);
+  assert_true(push(&queue, &items[6], 1));
+  assert_false(errand__queue_is_empty(&queue));
   node = errand__queue_take(&queue);
   assert_ptr_equal(node, &items[6].node);
   assert_null(node->next);
@@ -69,9 +62,8 @@ static void close_gives_the_rest_and_refuses(void **state) {
   (void) state;
   errand__queue queue;
   struct item items[5] = {0};
-  bool was_empty;
   errand__queue_init(&queue);
-  assert_true(push(&queue, &items[0], 2, &was_empty));
+  assert_true(push(&queue, &items[0], 2));
 
   errand__queue_node *left = errand__queue_close(&queue);
   assert_ptr_equal(left, &items[0].node);
@@ -79,14 +71,14 @@ static void close_gives_the_rest_and_refuses(void **state) {
   assert_null(left->next->next);
 
   assert_true(errand__queue_is_empty(&queue));
-  assert_false(push(&queue, &items[2], 3, &was_empty));
+  assert_false(push(&queue, &items[2], 3));
   /* refused: linked as before */
   assert_ptr_equal(items[2].node.next, &items[3].node);
   assert_ptr_equal(items[3].node.next, &items[4].node);
   assert_null(items[4].node.next);
   assert_null(errand__queue_take(&queue));
   assert_null(errand__queue_close(&queue));
-  assert_false(push(&queue, &items[2], 1, &was_empty));
+  assert_false(push(&queue, &items[2], 1));
 }
 
 enum { PRODUCERS = 8, ITEMS = 20000, LONGEST_BATCH = 9 };
@@ -96,7 +88,6 @@ struct storm {
   struct item *items[PRODUCERS];
   unsigned accepted[PRODUCERS];
   unsigned next[PRODUCERS]; /* what the consumer expects of each */
-  _Atomic unsigned wakeups;
   _Atomic unsigned running;
   _Atomic bool go;
   uint64_t seed;
@@ -123,12 +114,9 @@ static void *produce(void *context) {
       items[i].producer = producer->index;
       items[i].number = i;
     }
-    bool was_empty;
-    if (!push(&storm->queue, &items[at], count, &was_empty))
+    if (!push(&storm->queue, &items[at], count))
       break;
     at += count;
-    if (was_empty)
-      atomic_fetch_add(&storm->wakeups, 1);
     if (random_below(&random, 50) == 0)
       sched_yield();
   }
@@ -166,16 +154,11 @@ static void run_storm(uint64_t seed, unsigned close_after) {
     assert_int_equal(pthread_create(&threads[i], NULL, produce, &producers[i]),
                      0);
   }
-  unsigned taken = 0, batches = 0;
+  unsigned taken = 0;
   atomic_store(&storm->go, true);
-  while (atomic_load(&storm->running) != 0 && taken < close_after) {
-    unsigned count = check(storm, errand__queue_take(&storm->queue));
-    taken += count;
-    batches += count != 0;
-  }
-  unsigned last = check(storm, errand__queue_close(&storm->queue));
-  taken += last;
-  batches += last != 0;
+  while (atomic_load(&storm->running) != 0 && taken < close_after)
+    taken += check(storm, errand__queue_take(&storm->queue));
+  taken += check(storm, errand__queue_close(&storm->queue));
   unsigned accepted = 0;
   for (unsigned i = 0; i < PRODUCERS; i++) {
     pthread_join(threads[i], NULL);
@@ -186,8 +169,6 @@ static void run_storm(uint64_t seed, unsigned close_after) {
   assert_int_equal(taken, accepted);
   if (close_after > PRODUCERS * ITEMS)
     assert_int_equal(accepted, PRODUCERS * ITEMS);
-  /* One wake-up for each time it stopped being empty, none besides. */
-  assert_int_equal(atomic_load(&storm->wakeups), batches);
   free(storm);
 }
 
@@ -222,13 +203,12 @@ static void close_against_take(void **state) {
     static struct item items[2000];
     errand__queue queue;
     pthread_t closer;
-    bool was_empty;
     unsigned pushed = 0, taken = 0;
     void *left;
     errand__queue_init(&queue);
     assert_int_equal(pthread_create(&closer, NULL, close_it, &queue), 0);
     while (pushed < COUNT_OF(items)) {
-      if (!push(&queue, &items[pushed], 1, &was_empty))
+      if (!push(&queue, &items[pushed], 1))
         break;
       pushed++;
       for (errand__queue_node *node = errand__queue_take(&queue); node != NULL;
@@ -239,13 +219,13 @@ static void close_against_take(void **state) {
     for (errand__queue_node *node = left; node != NULL; node = node->next)
       taken++;
     assert_int_equal(taken, pushed);
-    assert_false(push(&queue, &items[0], 1, &was_empty));
+    assert_false(push(&queue, &items[0], 1));
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(takes_in_order_and_tells_who_wakes),
+      cmocka_unit_test(takes_in_order),
       cmocka_unit_test(close_gives_the_rest_and_refuses),
       cmocka_unit_test(eight_producers_lose_nothing),
       cmocka_unit_test(close_in_the_middle_loses_nothing),

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "support/rig.h"
 
 enum { SMALL = 16 << 10, LARGE = 128 << 10, BODY = 1 << 20 };

@@ -1,5 +1,5 @@
 /* What a response becomes: heads, bodies, trailers, encodings, bookkeeping. */
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 

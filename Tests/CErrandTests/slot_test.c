@@ -1,7 +1,7 @@
 /* Timeout: 240 s */
 /* Pooled easy handles: what they bring to another multi handle, and how many
    there are. */
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
 #include "support/dns_interposer.h"
 #include "support/rig.h"
 

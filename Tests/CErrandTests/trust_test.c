@@ -4,7 +4,7 @@
 
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
-#include "group/group.h"
+#include "transfer/clock.h"
 #include "transfer/options.h"
 
 #define SHARDS 32

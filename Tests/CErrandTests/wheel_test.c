@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "loop/wheel.h"
+#include "base/wheel.h"
 #include "support/random.h"
 #include "support/test.h"
 

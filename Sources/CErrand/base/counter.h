@@ -1,6 +1,6 @@
 /*
- * 64-bit counters read by any thread without a lock. Relaxed throughout: a
- * counter orders nothing but itself.
+ * 64-bit counters that any thread reads without a lock. All accesses are
+ * relaxed: a counter orders no other memory.
  */
 #ifndef ERRAND_BASE_COUNTER_H
 #define ERRAND_BASE_COUNTER_H
@@ -18,12 +18,12 @@ static inline uint64_t errand__counter_read(const errand__counter *counter) {
                               memory_order_relaxed);
 }
 
-/* Thread: the counter's one writer, which so needs no locked instruction. */
+/* Thread: the counter's only writer, so no locked instruction is needed. */
 static inline void errand__counter_set(errand__counter *counter, uint64_t n) {
   atomic_store_explicit(&counter->value, n, memory_order_relaxed);
 }
 
-/* Thread: the counter's one writer. `n` may be negative, as (uint64_t) -1. */
+/* Thread: the counter's only writer. `n` may be negative, as (uint64_t) -1. */
 static inline void errand__counter_bump(errand__counter *counter, uint64_t n) {
   errand__counter_set(counter, errand__counter_read(counter) + n);
 }

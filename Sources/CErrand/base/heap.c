@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Class i holds blocks of at least 16 i + 8 bytes, glibc's own sizes; the last
-   one receive buffers. */
+/* Class i has blocks of at least 16 i + 8 bytes, which are glibc's sizes. The
+   last class has receive buffers. */
 enum {
   SMALL_CLASSES = 129,
   BUFFERS = SMALL_CLASSES,
   CLASSES = SMALL_CLASSES + 1,
   SMALL_LEAST = 24,
   SMALL_MOST = (SMALL_CLASSES - 1) * 16 + 8,
-  /* A block this much larger is another's. */
+  /* A block that is larger than a buffer by more than this is no buffer. */
   BUFFER_SLACK = 1024,
   MOST_BUFFERS = ERRAND__HEAP_BUFFER_BYTES / ERRAND__HEAP_BUFFER,
 };
@@ -22,19 +22,19 @@ typedef struct kept_block {
   struct kept_block *next;
 } kept_block;
 
-/* A size that is freed here and allocated elsewhere must not take the room of
-   the others: so a class has a limit too. */
+/* A class has a limit too: blocks of a size that is freed here and allocated on
+   other threads must not use up the room of all sizes. */
 typedef struct kept_class {
   kept_block *blocks;
-  size_t room; /* blocks that may still come */
+  size_t room; /* how many more blocks are kept */
 } kept_class;
 
 typedef struct thread_heap {
-  size_t small_room; /* bytes of small blocks that may still come */
+  size_t small_room; /* how many more bytes of small blocks are kept */
   kept_class classes[CLASSES];
 } thread_heap;
 
-/* initial-exec keeps the access one instruction in the shared library too. */
+/* With initial-exec an access is one instruction in the shared library too. */
 static _Thread_local thread_heap *own
     __attribute__((tls_model("initial-exec")));
 
@@ -74,7 +74,7 @@ static bool push(kept_class *into, void *block) {
   return true;
 }
 
-/* NULL: none of that size is kept. */
+/* Returns: NULL where no block of that size is kept. */
 static inline void *take(thread_heap *heap, size_t size) {
   if (__builtin_expect(size <= SMALL_MOST, 1)) {
     size_t class = size <= SMALL_LEAST ? 1 : (size + 7) / 16;
@@ -127,7 +127,7 @@ void *errand__heap_realloc(void *old, size_t size) {
     return checked(realloc(old, size));
   size_t usable = malloc_usable_size(old);
   if (usable > SMALL_MOST)
-    /* Which gives back what is no longer needed. */
+    /* A shrunk block gives back the memory that it no longer needs. */
     return checked(realloc(old, size));
   if (size <= usable)
     return old;
@@ -151,7 +151,7 @@ static __attribute__((noinline)) void free_block(void *block) {
     free(block);
 }
 
-/* libcurl frees some sixty pointers of NULL a request. */
+/* libcurl frees NULL some sixty times a request. */
 void errand__heap_free(void *block) {
   if (block)
     free_block(block);

@@ -1,14 +1,16 @@
 /*
- * libcurl's heap: blocks that a loop thread frees are kept for its next
- * request. glibc keeps seven of a size; a loop ends and starts dozens of
- * requests at a time, and each has a receive buffer of 16 KB, which glibc
- * merges and splits anew every time. Blocks are malloc's own: whoever frees
- * one elsewhere, or by free() itself, does no harm.
+ * The heap of libcurl: blocks that a loop thread frees are kept for its next
+ * request.
  *
- * libcurl takes an allocator once in a process: where the host program has
- * called curl_global_init first, this one is not used, and an allocator that
- * it names later is not either. The object that this is linked into must not
- * be unloaded before libcurl is (-z nodelete).
+ * glibc keeps seven blocks of a size for each thread. A loop ends and starts
+ * dozens of requests at a time, and each has a receive buffer of 16 KB, which
+ * glibc would merge and split each time. The blocks are those of malloc:
+ * another thread, or a call of free(), may free them.
+ *
+ * libcurl takes an allocator once in a process. Where the host program has
+ * called curl_global_init first, this one is not used; an allocator that the
+ * program names later is not used either. The object that this is linked into
+ * must not be unloaded before libcurl (-z nodelete).
  */
 #ifndef ERRAND_BASE_HEAP_H
 #define ERRAND_BASE_HEAP_H
@@ -20,33 +22,36 @@
 enum {
   /* libcurl's receive buffer, CURL_MAX_WRITE_SIZE and a NUL. */
   ERRAND__HEAP_BUFFER = 16 * 1024 + 1,
-  /* What a thread keeps at most: of one size, of all sizes, and of receive
-     buffers beside them. */
+  /* The most that a thread keeps: of one size, of all sizes, and of receive
+     buffers in addition. */
   ERRAND__HEAP_CLASS_BYTES = 128 * 1024,
   ERRAND__HEAP_SMALL_BYTES = 1024 * 1024,
   ERRAND__HEAP_BUFFER_BYTES = 1536 * 1024,
 };
 
 /*
- * From here on this thread keeps what it frees, within the limits above.
- * On other threads the functions below are malloc and free.
- * Returns: false, and nothing is kept, when memory has run out, and under the
- * sanitizers, which have to see each free; `always` is for the heap's test.
+ * From this call on the thread keeps what it frees, within the limits above. On
+ * other threads the functions below are malloc and free.
+ *
+ * Under the sanitizers, which have to see each free, nothing is kept unless
+ * `always` is true, as in the heap's test.
+ *
+ * Returns: false, and nothing is kept, when out of memory and under the
+ * sanitizers.
  */
 bool errand__heap_enter(bool always);
 
-/* Gives back what was kept. The thread must have entered, or this is
-   nothing. */
+/* Frees what the thread keeps. Does nothing where the thread did not enter. */
 void errand__heap_leave(void);
 
-/* How often the functions below found no memory on this thread. */
+/* How often the functions below were out of memory on this thread. */
 uint64_t errand__heap_failures(void);
 
 /* Bytes kept by this thread. */
 size_t errand__heap_kept(void);
 
-/* For curl_global_init_mem: like the C library's functions of these names, but
-   that a size of 0 frees nothing. */
+/* For curl_global_init_mem. They behave like the C library's functions of these
+   names, except that realloc to a size of 0 frees nothing. */
 void *errand__heap_malloc(size_t size);
 void *errand__heap_calloc(size_t count, size_t size);
 void *errand__heap_realloc(void *old, size_t size);

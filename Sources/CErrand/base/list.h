@@ -1,6 +1,6 @@
 /*
- * Intrusive doubly-linked list: a ring through a head that is itself a link.
- * A link that is in no list points to itself.
+ * Intrusive doubly-linked list: a ring through a head, which is a link too. A
+ * link that is in no list points to itself.
  */
 #ifndef ERRAND_BASE_LIST_H
 #define ERRAND_BASE_LIST_H
@@ -38,7 +38,7 @@ static inline void errand__list_prepend(errand__list *head,
   errand__list_append(head->next, link);
 }
 
-/* Takes a link out of whatever list it is in; of none is fine. */
+/* Takes a link out of its list; a link in no list is fine. */
 static inline void errand__list_remove(errand__list *link) {
   link->prev->next = link->next;
   link->next->prev = link->prev;

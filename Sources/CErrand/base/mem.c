@@ -8,8 +8,8 @@
 #include "base/counter.h"
 #include "include/errand_stats.h"
 
-/* Threads count on lines of their own, so that counting does not make them
-   trade one cache line: the i-th thread takes line i mod STRIPES. */
+/* Threads count in cache lines of their own, so that they do not contend for
+   one: the i-th thread uses line i mod STRIPES. */
 #define STRIPES 16
 
 struct stripe {
@@ -21,12 +21,12 @@ static struct stripe stripes[STRIPES];
 
 static _Atomic unsigned threads_seen;
 
-/* 0: none yet, otherwise the line plus 1. initial-exec keeps the access one
-   instruction in the shared library too. */
+/* The line of this thread plus 1; 0: none yet. With initial-exec an access is
+   one instruction in the shared library too. */
 static _Thread_local unsigned own_stripe
     __attribute__((tls_model("initial-exec")));
 
-/* Allocations left until one fails; 0: off. */
+/* The allocation that is to fail, counted from the next; 0: off. */
 static _Atomic uint64_t fail_countdown;
 
 static struct stripe *stripe(void) {
@@ -38,7 +38,7 @@ static struct stripe *stripe(void) {
   return &stripes[own_stripe - 1];
 }
 
-/* The slow half of must_fail: exactly one caller takes the count to 0. */
+/* The slow half of must_fail. Exactly one caller takes the count to 0. */
 static int count_down(void) {
   uint64_t left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
   while (left != 0) {
@@ -72,7 +72,7 @@ void *errand__malloc(size_t size) {
 void *errand__calloc(size_t count, size_t size) {
   if (must_fail())
     return NULL;
-  /* calloc checks too, but the sanitizers' abort where it answers NULL. */
+  /* calloc checks the product too, but the sanitizers' calloc aborts. */
   size_t product;
   if (__builtin_mul_overflow(count, size, &product))
     return NULL;

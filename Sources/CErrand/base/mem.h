@@ -1,6 +1,6 @@
 /*
- * The core's only door to the heap: counts what goes through it and can be
- * told to run out. libcurl and libuv allocate on their own.
+ * All allocations of the core, which are counted and can be made to fail.
+ * libcurl and libuv have allocators of their own.
  */
 #ifndef ERRAND_BASE_MEM_H
 #define ERRAND_BASE_MEM_H
@@ -8,33 +8,36 @@
 #include <stddef.h>
 
 /*
- * Allocates `size` bytes; a size of 0 counts as 1, so that NULL means
- * failure and nothing else.
- * Thread: any.  Owns: the caller frees with errand__free.
- * Returns: NULL when memory has run out, or errand_memory_fail_nth says so.
+ * Allocates `size` bytes. A size of 0 counts as 1, so that NULL always means
+ * failure.
+ * Thread: any.
+ * Owns: the caller frees with errand__free.
+ * Returns: NULL when out of memory, or when errand_memory_fail_nth asked for
+ * it.
  */
 void *errand__malloc(size_t size);
 
-/* The same, zeroed; a product beyond SIZE_MAX is NULL too. */
+/* The same, zeroed. Returns NULL for a product beyond SIZE_MAX too. */
 void *errand__calloc(size_t count, size_t size);
 
 /* Zeroed, and aligned to a cache line. Like errand__malloc. */
 void *errand__aligned_calloc(size_t size);
 
 /*
- * Resizes; `old` may be NULL. A resize of a live block is neither an
- * allocation nor a free in errand_memory_read, but it can fail like one.
- * Owns: on NULL the old block is still the caller's, unchanged.
+ * Resizes; `old` may be NULL. errand_memory_read does not count a resize of a
+ * live block, but it can fail like an allocation.
+ * Owns: on NULL the old block is unchanged and still the caller's.
  */
 void *errand__realloc(void *old, size_t size);
 
-/* Copies `size` bytes into a block of their own. Like errand__malloc. */
+/* Copies `size` bytes into a new block. Like errand__malloc. */
 void *errand__memdup(const void *bytes, size_t size);
 
 /* Copies a string with its NUL. Like errand__malloc. */
 char *errand__strdup(const char *string);
 
-/* Frees; NULL is fine and does not count. Thread: any. */
+/* Frees; NULL is fine and is not counted.
+   Thread: any. */
 void errand__free(void *block);
 
 #endif

@@ -3,17 +3,18 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "group/jar.h"
+#include "libcurl/cookie_file.h"
+#include "libcurl/cookie_line.h"
 #include "group/group.h"
-#include "group/process.h"
+#include "libcurl/process.h"
 
 static errand_status gate(const errand_group *group) {
   if (errand__process_forked())
     return ERRAND_FORKED;
-  return group->jar ? ERRAND_OK : ERRAND_INVALID_OPTION;
+  return group->shared.jar ? ERRAND_OK : ERRAND_INVALID_OPTION;
 }
 
-/* The list, its cookies and a copy of all lines, in one block. */
+/* Makes one block of the list, its cookies and a copy of all lines. */
 static errand_cookie_list *make_list(const struct curl_slist *lines) {
   size_t count = 0;
   size_t bytes = 0;
@@ -46,7 +47,7 @@ errand_status errand_cookies_list(errand_group *group,
   *out = NULL;
   errand_status status = gate(group);
   if (status == ERRAND_OK)
-    status = errand__jar_lines(group->jar, &lines);
+    status = errand__jar_lines(group->shared.jar, &lines);
   if (status != ERRAND_OK)
     return status;
   *out = make_list(lines);
@@ -68,24 +69,25 @@ errand_status errand_cookies_set(errand_group *group,
       !errand__cookie_format(cookie, line, sizeof line))
     return ERRAND_INVALID_ARGUMENT;
   if (strcmp(cookie->path, "/") == 0)
-    status = errand__jar_give_paths(group->jar);
-  return status == ERRAND_OK ? errand__jar_order(group->jar, line) : status;
+    status = errand__jar_give_paths(group->shared.jar);
+  return status == ERRAND_OK ? errand__jar_order(group->shared.jar, line)
+                             : status;
 }
 
 errand_status errand_cookies_clear(errand_group *group, int session_only) {
   errand_status status = gate(group);
-  return status != ERRAND_OK
-             ? status
-             : errand__jar_order(group->jar, session_only ? "SESS" : "ALL");
+  return status != ERRAND_OK ? status
+                             : errand__jar_order(group->shared.jar,
+                                                 session_only ? "SESS" : "ALL");
 }
 
 errand_status errand_cookies_save(errand_group *group) {
   errand_status status = gate(group);
   if (status != ERRAND_OK)
     return status;
-  if (!errand__jar_file(group->jar))
+  if (!errand__jar_file(group->shared.jar))
     return ERRAND_INVALID_OPTION;
   if (errand_group_is_loop_thread(group))
     return ERRAND_WRONG_THREAD;
-  return errand__jar_save(group->jar);
+  return errand__jar_save(group->shared.jar);
 }

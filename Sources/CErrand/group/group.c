@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "group/curl_traits.h"
-#include "group/jar.h"
-#include "group/process.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/cookie_file.h"
+#include "libcurl/process.h"
+#include "transfer/clock.h"
+#include "transfer/options.h"
 
 #define DEFAULT_LOOPS_MAX 4
 #define DEFAULT_QUEUE 65536u
@@ -19,11 +21,6 @@
 #define DEFAULT_HEADER_COUNT 128
 #define DEFAULT_BODY_BYTES 67108864
 #define COUNT_MAX 16777216u
-#define LIMIT_MAX ((int64_t) 1 << 50)
-
-uint64_t errand__now_ms(void) {
-  return uv_hrtime() / 1000000;
-}
 
 static uint32_t default_loops(void) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -34,7 +31,8 @@ static uint32_t default_loops(void) {
 
 static uint32_t default_in_flight(void) {
   struct rlimit limit;
-  /* Half: kept connections and the program itself need descriptors too. */
+  /* Half of them: kept connections and the program itself need descriptors too.
+   */
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
       limit.rlim_cur / 2 >= DEFAULT_IN_FLIGHT_MAX)
     return DEFAULT_IN_FLIGHT_MAX;
@@ -42,11 +40,6 @@ static uint32_t default_in_flight(void) {
 }
 
 static void fallback(uint32_t *value, uint32_t otherwise) {
-  if (*value == 0)
-    *value = otherwise;
-}
-
-static void fallback64(int64_t *value, int64_t otherwise) {
   if (*value == 0)
     *value = otherwise;
 }
@@ -70,13 +63,13 @@ static errand_status check(const errand_group_init *init) {
     if (counts[i] > COUNT_MAX)
       return ERRAND_INVALID_LIMIT;
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-    if (limits[i] < 0 || limits[i] > LIMIT_MAX)
+    if (limits[i] < 0 || limits[i] > ERRAND__LIMIT_MAX)
       return ERRAND_INVALID_LIMIT;
   return ERRAND_OK;
 }
 
 static void fill(struct errand_group *group, const errand_group_init *init) {
-  errand_group_init *own = &group->init;
+  errand_group_init *own = &group->shared.init;
   *own = *init;
   fallback(&own->queue_capacity, DEFAULT_QUEUE);
   fallback(&own->in_flight_limit, default_in_flight());
@@ -85,40 +78,42 @@ static void fill(struct errand_group *group, const errand_group_init *init) {
            errand__curl_does(ERRAND__CURL_COMPARES_BUSY_CONNECTIONS)
                ? DEFAULT_SHARD_COMPARING
                : DEFAULT_SHARD);
-  fallback64(&own->limit_header_bytes, DEFAULT_HEADER_BYTES);
-  fallback64(&own->limit_header_count, DEFAULT_HEADER_COUNT);
-  fallback64(&own->limit_body_bytes, DEFAULT_BODY_BYTES);
-  fallback64(&own->limit_decoded_bytes, DEFAULT_BODY_BYTES);
+  errand__limit_default(&own->limit_header_bytes, DEFAULT_HEADER_BYTES);
+  errand__limit_default(&own->limit_header_count, DEFAULT_HEADER_COUNT);
+  errand__limit_default(&own->limit_body_bytes, DEFAULT_BODY_BYTES);
+  errand__limit_default(&own->limit_decoded_bytes, DEFAULT_BODY_BYTES);
 }
 
 /* Joins the first `count` loops and frees the group. */
 static void take_down(struct errand_group *group, uint32_t count, bool save) {
-  /* All threads first: a loop that still ends requests may wake another. */
+  /* All threads are joined before any loop is disposed of: a loop that still
+     ends requests may wake another. */
   for (uint32_t i = 0; i < count; i++)
     errand__loop_join(&group->loops[i]);
   for (uint32_t i = 0; i < count; i++)
     errand__loop_dispose(&group->loops[i]);
-  if (save && group->jar && errand__jar_file(group->jar))
-    errand__jar_save(group->jar);
-  errand__jar_destroy(group->jar);
-  errand_options_release(group->options);
+  if (save && group->shared.jar && errand__jar_file(group->shared.jar))
+    errand__jar_save(group->shared.jar);
+  errand__jar_destroy(group->shared.jar);
+  errand_options_release(group->shared.options);
   errand__free(group);
 }
 
 static errand_status start_loops(struct errand_group *group) {
   errand_status status = ERRAND_OK;
   uint32_t started = 0;
-  while (status == ERRAND_OK && started < group->loop_count) {
-    atomic_fetch_add_explicit(&group->running, 1, memory_order_relaxed);
-    status = errand__loop_start(&group->loops[started], group, started);
+  while (status == ERRAND_OK && started < group->shared.loop_count) {
+    atomic_fetch_add_explicit(&group->shared.running, 1, memory_order_relaxed);
+    status =
+        errand__loop_start(&group->loops[started], &group->shared, started);
     if (status == ERRAND_OK)
       started++;
   }
   if (status == ERRAND_OK)
     return ERRAND_OK;
-  /* Nobody has heard of this group: it ends without a word. */
-  group->init.on_stopped = NULL;
-  group->loop_count = started;
+  /* The caller never gets this group, so on_stopped is not called for it. */
+  group->shared.init.on_stopped = NULL;
+  group->shared.loop_count = started;
   errand_group_stop(group, ERRAND_STOP_CANCEL, 0);
   take_down(group, started, false);
   return status;
@@ -140,23 +135,24 @@ errand_status errand_group_create(const errand_group_init *init,
       errand__aligned_calloc(sizeof *group + loops * sizeof group->loops[0]);
   if (!group)
     return ERRAND_OUT_OF_MEMORY;
-  group->loop_count = loops;
-  atomic_init(&group->stop_at_ms, UINT64_MAX);
+  group->shared.loop_count = loops;
+  group->shared.loops = group->loops;
+  atomic_init(&group->shared.stop_at_ms, UINT64_MAX);
   fill(group, init);
   if (init->options) {
-    group->options = errand_options_retain(init->options);
+    group->shared.options = errand_options_retain(init->options);
   } else {
     static const errand_options_init plain;
-    status = errand_options_create(&plain, &group->options);
+    status = errand_options_create(&plain, &group->shared.options);
   }
   if (status == ERRAND_OK && init->cookies == ERRAND_COOKIES_ON)
-    status = errand__jar_create(init->cookie_file, &group->jar);
+    status = errand__jar_create(init->cookie_file, &group->shared.jar);
   if (status != ERRAND_OK) {
-    errand_options_release(group->options);
+    errand_options_release(group->shared.options);
     errand__free(group);
     return status;
   }
-  group->init.cookie_file = NULL; /* the jar has a copy */
+  group->shared.init.cookie_file = NULL; /* the jar has a copy */
   status = start_loops(group);
   if (status == ERRAND_OK)
     *out = group;
@@ -174,23 +170,24 @@ errand_status errand_group_stop(errand_group *group, errand_stop_mode mode,
   uint64_t until =
       mode == ERRAND_STOP_CANCEL ? 0 : errand__now_ms() + (uint64_t) within;
   uint64_t before =
-      atomic_load_explicit(&group->stop_at_ms, memory_order_relaxed);
+      atomic_load_explicit(&group->shared.stop_at_ms, memory_order_relaxed);
   while (until < before && !atomic_compare_exchange_weak_explicit(
-                               &group->stop_at_ms, &before, until,
+                               &group->shared.stop_at_ms, &before, until,
                                memory_order_relaxed, memory_order_relaxed))
     continue;
-  atomic_store_explicit(&group->stopping, 1, memory_order_release);
-  /* uv_async_send begins with a plain read of its own flag, which must not be
-     taken before `stopping` is seen: the loop may be clearing that flag. */
+  atomic_store_explicit(&group->shared.stopping, 1, memory_order_release);
+  /* uv_async_send begins with a plain read of a flag of its own, which the loop
+     may be clearing. That read must not be ordered before the store of
+     `stopping`. */
   atomic_thread_fence(memory_order_seq_cst);
-  for (uint32_t i = 0; i < group->loop_count; i++)
+  for (uint32_t i = 0; i < group->shared.loop_count; i++)
     errand__loop_wake(&group->loops[i]);
   return ERRAND_OK;
 }
 
 int errand_group_is_loop_thread(const errand_group *group) {
   const errand__loop *loop = errand__loop_current();
-  return loop && loop->group == group;
+  return loop && loop->shared == &group->shared;
 }
 
 errand_status errand_group_destroy(errand_group *group) {
@@ -199,15 +196,6 @@ errand_status errand_group_destroy(errand_group *group) {
   if (errand_group_is_loop_thread(group))
     return ERRAND_WRONG_THREAD;
   errand_group_stop(group, ERRAND_STOP_CANCEL, 0);
-  take_down(group, group->loop_count, true);
+  take_down(group, group->shared.loop_count, true);
   return ERRAND_OK;
-}
-
-void errand__group_loop_ended(struct errand_group *group) {
-  void (*stopped)(void *) = group->init.on_stopped;
-  void *context = group->init.context;
-  if (atomic_fetch_sub_explicit(&group->running, 1, memory_order_acq_rel) ==
-          1 &&
-      stopped)
-    stopped(context);
 }

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "group/group.h"
+#include "include/errand_stats.h"
 
 static uint64_t get(const errand__counter *counter) {
   return errand__counter_read(counter);
@@ -8,10 +9,10 @@ static uint64_t get(const errand__counter *counter) {
 
 void errand_group_stats(const errand_group *group, errand_stats *out) {
   memset(out, 0, sizeof *out);
-  out->loops = group->loop_count;
+  out->loops = group->shared.loop_count;
   out->submitted = get(&group->next_sequence) - get(&group->refused);
-  out->queued = get(&group->queued);
-  for (uint32_t i = 0; i < group->loop_count; i++) {
+  out->queued = get(&group->shared.queued);
+  for (uint32_t i = 0; i < group->shared.loop_count; i++) {
     const errand__loop *loop = &group->loops[i];
     const errand__loop_counters *c = &loop->counters;
     out->completed += get(&c->completed);

@@ -1,32 +1,34 @@
-/* From any thread to a loop. */
+/* Requests and orders, from any thread to a loop. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "group/group.h"
-#include "group/process.h"
+#include "libcurl/process.h"
+#include "loop/quota.h"
 #include "queue/command.h"
 #include "transfer/options.h"
 #include "transfer/transfer.h"
 
-/* Requests that are pushed together. */
+/* How many requests are pushed together. */
 #define TOGETHER 64
 
-/* What one call has for one loop. */
+/* The requests of one call for one loop. */
 typedef struct chain {
   errand__queue_node *first;
   errand__queue_node *last;
   size_t count;
 } chain;
 
-/* The loop of the origin's set that has least to do; home on a tie. */
+/* Of the loops that the origin may use, the one with the fewest requests; the
+   home loop where several have the fewest. */
 static uint32_t choose_loop(const struct errand_group *group,
                             const errand__transfer *t) {
-  uint32_t n = errand__origin_loops(group);
-  uint32_t home = (uint32_t) (t->origin_hash % group->loop_count);
+  uint32_t n = errand__quota_loops(&group->shared);
+  uint32_t home = (uint32_t) (t->origin_hash % group->shared.loop_count);
   uint32_t best = home;
   uint64_t least = UINT64_MAX;
   for (uint32_t i = 0; n > 1 && i < n; i++) {
-    uint32_t index = (home + i) % group->loop_count;
+    uint32_t index = (home + i) % group->shared.loop_count;
     uint64_t load = errand__counter_read(&group->loops[index].load);
     if (load < least) {
       least = load;
@@ -36,20 +38,22 @@ static uint32_t choose_loop(const struct errand_group *group,
   return best;
 }
 
-/* A refused item's body stays the caller's. */
+/* A refused request's body stays the caller's. */
 static void give_back(errand__transfer *t) {
-  t->body_release = NULL;
+  t->upload.body_release = NULL;
   errand__transfer_free(t);
 }
 
 static errand_status prepare(struct errand_group *group, errand_request *item,
                              uint64_t now_ns, errand__transfer **out) {
-  errand_options *options = item->options ? item->options : group->options;
+  errand_options *options =
+      item->options ? item->options : group->shared.options;
   errand_status status = errand__transfer_create(item, options, out);
   if (status != ERRAND_OK)
     return status;
-  if (errand__counter_add(&group->queued, 1) >= group->init.queue_capacity) {
-    errand__counter_sub(&group->queued, 1);
+  if (errand__counter_add(&group->shared.queued, 1) >=
+      group->shared.init.queue_capacity) {
+    errand__counter_sub(&group->shared.queued, 1);
     give_back(*out);
     return ERRAND_QUEUE_FULL;
   }
@@ -69,11 +73,12 @@ static void append(chain *to, errand__transfer *t) {
   to->count++;
 }
 
-/* The loop has ended since the gate was looked at. */
+/* The loop has ended since the caller checked that the group accepts requests.
+ */
 static void refuse(struct errand_group *group, chain *all,
                    errand_request *items, uint64_t *ids, size_t count) {
   errand__queue_node *node = all->first;
-  errand__counter_sub(&group->queued, all->count);
+  errand__counter_sub(&group->shared.queued, all->count);
   errand__counter_add(&group->refused, all->count);
   while (node) {
     errand__transfer *t = (errand__transfer *) (void *) node;
@@ -90,12 +95,12 @@ static void refuse(struct errand_group *group, chain *all,
 static size_t push(struct errand_group *group, chain *chains,
                    errand_request *items, uint64_t *ids, size_t count) {
   size_t accepted = 0;
-  for (uint32_t i = 0; i < group->loop_count; i++) {
+  for (uint32_t i = 0; i < group->shared.loop_count; i++) {
     chain *c = &chains[i];
     if (!c->first)
       continue;
     errand__loop *loop = &group->loops[i];
-    size_t n = c->count; /* the nodes may be gone after the push */
+    size_t n = c->count; /* the push may free the nodes */
     errand__counter_add(&loop->load, n);
     if (errand__loop_post(loop, c->first, c->last)) {
       accepted += n;
@@ -110,14 +115,14 @@ static size_t push(struct errand_group *group, chain *chains,
 static errand_status gate(const struct errand_group *group) {
   if (errand__process_forked())
     return ERRAND_FORKED;
-  return atomic_load_explicit(&((struct errand_group *) group)->stopping,
+  return atomic_load_explicit(&((struct errand_group *) group)->shared.stopping,
                               memory_order_acquire)
              ? ERRAND_SHUT_DOWN
              : ERRAND_OK;
 }
 
-/* Who sees an id may name the request: orders for it come behind it in the
-   queue of its loop. */
+/* A thread that sees the id may name the request: its orders are queued behind
+   the request, in the queue of the same loop. */
 static void tell_id(errand_request *item, uint64_t id) {
   __atomic_store_n(&item->id, id, __ATOMIC_RELEASE);
 }
@@ -127,7 +132,7 @@ static size_t submit_together(errand_group *group, errand_request *items,
                               uint64_t now_ns) {
   chain chains[ERRAND__LOOPS_MAX];
   uint64_t ids[TOGETHER];
-  memset(chains, 0, group->loop_count * sizeof chains[0]);
+  memset(chains, 0, group->shared.loop_count * sizeof chains[0]);
   for (size_t i = 0; i < count; i++) {
     errand_request *item = &items[i];
     errand__transfer *t = NULL;
@@ -166,8 +171,8 @@ static errand_status order(errand_group *group, uint64_t id,
   uint32_t index = (uint32_t) (id & (ERRAND__LOOPS_MAX - 1));
   if (errand__process_forked())
     return ERRAND_FORKED;
-  if (id == 0 || index >= group->loop_count)
-    return ERRAND_OK; /* no request has it */
+  if (id == 0 || index >= group->shared.loop_count)
+    return ERRAND_OK; /* no request has this id */
   size_t length = bytes ? (size_t) amount : 0;
   errand__order *o = errand__malloc(sizeof *o + length);
   if (!o)

@@ -1,4 +1,4 @@
-/* Errand's C core: HTTP requests on libuv loops driving libcurl. */
+/* The C core of Errand: HTTP requests by libcurl on libuv loops. */
 #ifndef CERRAND_H
 #define CERRAND_H
 

@@ -13,14 +13,15 @@
 #define ERRAND_END_DECLS
 #endif
 
-/* Exported from the shared library; everything else is hidden. */
+/* Exported from the shared library. Everything else is hidden. */
 #if defined(__GNUC__)
 #define ERRAND_API __attribute__((visibility("default")))
 #else
 #define ERRAND_API
 #endif
 
-/* Nullability and enum attributes are clang's; gcc sees plain C. */
+/* Attributes for nullability and enums exist in clang only; gcc gets plain C.
+ */
 #if defined(__clang__)
 #define ERRAND_NONNULL _Nonnull
 #define ERRAND_NULLABLE _Nullable
@@ -37,7 +38,8 @@
 
 ERRAND_BEGIN_DECLS
 
-/* A view of bytes. `data` may be NULL when `length` is 0. Never owns. */
+/* A view of bytes, which it never owns. `data` may be NULL when `length` is 0.
+ */
 typedef struct errand_bytes {
   const uint8_t *ERRAND_NULLABLE data;
   size_t length;

@@ -1,8 +1,9 @@
 /*
- * A group's cookies: libcurl's own engine (RFC 6265 and the public suffix
- * list where libcurl has it), one jar for all loops of the group, off unless
- * the group was made with it. A request takes part unless it says
- * ERRAND_REQUEST_NO_COOKIES or has a Cookie field of its own.
+ * The cookies of a group. The engine is libcurl's (RFC 6265, and the public
+ * suffix list where libcurl has it). All loops of a group have one jar. Cookies
+ * are off unless the group was created with them. A request neither sends nor
+ * keeps cookies where it has ERRAND_REQUEST_NO_COOKIES or a Cookie field of its
+ * own.
  */
 #ifndef ERRAND_COOKIES_H
 #define ERRAND_COOKIES_H
@@ -12,9 +13,9 @@
 ERRAND_BEGIN_DECLS
 
 enum {
-  ERRAND_COOKIE_SECURE = 1,    /* for https, and http to this machine */
-  ERRAND_COOKIE_HTTP_ONLY = 2, /* kept, of no meaning here */
-  ERRAND_COOKIE_SUBDOMAINS = 4 /* for the hosts below `domain` too */
+  ERRAND_COOKIE_SECURE = 1,    /* sent by https, and by http to this machine */
+  ERRAND_COOKIE_HTTP_ONLY = 2, /* stored, without a meaning here */
+  ERRAND_COOKIE_SUBDOMAINS = 4 /* also sent to the hosts below `domain` */
 };
 
 /* Strings are NUL-terminated, without control characters. */
@@ -23,7 +24,7 @@ typedef struct errand_cookie {
   const char *ERRAND_NONNULL value;
   const char *ERRAND_NONNULL domain; /* a host, without a leading dot */
   const char *ERRAND_NONNULL path;   /* begins with '/' */
-  int64_t expires; /* seconds since 1970; 0: with the session */
+  int64_t expires; /* seconds since 1970; 0: a session cookie */
   uint32_t flags;  /* ERRAND_COOKIE_* */
 } errand_cookie;
 
@@ -33,8 +34,8 @@ typedef struct errand_cookie_list {
 } errand_cookie_list;
 
 /*
- * What has not expired, in no particular order.
- * Thread: any; the loops wait for the time of a copy.
+ * The cookies that have not expired, in no particular order.
+ * Thread: any. The loops wait while the jar is copied.
  * Owns: *out is the caller's, for errand_cookies_free; NULL unless OK.
  * Returns: OK; INVALID_OPTION (the group has no jar); OUT_OF_MEMORY; FORKED.
  */
@@ -45,11 +46,12 @@ errand_cookies_list(errand_group *ERRAND_NONNULL group,
 ERRAND_API void errand_cookies_free(errand_cookie_list *ERRAND_NULLABLE list);
 
 /*
- * Adds a cookie, or replaces the one of that name, domain and path; one whose
- * time has passed removes it.
- * Thread: any.  Owns: copied.
- * Returns: OK; INVALID_ARGUMENT (an empty name or domain, a path without '/',
- * a character or a combination that RFC 6265 does not allow, subdomains of an
+ * Adds a cookie, or replaces the one with the same name, domain and path. A
+ * cookie whose time has passed removes that one.
+ * Thread: any.
+ * Owns: copied.
+ * Returns: OK; INVALID_ARGUMENT (an empty name or domain, a path without '/', a
+ * character or a combination that RFC 6265 does not allow, subdomains of an
  * address or of a top-level domain, more than 4,096 bytes); INVALID_OPTION (no
  * jar); OUT_OF_MEMORY; FORKED.
  */
@@ -58,18 +60,18 @@ errand_cookies_set(errand_group *ERRAND_NONNULL group,
                    const errand_cookie *ERRAND_NONNULL cookie);
 
 /*
- * Removes all cookies, or those of the session alone.
- * Thread: any.  Returns: OK, INVALID_OPTION (no jar), OUT_OF_MEMORY, FORKED.
+ * Removes all cookies, or only session cookies.
+ * Thread: any.
+ * Returns: OK, INVALID_OPTION (no jar), OUT_OF_MEMORY, FORKED.
  */
 ERRAND_API errand_status
 errand_cookies_clear(errand_group *ERRAND_NONNULL group, int session_only);
 
 /*
- * Writes the jar to the group's cookie_file, those of the session included, in
- * the Netscape format: whole or not at all (a new file of mode 0600 in the
- * same folder, fsync, rename; symbolic links are followed and stay).
- * errand_group_destroy does the same, but cannot
- * report a failure.
+ * Writes the jar, with its session cookies, to the group's cookie_file in the
+ * Netscape format. The file is replaced as a whole (a new file of mode 0600 in
+ * the same folder, fsync, rename; symbolic links are followed and stay) or left
+ * as it was. errand_group_destroy does the same, but cannot report a failure.
  * Thread: any but a loop thread, as it waits for the disk.
  * Returns: OK; INVALID_OPTION (no jar, or none with a file); FILE_UNWRITABLE;
  * WRONG_THREAD; OUT_OF_MEMORY; FORKED.

@@ -1,6 +1,6 @@
 /*
- * Names of hosts. Whoever keeps something by host (a policy, a credential)
- * has to compare the name that a request will look up, not the one that was
+ * Names of hosts. Code that keeps something by host (a policy, a credential)
+ * has to compare the name that a request looks up, not the one that was
  * written.
  */
 #ifndef ERRAND_HOST_H
@@ -12,20 +12,25 @@ ERRAND_BEGIN_DECLS
 
 /*
  * Writes the name that a request looks up for `host`, which is UTF-8 without
- * percent escapes: international names as A-labels ("xn--..."), by libcurl's
- * own mapping (UTS #46, non-transitional, as browsers do); IPv4 addresses of
- * any spelling ("0x7f.1") in four decimal numbers; an address in brackets and
- * all else as it is. The result is checked: what is mapped to a space, a slash
- * or another code point that hosts may not have is no host's name (WHATWG's
- * URL standard, 3.5), nor is a last label that is a number where the whole is
- * no address.
+ * percent escapes.
+ *
+ * International names become A-labels ("xn--..."), by libcurl's mapping (UTS
+ * #46, non-transitional, as in browsers). IPv4 addresses of any spelling
+ * ("0x7f.1") become four decimal numbers. An address in brackets and any other
+ * name stay as they are.
+ *
+ * The result is checked (WHATWG's URL standard, 3.5): a name is refused where
+ * it maps to a space, a slash or another code point that hosts may not have,
+ * and where its last label is a number although the whole is no address.
+ *
  * Thread: any.
- * Owns: both stay the caller's; `out` gets a NUL-terminated string.
- * Returns: OK; INVALID_URL (empty, longer than 255 bytes, no host's name, no
- * A-label for it, or no room for it); UNSUPPORTED_FEATURE (this libcurl has no
- * IDN); OUT_OF_MEMORY; SYSTEM (libcurl could not be initialised); FORKED (in a
- * child of a process that had already started the engine). The last four only
- * where the name is not ASCII. `out` is empty unless OK.
+ * Owns: both stay the caller's; `out` gets a NUL-terminated string, which is
+ * empty unless OK.
+ * Returns: OK; INVALID_URL (empty, longer than 255 bytes, not a host name, no
+ * A-label for it, or no room for it); and, only where the name is not ASCII:
+ * UNSUPPORTED_FEATURE (this libcurl has no IDN); OUT_OF_MEMORY; SYSTEM (libcurl
+ * could not be initialised); FORKED (in a child of a process that had already
+ * started the engine).
  */
 ERRAND_API errand_status errand_host_ascii(errand_bytes host,
                                            char *ERRAND_NONNULL out,

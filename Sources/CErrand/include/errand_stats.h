@@ -1,4 +1,4 @@
-/* Counters, and what the libraries beneath can do. */
+/* Counters, and the features of the libraries that run. */
 #ifndef ERRAND_STATS_H
 #define ERRAND_STATS_H
 
@@ -6,8 +6,9 @@
 
 ERRAND_BEGIN_DECLS
 
-/* Totals since creation unless "now" is said. Read without a lock: each
-   number is exact at some moment, two of them need not be of the same. */
+/* Totals since creation, except where "now" is said. They are read without a
+   lock: each number was exact at some moment, but two of them may be from
+   different moments. */
 typedef struct errand_stats {
   uint64_t submitted; /* accepted requests */
   uint64_t completed; /* COMPLETION records delivered */
@@ -29,7 +30,8 @@ typedef struct errand_stats {
 ERRAND_API void errand_group_stats(const errand_group *ERRAND_NONNULL group,
                                    errand_stats *ERRAND_NONNULL out);
 
-/* Allocations of the core in this process, libcurl's and libuv's apart. */
+/* Allocations of the core in this process, without those of libcurl and libuv.
+ */
 typedef struct errand_memory_stats {
   uint64_t allocations;
   uint64_t frees;
@@ -39,8 +41,8 @@ typedef struct errand_memory_stats {
 ERRAND_API void errand_memory_read(errand_memory_stats *ERRAND_NONNULL out);
 
 /*
- * For tests: makes the n-th allocation from now fail (1: the next), once;
- * 0 turns it off. Counts every allocation of the core in the process.
+ * For tests: makes the n-th allocation from now fail (1: the next), once; 0
+ * turns this off. It counts every allocation of the core in the process.
  * Thread: any.
  */
 ERRAND_API void errand_memory_fail_nth(uint64_t n);
@@ -54,17 +56,17 @@ enum {
   ERRAND_FEATURE_TLS = 32,
   ERRAND_FEATURE_GZIP = 64,
   ERRAND_FEATURE_HTTPS_PROXY = 128,
-  /* HTTP/2 is what ERRAND_HTTP_AUTOMATIC means (libcurl >= 8.2). */
+  /* ERRAND_HTTP_AUTOMATIC means HTTP/2 (libcurl >= 8.2). */
   ERRAND_FEATURE_HTTP2_DEFAULT = 256,
-  /* This libcurl version is on the deny-list. */
+  /* This libcurl version is refused. */
   ERRAND_FEATURE_DENIED = 512,
-  /* OpenSSL does not run its exit handler, which crashes live loops. Not said
-     where the program had initialised OpenSSL before: that may have registered
-     the handler, so it should pass OPENSSL_INIT_NO_ATEXIT itself. */
+  /* OpenSSL does not run its exit handler, which crashes live loops. Not set
+     where the program had initialised OpenSSL before, which may have registered
+     the handler: such a program should pass OPENSSL_INIT_NO_ATEXIT. */
   ERRAND_FEATURE_NO_ATEXIT = 1024,
   /* Debug builds of CErrand. */
   ERRAND_FEATURE_DEBUG = 2048,
-  /* ERRAND_REQUEST_WEBSOCKET: libcurl >= 8.11 with ws and wss among its
+  /* ERRAND_REQUEST_WEBSOCKET works: libcurl >= 8.11 with ws and wss among its
      protocols. */
   ERRAND_FEATURE_WEBSOCKET = 4096
 };
@@ -76,15 +78,16 @@ typedef struct errand_features {
   const char *ERRAND_NONNULL tls_version;
   const char *ERRAND_NONNULL uv_version;
   const char *ERRAND_NONNULL errand_version;
-  /* libcurl and all that it uses, such as "libcurl/8.14.1 OpenSSL/3.5.1 ...";
-     curl_version(3). */
+  /* libcurl and the libraries that it uses, such as "libcurl/8.14.1
+     OpenSSL/3.5.1 ..."; curl_version(3). */
   const char *ERRAND_NONNULL curl_libraries;
-  /* What decodes bodies, in this form, which need not be what libcurl has:
-     zlib, and brotli and zstd where this library was built with them. */
+  /* The libraries that decode bodies, in the same form: zlib, and brotli and
+     zstd where this library was built with them. libcurl may have others. */
   const char *ERRAND_NONNULL coding_libraries;
 } errand_features;
 
-/* What runs here, asked at run time. Thread: any. */
+/* The features of what runs, found at run time.
+   Thread: any. */
 ERRAND_API void errand_features_read(errand_features *ERRAND_NONNULL out);
 
 ERRAND_END_DECLS

@@ -1,7 +1,7 @@
 /*
- * Every way a call or a request can end, from one table: the enum, the names
- * and the texts (`errand_status_name`, `errand_status_text`), and the Swift
- * case names.
+ * All results of calls and requests, in one table. The enum, the names and
+ * texts (`errand_status_name`, `errand_status_text`) and the Swift case names
+ * are made from it.
  */
 #ifndef ERRAND_STATUS_H
 #define ERRAND_STATUS_H
@@ -23,7 +23,7 @@
   X(FILE_UNREADABLE, 9, fileUnreadable, "a file cannot be opened for reading") \
   X(UNSUPPORTED_FEATURE, 10, unsupportedFeature,                               \
     "this libcurl was built without that feature")                             \
-  /* The engine's own answers. */                                              \
+  /* Errors of the engine. */                                                  \
   X(QUEUE_FULL, 20, queueFull, "too many requests are waiting")                \
   X(SHUT_DOWN, 21, shutDown, "the group is shut down")                         \
   X(FORKED, 22, forked, "the group belongs to the parent process")             \

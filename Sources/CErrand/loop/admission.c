@@ -1,116 +1,26 @@
 #include "loop/admission.h"
 
-#include <string.h>
+#include "loop/multi.h"
+#include "loop/quota.h"
+#include "loop/start.h"
+#include "loop/unreachable.h"
 
-#include "base/mem.h"
-#include "group/group.h"
-#include "loop/shard.h"
-#include "transfer/options.h"
-
-/* Requests a cold origin may have connecting at once. */
+/* How many requests of a cold origin may be connecting at once. */
 #define GATE 4
-/* As long as libcurl keeps an address. */
+/* As long as libcurl keeps an address in its cache. */
 #define WARM_MS 60000
-#define IDLE_MS 60000
-#define FIRST_BUCKETS 64
-
-static char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
-}
-
-static const errand_options *options_of(const errand__loop *loop,
-                                        const errand__transfer *t) {
-  return t->options ? t->options : loop->group->options;
-}
-
-static bool is_for(const errand__origin *o, const errand__transfer *t) {
-  const errand__url *url = &t->url_parts;
-  if (o->hash != t->origin_hash || o->identity != t->identity ||
-      o->port != url->port || o->secure != url->secure ||
-      o->host_length != url->host_length)
-    return false;
-  for (size_t i = 0; i < url->host_length; i++)
-    if (o->host[i] != lower(url->host[i]))
-      return false;
-  return true;
-}
-
-/* More buckets; staying with fewer is slower, not wrong. */
-static void grow(errand__loop *loop) {
-  size_t buckets =
-      loop->origin_buckets ? loop->origin_buckets * 4 : FIRST_BUCKETS;
-  errand__origin **table = errand__calloc(buckets, sizeof *table);
-  if (!table)
-    return;
-  for (size_t i = 0; i < loop->origin_buckets; i++) {
-    errand__origin *o = loop->origins[i];
-    while (o) {
-      errand__origin *next = o->next;
-      errand__origin **bucket = &table[o->hash & (buckets - 1)];
-      o->next = *bucket;
-      *bucket = o;
-      o = next;
-    }
-  }
-  errand__free(loop->origins);
-  loop->origins = table;
-  loop->origin_buckets = buckets;
-}
-
-static errand__origin *make(errand__loop *loop, const errand__transfer *t,
-                            const errand_options *options) {
-  const errand__url *url = &t->url_parts;
-  if (loop->origin_count >= loop->origin_buckets)
-    grow(loop);
-  if (loop->origin_buckets == 0)
-    return NULL;
-  errand__origin *o = errand__malloc(sizeof *o + url->host_length);
-  if (!o)
-    return NULL;
-  *o = (errand__origin){.hash = t->origin_hash,
-                        .identity = t->identity,
-                        .port = url->port,
-                        .secure = url->secure,
-                        .host_length = url->host_length};
-  o->quota = errand__origin_quota(loop->group, o->hash, loop->index);
-  o->gated = !url->literal && !options->unix_socket;
-  errand__list_init(&o->ready_link);
-  errand__list_init(&o->unreachable_link);
-  errand__list_init(&o->shard_link);
-  for (int i = 0; i < ERRAND__PRIORITIES; i++)
-    errand__list_init(&o->waiting[i]);
-  for (size_t i = 0; i < url->host_length; i++)
-    o->host[i] = lower(url->host[i]);
-  errand__origin **bucket =
-      &loop->origins[o->hash & (loop->origin_buckets - 1)];
-  o->next = *bucket;
-  *bucket = o;
-  loop->origin_count++;
-  errand__loop_keep_ticking(loop);
-  return o;
-}
-
-static errand__origin *origin_for(errand__loop *loop,
-                                  const errand__transfer *t) {
-  const errand_options *options = options_of(loop, t);
-  errand__origin *o = NULL;
-  if (loop->origin_buckets)
-    o = loop->origins[t->origin_hash & (loop->origin_buckets - 1)];
-  while (o && !is_for(o, t))
-    o = o->next;
-  return o ? o : make(loop, t, options);
-}
 
 static bool may_start(const errand__loop *loop, const errand__origin *o) {
   if (o->waiting_count == 0 || o->in_flight >= o->quota)
     return false;
-  if (!o->gated || loop->now_ms < o->warm_until_ms)
+  if (!o->gated || loop->agenda.now_ms < o->warm_until_ms)
     return true;
-  /* After a failure the others of the same try are waited for. */
+  /* One connection has failed: the other connections of the same try are waited
+     for before more requests start. */
   return o->connecting < GATE && o->failure == ERRAND_OK;
 }
 
-/* Of its waiting requests, of which there are some. */
+/* The rank of the best waiting request. There must be one. */
 static int best_rank(const errand__origin *o) {
   int rank = 0;
   while (rank < ERRAND__PRIORITIES - 1 &&
@@ -119,7 +29,7 @@ static int best_rank(const errand__origin *o) {
   return rank;
 }
 
-/* Keeps the ready lists true after any change of an origin. */
+/* Moves the origin to the ready list where it belongs after any change. */
 static void refresh(errand__loop *loop, errand__origin *o) {
   bool listed = !errand__list_is_empty(&o->ready_link);
   bool ready = may_start(loop, o);
@@ -154,12 +64,12 @@ static void wait_in_queue(errand__loop *loop, errand__transfer *t) {
   t->phase = ERRAND__WAITING;
   errand__list_append(&o->waiting[rank(t->priority)], &t->link);
   o->waiting_count++;
-  o->used_ms = loop->now_ms;
+  o->used_ms = loop->agenda.now_ms;
   refresh(loop, o);
 }
 
 bool errand__admission_enqueue(errand__loop *loop, errand__transfer *t) {
-  t->origin = origin_for(loop, t);
+  t->origin = errand__origin_for(loop, t);
   if (!t->origin)
     return false;
   wait_in_queue(loop, t);
@@ -198,7 +108,7 @@ static errand__transfer *pop(errand__origin *o) {
   return NULL;
 }
 
-/* -1: no origin may start a request. */
+/* Returns: -1 where no origin may start a request. */
 static int first_ready(const errand__loop *loop) {
   for (int rank = 0; rank < ERRAND__PRIORITIES; rank++)
     if (!errand__list_is_empty(&loop->ready[rank]))
@@ -214,29 +124,29 @@ bool errand__admission_run(errand__loop *loop) {
   bool any = errand__unreachable_run(loop);
   int rank, started = 0;
   while ((rank = first_ready(loop)) >= 0) {
-    if (!errand__group_acquire(loop, rank))
+    if (!errand__quota_acquire(loop, rank))
       break;
     errand__list *l = errand__list_pop(&loop->ready[rank]);
     errand__origin *o = ERRAND__CONTAINER(l, errand__origin, ready_link);
     errand__transfer *t = pop(o);
     o->in_flight++;
     o->connecting++;
-    o->used_ms = loop->now_ms;
-    t->counted_connecting = true;
-    refresh(loop, o); /* to the back of a ready list: origins take turns */
+    o->used_ms = loop->agenda.now_ms;
+    t->attempt.counted_connecting = true;
+    refresh(loop, o); /* the origin is last in its list: origins take turns */
     errand__transfer_start(loop, t);
     any = true;
     if (++started % ERRAND__TOGETHER == 0)
       errand__shards_kick(loop);
   }
   if (rank < 0 && loop->starving >= 0)
-    errand__group_sated(loop);
+    errand__quota_sated(loop);
   return any;
 }
 
 static void not_connecting(errand__transfer *t) {
-  if (t->counted_connecting) {
-    t->counted_connecting = false;
+  if (t->attempt.counted_connecting) {
+    t->attempt.counted_connecting = false;
     t->origin->connecting--;
   }
 }
@@ -244,11 +154,11 @@ static void not_connecting(errand__transfer *t) {
 void errand__origin_connected(errand__loop *loop, errand__transfer *t) {
   errand__origin *o = t->origin;
   not_connecting(t);
-  o->warm_until_ms = loop->now_ms + WARM_MS;
+  o->warm_until_ms = loop->agenda.now_ms + WARM_MS;
   o->failure = ERRAND_OK;
   errand__list_remove(&o->unreachable_link);
-  t->counted_http2 = t->may_http2;
-  if (!t->counted_http2)
+  t->attempt.counted_http2 = t->may_http2;
+  if (!t->attempt.counted_http2)
     loop->busy_http1++;
   else if (o->http2_active++ == 0)
     loop->busy_http2++;
@@ -258,45 +168,18 @@ void errand__origin_connected(errand__loop *loop, errand__transfer *t) {
 void errand__admission_ended(errand__loop *loop, errand__transfer *t,
                              const errand_record *record) {
   errand__origin *o = t->origin;
-  bool connecting = t->counted_connecting;
+  bool connecting = t->attempt.counted_connecting;
   if (t->phase >= ERRAND__SENDING) {
-    if (!t->counted_http2)
+    if (!t->attempt.counted_http2)
       loop->busy_http1--;
     else if (--o->http2_active == 0)
       loop->busy_http2--;
   }
   not_connecting(t);
-  if (connecting && o->gated && loop->now_ms >= o->warm_until_ms)
+  if (connecting && o->gated && loop->agenda.now_ms >= o->warm_until_ms)
     errand__origin_failed(loop, o, t, record);
   o->in_flight--;
-  o->used_ms = loop->now_ms;
-  errand__group_release(loop->group, loop->index);
+  o->used_ms = loop->agenda.now_ms;
+  errand__quota_release(loop);
   refresh(loop, o);
-}
-
-void errand__origins_tend(errand__loop *loop, bool everything) {
-  for (size_t i = 0; i < loop->origin_buckets; i++) {
-    errand__origin **link = &loop->origins[i];
-    while (*link) {
-      errand__origin *o = *link;
-      bool unused =
-          o->in_flight == 0 && o->waiting_count == 0 && o->parked_count == 0;
-      if (unused && (everything || loop->now_ms - o->used_ms >= IDLE_MS)) {
-        *link = o->next;
-        errand__list_remove(&o->ready_link);
-        errand__list_remove(&o->unreachable_link);
-        errand__shard_forget(o);
-        errand__root_free(o->root);
-        errand__free(o);
-        loop->origin_count--;
-      } else {
-        link = &o->next;
-      }
-    }
-  }
-  if (everything && loop->origin_count == 0) {
-    errand__free(loop->origins);
-    loop->origins = NULL;
-    loop->origin_buckets = 0;
-  }
 }

@@ -4,69 +4,70 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "group/group.h"
-#include "loop/admission.h"
 #include "loop/finish.h"
 #include "loop/shard.h"
+#include "loop/start.h"
 #include "transfer/pausing.h"
 #include "transfer/slot.h"
 
-/* The first pause; each one after is three times as long. Other loops need a
-   turn to close what is idle, and their peers one to do the same. */
+/* The first pause; each later one is three times as long. Other loops need a
+   turn to close their idle connections, and so do the servers. */
 #define PAUSE_MS 20
 #define TRIES 3
-/* For so long after a want of descriptors a failure to connect may come of it,
-   whatever libcurl says: a resolver's getaddrinfo does not tell. */
+/* For this long after a want of descriptors a failure to connect may be caused
+   by it, whatever libcurl says: getaddrinfo in a resolver thread does not tell.
+ */
 #define SHORT_MS 1000
 
 void errand__descriptors_refused(errand__loop *loop, errand__transfer *t,
                                  int error) {
-  struct errand_group *group = loop->group;
-  uint64_t all = UINT64_MAX >> (ERRAND__LOOPS_MAX - group->loop_count);
+  errand__shared *shared = loop->shared;
+  uint64_t all = UINT64_MAX >> (ERRAND__LOOPS_MAX - shared->loop_count);
   t->reason = ERRAND_OUT_OF_DESCRIPTORS;
-  t->descriptor_error = error;
-  /* This loop as well: it must not close anything inside libcurl. */
-  uint64_t known = atomic_fetch_or_explicit(&group->descriptors_wanted, all,
+  t->attempt.descriptor_error = error;
+  /* The bit of this loop is set too: it must not close connections inside
+     libcurl, and does so in its next turn. */
+  uint64_t known = atomic_fetch_or_explicit(&shared->descriptors_wanted, all,
                                             memory_order_acq_rel);
-  for (uint32_t i = 0; i < group->loop_count; i++)
+  for (uint32_t i = 0; i < shared->loop_count; i++)
     if (!(known >> i & 1))
-      errand__loop_wake(&group->loops[i]);
+      errand__loop_wake(&shared->loops[i]);
 }
 
 void errand__descriptors_follow(errand__loop *loop) {
   uint64_t mine = (uint64_t) 1 << loop->index;
-  _Atomic uint64_t *wanted = &loop->group->descriptors_wanted;
+  _Atomic uint64_t *wanted = &loop->shared->descriptors_wanted;
   if (!(atomic_load_explicit(wanted, memory_order_relaxed) & mine))
     return;
   atomic_fetch_and_explicit(wanted, ~mine, memory_order_acq_rel);
   loop->out_of_descriptors = true;
-  loop->descriptors_short_until_ms = loop->now_ms + SHORT_MS;
+  loop->descriptors_short_until_ms = loop->agenda.now_ms + SHORT_MS;
   errand__realms_tend(loop);
 }
 
 static void tick_at(errand__loop *loop, uint64_t at_ms) {
   if (!loop->descriptor_tick.armed || at_ms < loop->descriptor_tick.deadline_ms)
-    errand__wheel_add(&loop->wheel, &loop->descriptor_tick, at_ms);
+    errand__wheel_add(&loop->agenda.wheel, &loop->descriptor_tick, at_ms);
 }
 
 bool errand__descriptors_wait(errand__loop *loop, errand__transfer *t) {
   uint64_t pause = PAUSE_MS;
-  if (t->descriptor_tries >= TRIES)
+  if (t->attempt.descriptor_tries >= TRIES)
     return false;
-  for (int i = 0; i < t->descriptor_tries; i++)
+  for (int i = 0; i < t->attempt.descriptor_tries; i++)
     pause *= 3;
-  t->descriptor_tries++;
-  t->awaits_descriptor = true;
-  t->retry_at_ms = loop->now_ms + pause;
-  tick_at(loop, t->retry_at_ms);
+  t->attempt.descriptor_tries++;
+  t->attempt.awaits_descriptor = true;
+  t->attempt.retry_at_ms = loop->agenda.now_ms + pause;
+  tick_at(loop, t->attempt.retry_at_ms);
   return true;
 }
 
 bool errand__descriptors_retry(errand__loop *loop, errand__transfer *t) {
   errand__slot *slot = t->slot;
-  /* Once it was ready to send, something may have been sent. */
-  if (t->reason != ERRAND_OUT_OF_DESCRIPTORS || t->connects > 0 ||
-      t->header_bytes > 0 || !errand__descriptors_wait(loop, t))
+  /* Once a connection was ready, bytes of the request may have been sent. */
+  if (t->reason != ERRAND_OUT_OF_DESCRIPTORS || t->attempt.connects > 0 ||
+      t->response.header_bytes > 0 || !errand__descriptors_wait(loop, t))
     return false;
   errand__slot_unpause(slot);
   slot->fd = -1;
@@ -79,13 +80,13 @@ void errand__descriptors_run(errand__loop *loop) {
   for (errand__list *l = loop->started.next; l != &loop->started;) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
     l = l->next;
-    if (!t->awaits_descriptor)
+    if (!t->attempt.awaits_descriptor)
       continue;
-    if (t->retry_at_ms > loop->now_ms) {
-      tick_at(loop, t->retry_at_ms);
+    if (t->attempt.retry_at_ms > loop->agenda.now_ms) {
+      tick_at(loop, t->attempt.retry_at_ms);
       continue;
     }
-    t->awaits_descriptor = false;
+    t->attempt.awaits_descriptor = false;
     t->reason = ERRAND_OK;
     if (!t->slot)
       errand__transfer_enter(loop, t);
@@ -99,7 +100,7 @@ void errand__descriptors_describe(const errand__transfer *t,
                                   errand_record *record,
                                   char text[static CURL_ERROR_SIZE]) {
   struct rlimit limit;
-  int error = t->descriptor_error;
+  int error = t->attempt.descriptor_error;
   if (record->status != ERRAND_OUT_OF_DESCRIPTORS)
     return;
   record->os_error = error;

@@ -53,7 +53,7 @@ static int control(errand__fd_table *table, errand__fd_operation operation,
                                key);
 }
 
-/* Forgets the registration: a later event with its key is stale. */
+/* Forgets the registration: later events with its key are stale. */
 static void forget(errand__fd_entry *entry) {
   entry->registered = false;
   entry->armed = 0;
@@ -62,7 +62,8 @@ static void forget(errand__fd_entry *entry) {
 
 static void deregister(errand__fd_table *table, errand__fd_entry *entry,
                        int fd) {
-  /* ENOENT and EBADF: closed behind our back; the kernel did it already. */
+  /* ENOENT and EBADF mean that the descriptor was closed without telling, and
+     that the kernel has removed it. */
   if (entry->registered)
     (void) control(table, ERRAND__FD_DELETE, fd, 0, 0);
   forget(entry);
@@ -74,7 +75,7 @@ static void disown(errand__fd_table *table, errand__fd_entry *entry) {
   entry->ours = entry->connecting = entry->hung_up = entry->lasting = false;
 }
 
-/* Takes down libcurl's interest, and what follows from it. */
+/* Sets libcurl's interest, and with it what the kernel is to be asked for. */
 static void ask(errand__fd_entry *entry, unsigned directions) {
   entry->asked = (uint8_t) directions;
   if (directions == 0)
@@ -84,7 +85,8 @@ static void ask(errand__fd_entry *entry, unsigned directions) {
   entry->want = (uint8_t) directions;
 }
 
-/* Tells the kernel what is wanted, healing what the table has wrong. */
+/* Tells the kernel what is wanted, and corrects a registration that the table
+   has wrong. */
 static bool arm(errand__fd_table *table, errand__fd_entry *entry, int fd) {
   errand__fd_operation operation =
       entry->registered ? ERRAND__FD_MODIFY : ERRAND__FD_ADD;
@@ -92,7 +94,7 @@ static bool arm(errand__fd_table *table, errand__fd_entry *entry, int fd) {
     entry->generation++;
   int error = control(table, operation, fd, entry->want, key_of(entry, fd));
   if (error == -ENOENT || error == -EEXIST) {
-    /* The number was reused without a word. */
+    /* The number was reused without telling. */
     entry->generation++;
     operation =
         operation == ERRAND__FD_ADD ? ERRAND__FD_MODIFY : ERRAND__FD_ADD;
@@ -139,17 +141,17 @@ void errand__fd_closing(errand__fd_table *table, int fd) {
   errand__fd_entry *entry = find(table, fd);
   if (!entry)
     return;
-  /* Explicit: a copy of the socket in a forked child would keep the
-     registration alive past our close (uv#1468). */
+  /* Done explicitly: a copy of the socket in a forked child would keep the
+     registration alive after close(2) (uv#1468). */
   deregister(table, entry, fd);
   disown(table, entry);
   entry->owner = NULL;
   ask(entry, 0);
 }
 
-/* A connection that libcurl does not listen to is watched for its peer's end.
-   Returns: false where the kernel refuses: then its end shows when libcurl
-   looks at it. */
+/* Watches a connection that libcurl does not listen to for its peer's end.
+   Returns: false where the kernel refuses. Then the end shows when libcurl
+   reads. */
 static bool watch_idle(errand__fd_table *table, errand__fd_entry *entry,
                        int fd) {
   if (entry->registered && (entry->armed & ERRAND__FD_IN))
@@ -165,7 +167,7 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
   errand__fd_entry *entry = find_or_grow(table, fd);
   if (!entry)
     return false;
-  /* A socket that never connected may have been closed in silence and its
+  /* A socket that never connected may have been closed without telling, and its
      number given to a resolver's socket pair. */
   if (entry->connecting &&
       table->kernel.identity(table->kernel.context, fd) != entry->identity) {
@@ -200,8 +202,8 @@ bool errand__fd_hold(errand__fd_table *table, int fd, bool held) {
   if (!entry || entry->held == held)
     return true;
   entry->held = held;
-  /* Without interest there is nothing to hold, or to take up again. What the
-     kernel was told stays until an event comes that nobody wants. */
+  /* Without an interest of libcurl's there is nothing to hold or to take up
+     again. The kernel's registration stays until an unwanted event comes. */
   if (held || entry->asked == 0) {
     ask(entry, entry->asked);
     return true;
@@ -248,7 +250,7 @@ errand__fd_verdict errand__fd_event(errand__fd_table *table, uint64_t key,
     return ERRAND__FD_DELIVER;
   if (entry->want) {
     if (!arm(table, entry, fd)) {
-      *wanted = entry->want; /* libcurl finds the error by itself */
+      *wanted = entry->want; /* libcurl finds the error when it reads */
       return ERRAND__FD_DELIVER;
     }
     return ERRAND__FD_IGNORE;
@@ -285,7 +287,7 @@ void errand__fd_sweep(errand__fd_table *table) {
 }
 
 void errand__fd_rearm(errand__fd_table *table) {
-  errand__fd_sweep(table); /* a number may be a stranger's by now */
+  errand__fd_sweep(table); /* a number may be another file's by now */
   for (size_t fd = 0; fd < table->capacity; fd++) {
     errand__fd_entry *entry = &table->entries[fd];
     if (!entry->registered)

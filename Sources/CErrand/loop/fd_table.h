@@ -1,11 +1,13 @@
 /*
- * What libcurl wants of each socket against what the kernel was told, by file
- * descriptor. Deregistration is lazy: libcurl drops its interest in a kept
- * connection after every request and takes it up again with the next, and
- * telling the kernel each time costs 20 % of a request (core-facts 3.4). So a
- * socket of ours stays registered until an event comes that nobody wants.
+ * For each descriptor, what libcurl wants of it and what the kernel was told.
  *
- * The kernel side is a table of functions, so that a test can be the kernel.
+ * Deregistration is lazy: libcurl drops its interest in a kept connection after
+ * every request and takes it up again with the next, and telling the kernel
+ * each time costs 20 % of a request. So a socket of ours stays registered until
+ * an event comes that libcurl does not want.
+ *
+ * The kernel is a table of functions, so that a test can take its place.
+ *
  * Thread: the loop that owns the table, throughout.
  */
 #ifndef ERRAND_LOOP_FD_TABLE_H
@@ -15,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Directions; the numbers are libcurl's CURL_POLL_* and CURL_CSELECT_*. */
+/* Directions. The numbers are those of CURL_POLL_* and CURL_CSELECT_*. */
 enum {
   ERRAND__FD_IN = 1,
   ERRAND__FD_OUT = 2,
@@ -27,30 +29,31 @@ typedef enum errand__fd_operation {
   ERRAND__FD_DELETE = 3
 } errand__fd_operation;
 
-/* The kernel, as the table needs it. */
+/* The functions of the kernel that the table needs. */
 typedef struct errand__fd_kernel {
-  /* Returns 0 or -errno; `key` comes back with the events. */
+  /* Returns: 0 or -errno. The kernel reports events with `key`. */
   int (*control)(void *context, errand__fd_operation operation, int fd,
                  unsigned directions, uint64_t key);
-  /* A number that changes when fd comes to be another socket; 0: closed. */
+  /* Returns: a number that changes when fd becomes another socket; 0: closed.
+   */
   uint64_t (*identity)(void *context, int fd);
   void *context;
 } errand__fd_kernel;
 
 typedef struct errand__fd_entry {
-  void *owner;         /* whom libcurl's interest belongs to; NULL: no one */
+  void *owner;         /* the shard that has libcurl's interest; NULL: none */
   uint64_t identity;   /* while connecting */
-  uint32_t generation; /* of the registration; half of the key */
+  uint32_t generation; /* of the registration; the upper half of the key */
   uint8_t asked;       /* libcurl's interest */
-  uint8_t want;        /* that, less reading while it is held */
+  uint8_t want;        /* the same, without reading while it is held */
   uint8_t armed;       /* the kernel's */
   bool registered;
   bool ours;       /* opened through errand__fd_opened */
-  bool connecting; /* ours; neither connected nor wanted for reading yet */
-  bool hung_up;    /* idle, and the peer is gone */
-  bool may_speak;  /* the peer may send unasked: HTTP/2 */
-  bool lasting;    /* libcurl's own, while its multi handle lives */
-  bool held;       /* libcurl is not to read, whatever its interest */
+  bool connecting; /* ours; not connected, and not wanted for reading so far */
+  bool hung_up;    /* idle, and the peer has closed */
+  bool may_speak;  /* the peer may send while it is idle: HTTP/2 */
+  bool lasting;    /* libcurl's own, open as long as its multi handle */
+  bool held;       /* libcurl is not to be told of readability */
 } errand__fd_entry;
 
 typedef struct errand__fd_table {
@@ -60,74 +63,84 @@ typedef struct errand__fd_table {
   uint64_t changes; /* control calls */
   uint64_t opened;
   uint64_t open; /* now, of ours */
-  /* Events for a registration that is gone. One is the rest of a batch in
-     which the socket was closed; without end they mean that a forked child
-     keeps the socket, and the kernel's set has to be made anew. */
+  /* Events for a registration that is gone. Single ones are the rest of a batch
+     in which the socket was closed. An endless series means that a forked child
+     keeps the socket open, and that the kernel's set has to be made anew. */
   uint64_t stale;
 } errand__fd_table;
 
-/* What an event means for the loop. */
+/* What the loop does about an event. */
 typedef enum errand__fd_verdict {
-  ERRAND__FD_IGNORE = 0,  /* stale, or unwanted and now silenced */
-  ERRAND__FD_DELIVER = 1, /* tell libcurl: owner, directions */
-  /* A connection of `owner` that libcurl does not listen to, idle or of a
-     paused transfer, died or has data. */
+  ERRAND__FD_IGNORE = 0,  /* stale, or unwanted and disarmed by now */
+  ERRAND__FD_DELIVER = 1, /* tell libcurl of `directions`, for `owner` */
+  /* A connection of `owner` that libcurl does not listen to has died or has
+     data. It is idle, or its transfer is paused. */
   ERRAND__FD_HUNG_UP = 2
 } errand__fd_verdict;
 
 void errand__fd_table_init(errand__fd_table *table, errand__fd_kernel kernel);
 void errand__fd_table_free(errand__fd_table *table);
 
-/* A socket was made for libcurl, in whose multi handle `owner` it will be.
-   Before 8.4 libcurl closes sockets that never connected without telling
-   (#11439), and tells nothing of the next one either where that has the same
-   number and is wanted for the same (#11920): an interest of the same owner in
-   the number is one in the new socket.
-   Returns: false when out of memory or the kernel refuses. */
+/*
+ * A socket was made for libcurl, for the multi handle `owner`.
+ *
+ * Before 8.4 libcurl closes sockets that never connected without telling
+ * (#11439). Nor does it tell of the next socket where that has the same number
+ * and the same interest (#11920): so an interest of the same owner in the
+ * number counts for the new socket.
+ *
+ * Returns: false when out of memory, or when the kernel refuses.
+ */
 bool errand__fd_opened(errand__fd_table *table, int fd, const void *owner);
 
-/* Whether bytes may come to it while it is idle; false for a new one. */
+/* Whether the peer may send while the connection is idle; false for a new one.
+ */
 void errand__fd_set_may_speak(errand__fd_table *table, int fd, bool may);
 bool errand__fd_may_speak(const errand__fd_table *table, int fd);
 
-/* libcurl is about to close it; precedes close(2). */
+/* libcurl is about to close the socket. Precedes close(2). */
 void errand__fd_closing(errand__fd_table *table, int fd);
 
-/* libcurl's interest is now `want` (not 0), on behalf of `owner`.
-   Returns: false when out of memory or the kernel refuses. */
+/* libcurl's interest is now `want` (not 0), for `owner`.
+   Returns: false when out of memory, or when the kernel refuses. */
 bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
                       void *owner);
 
-/* It is libcurl's own, and is closed with its multi handle alone: it stays
-   registered while libcurl has no interest in it. Follows errand__fd_watch. */
+/* The descriptor is libcurl's own and is closed with its multi handle only: it
+   stays registered while libcurl has no interest in it. Follows
+   errand__fd_watch. */
 void errand__fd_keep(errand__fd_table *table, int fd);
 
-/* Readability is not told to libcurl while it is held, though libcurl wants it:
-   ERRAND__CURL_LISTENS_WHILE_PAUSED. Ends with libcurl's interest, too.
+/* While a socket is held, libcurl is not told that it is readable, though
+   libcurl wants that (ERRAND__CURL_LISTENS_WHILE_PAUSED). Ends with libcurl's
+   interest as well.
    Returns: false when the kernel refuses. */
 bool errand__fd_hold(errand__fd_table *table, int fd, bool held);
 
-/* It is connected: libcurl may read a whole response before it asks for
-   readability. Only where libcurl tells of each socket that it closes. */
+/* The socket is connected. libcurl may read a whole response before it asks for
+   readability, so its interest does not show that. Called only where libcurl
+   tells of each socket that it closes. */
 void errand__fd_connected(errand__fd_table *table, int fd);
 
-/* libcurl has no interest any more; says nothing about closing (#9799).
-   Returns: true for a socket of ours that never connected: it is given up. */
+/* libcurl has no interest any more, which does not mean that it closes the
+   socket (#9799).
+   Returns: true for a socket of ours that never connected: libcurl has given it
+   up. */
 bool errand__fd_unwatch(errand__fd_table *table, int fd);
 
-/* An event came. `failed`: error or hang-up, which are always reported.
- *owner and *directions are set for DELIVER and HUNG_UP. */
+/* An event came. `failed`: an error or a hang-up, which the kernel always
+   reports. Sets *owner and *directions for DELIVER and HUNG_UP. */
 errand__fd_verdict errand__fd_event(errand__fd_table *table, uint64_t key,
                                     unsigned directions, bool failed,
                                     void **owner, unsigned *wanted);
 
-/* After the kernel's set was made anew: registers what libcurl wants. */
+/* The kernel's set was made anew: registers what libcurl wants. */
 void errand__fd_rearm(errand__fd_table *table);
 
-/* The owner is about to be freed: what still names it is forgotten. */
+/* The owner is about to be freed: forgets everything that names it. */
 void errand__fd_purge(errand__fd_table *table, const void *owner);
 
-/* Corrects `open` for sockets that were closed without telling. Walks the
+/* Corrects `open` for sockets that were closed without telling. Walks the whole
    table: for a slow tick. */
 void errand__fd_sweep(errand__fd_table *table);
 

@@ -1,4 +1,4 @@
-/* The end of a transfer: its one completion record. */
+/* The end of a transfer, which writes its one completion record. */
 #ifndef ERRAND_LOOP_FINISH_H
 #define ERRAND_LOOP_FINISH_H
 
@@ -6,24 +6,22 @@
 #include "transfer/transfer.h"
 
 /*
- * Ends a transfer in whatever phase it is: takes it out of libcurl and of
- * every list, writes its completion and frees it. Not from within a libcurl
- * callback.
- * `status` OK with `code` OK is success; `status` OK with another code means
- * what the code means.
+ * Ends a transfer in any phase: takes it out of libcurl and of every list,
+ * writes its completion record and frees it. Not from within a callback of
+ * libcurl.
+ *
+ * `status` OK and `code` OK: success. `status` OK and another code: the status
+ * is found from the code.
  */
 void errand__finish(errand__loop *loop, errand__transfer *transfer,
                     errand_status status, CURLcode code);
 
-/* Ends everything: waiting, parked and started. */
+/* Ends all transfers: waiting, parked and started. */
 void errand__finish_all(errand__loop *loop, errand_status status);
 
-/* Ends bodies of challenges that libcurl answers, and keeps from the sink, once
-   they are over their limit; from the tick. */
+/* Ends the transfers whose held head has a body over its limit: libcurl answers
+   the challenge and does not pass that body to the write callback. Called by
+   the tick. */
 void errand__check_wire_limits(errand__loop *loop);
-
-/* Takes libcurl's messages of the dirty shards and ends their transfers.
-   Returns: whether there were any. */
-bool errand__collect(errand__loop *loop);
 
 #endif

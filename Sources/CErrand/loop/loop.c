@@ -7,10 +7,11 @@
 
 #include "base/heap.h"
 #include "base/mem.h"
-#include "group/group.h"
-#include "loop/admission.h"
-#include "loop/commands.h"
-#include "loop/shard.h"
+#include "loop/loop_poll.h"
+#include "loop/loop_turn.h"
+#include "loop/multi.h"
+#include "loop/origin.h"
+#include "loop/realm.h"
 
 static _Thread_local errand__loop *current;
 
@@ -22,24 +23,20 @@ bool errand__loop_is_current(const errand__loop *loop) {
   return current == loop;
 }
 
-uv_loop_t *errand__loop_uv(errand__loop *loop) {
-  return &loop->uv;
-}
-
 void errand__loop_wake(errand__loop *loop) {
   errand__counter_add(&loop->wakeups, 1);
   uv_async_send(&loop->async);
 }
 
 /*
- * The loop stores `sleeping` and then looks at the queue; a producer pushes
- * and then looks at `sleeping`; both sequentially consistent, so at least one
- * of them sees the other. Who takes the flag down sends the one wake-up.
+ * The loop stores `sleeping` and then reads the queue. A producer pushes and
+ * then reads `sleeping`. Both are sequentially consistent, so at least one of
+ * them sees the other's store. The producer that clears the flag sends the one
+ * wake-up.
  */
 bool errand__loop_post(errand__loop *loop, errand__queue_node *first,
                        errand__queue_node *last) {
-  bool was_empty;
-  if (!errand__queue_push(&loop->queue, first, last, &was_empty))
+  if (!errand__queue_push(&loop->queue, first, last))
     return false;
   if (errand__loop_is_current(loop))
     return true; /* the turn looks at the queue before it ends */
@@ -55,14 +52,14 @@ static void on_async(uv_async_t *async) {
 }
 
 static void on_idle(uv_idle_t *idle) {
-  (void) idle; /* its being active keeps the poll from waiting */
+  (void) idle; /* while it is active the poll does not wait */
 }
 
 void errand__loop_wait_not(errand__loop *loop) {
   uv_idle_start(&loop->idle, on_idle);
 }
 
-/* Last thing before the poll, whose timeout is worked out after it. */
+/* Runs last before the poll, whose timeout libuv computes afterwards. */
 static void on_prepare(uv_prepare_t *prepare) {
   errand__loop *loop = prepare->data;
   if (uv_is_active((const uv_handle_t *) &loop->idle))
@@ -89,17 +86,18 @@ static void free_memory(errand__loop *loop) {
   errand__origins_tend(loop, true);
   errand__fd_table_free(&loop->fds);
   errand__free(loop->by_id);
-  errand__free(loop->records);
+  errand__free(loop->agenda.records.list);
   errand__free(loop->messages);
   loop->by_id = NULL;
-  loop->records = NULL;
+  loop->agenda.records.list = NULL;
   loop->messages = NULL;
 }
 
-/* Closes what libuv has of the loop. On the thread that runs or ran it. */
+/* Closes the libuv side of the loop.
+   Thread: the loop's, or any after the join. */
 static void close_uv(errand__loop *loop) {
   uv_walk(&loop->uv, on_closed, NULL);
-  /* Also waits for file reads of uploads that ended before them. */
+  /* Also waits for file reads of uploads that ended meanwhile. */
   while (uv_run(&loop->uv, UV_RUN_DEFAULT) != 0)
     continue;
   uv_loop_close(&loop->uv);
@@ -108,33 +106,45 @@ static void close_uv(errand__loop *loop) {
   loop->epoll = -1;
 }
 
+/* Runs last on a loop's thread. */
+static void loop_ended(errand__shared *shared) {
+  void (*stopped)(void *) = shared->init.on_stopped;
+  void *context = shared->init.context;
+  if (atomic_fetch_sub_explicit(&shared->running, 1, memory_order_acq_rel) ==
+          1 &&
+      stopped)
+    stopped(context);
+}
+
 static void *run(void *context) {
   errand__loop *loop = context;
   current = loop;
   char name[16];
   snprintf(name, sizeof name, "errand-%u", loop->index);
   pthread_setname_np(pthread_self(), name);
-  /* In the "C" locale libcurl cannot turn a UTF-8 host into an A-label. */
+  /* In the "C" locale libcurl cannot turn a host in UTF-8 into an A-label. */
   if (loop->locale)
     uselocale(loop->locale);
-  (void) errand__heap_enter(false); /* it does without */
+  (void) errand__heap_enter(false); /* without it libcurl uses malloc */
   uv_run(&loop->uv, UV_RUN_DEFAULT);
   errand__realms_free(loop);
   errand__heap_leave();
   if (loop->locale)
     uselocale(LC_GLOBAL_LOCALE);
-  errand__group_loop_ended(loop->group);
+  loop_ended(loop->shared);
   return NULL;
 }
 
 static void init_state(errand__loop *loop) {
   errand__list *lists[] = {
-      &loop->realms,   &loop->dirty,       &loop->kicked,     &loop->ready[0],
-      &loop->ready[1], &loop->ready[2],    &loop->started,    &loop->review,
-      &loop->flush,    &loop->progressing, &loop->unreachable};
+      &loop->realms,      &loop->dirty,         &loop->kicked,
+      &loop->ready[0],    &loop->ready[1],      &loop->ready[2],
+      &loop->started,     &loop->agenda.review, &loop->agenda.flush,
+      &loop->progressing, &loop->unreachable};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     errand__list_init(lists[i]);
   loop->starving = -1;
+  loop->agenda.hold = errand__shard_hold;
 }
 
 static errand_status init_uv(errand__loop *loop) {
@@ -154,14 +164,14 @@ static errand_status init_uv(errand__loop *loop) {
     close_uv(loop);
     return ERRAND_SYSTEM;
   }
-  loop->now_ms = uv_now(&loop->uv);
+  loop->agenda.now_ms = uv_now(&loop->uv);
   loop->timer_at_ms = ERRAND__WHEEL_NEVER;
-  errand__wheel_init(&loop->wheel, loop->now_ms);
+  errand__wheel_init(&loop->agenda.wheel, loop->agenda.now_ms);
   return ERRAND_OK;
 }
 
-/* Signals belong to the host program's threads; libcurl's resolver threads
-   inherit the mask. */
+/* All signals are blocked, so that they go to the threads of the host program.
+   libcurl's resolver threads inherit the mask. */
 static int start_thread(errand__loop *loop) {
   sigset_t all;
   sigset_t before;
@@ -172,9 +182,9 @@ static int start_thread(errand__loop *loop) {
   return error;
 }
 
-errand_status errand__loop_start(errand__loop *loop, struct errand_group *group,
+errand_status errand__loop_start(errand__loop *loop, errand__shared *shared,
                                  uint32_t index) {
-  loop->group = group;
+  loop->shared = shared;
   loop->index = index;
   errand__queue_init(&loop->queue);
   init_state(loop);
@@ -195,7 +205,7 @@ void errand__loop_join(errand__loop *loop) {
   pthread_join(loop->thread, NULL);
 }
 
-/* libuv's side is closed only here: until every thread of the group has been
+/* libuv's handles are closed only here: until every thread of the group was
    joined, any of them may wake this loop. */
 void errand__loop_dispose(errand__loop *loop) {
   close_uv(loop);

@@ -1,7 +1,7 @@
 /*
- * A loop: one thread with its uv_loop, its libcurl multi handles and every
- * request given to it. Everything here but what is marked "any" belongs to
- * the loop's thread.
+ * A loop: one thread with its uv_loop, its libcurl multi handles and the
+ * requests given to it. Everything here belongs to the loop's thread unless it
+ * is marked "any thread".
  */
 #ifndef ERRAND_LOOP_LOOP_H
 #define ERRAND_LOOP_LOOP_H
@@ -14,12 +14,12 @@
 
 #include "base/counter.h"
 #include "base/list.h"
-#include "include/errand_stats.h"
+#include "base/wheel.h"
 #include "loop/fd_table.h"
-#include "loop/wheel.h"
+#include "loop/shared.h"
 #include "queue/submit_queue.h"
+#include "transfer/agenda.h"
 
-struct errand__transfer;
 struct errand__realm;
 
 /* Read by any thread, written by the loop alone. */
@@ -35,25 +35,22 @@ typedef struct errand__loop_counters {
   errand__counter multis;
 } errand__loop_counters;
 
-/* Ranks of waiting requests: high, default, low. */
-#define ERRAND__PRIORITIES 3
-
-/* So many ready sockets, and so many requests to start, are taken through a
-   turn together. A turn goes over each several times (event, end, record,
-   start), at 5 to 10 KB apiece: 256 of them push each other out of a
-   second-level cache. */
+/* How many ready sockets, and how many starting requests, are handled together.
+   A turn visits each several times (event, end, record, start) and uses 5 to 10
+   KB of memory for it: 256 of them would push each other out of a second-level
+   cache. */
 #define ERRAND__TOGETHER 32
 
 typedef struct errand__loop {
   /* Any thread. */
   errand__queue queue;
-  _Alignas(64) _Atomic int sleeping; /* about to wait, or waiting */
+  _Alignas(64) _Atomic int sleeping; /* is about to wait, or waits */
   errand__counter wakeups;
-  errand__counter load; /* requests given to it and not yet ended */
+  errand__counter load; /* requests given to the loop that have not ended */
   _Alignas(64) errand__loop_counters counters;
 
   /* Fixed while the thread runs. */
-  struct errand_group *group;
+  errand__shared *shared;
   uint32_t index;
   pthread_t thread;
   locale_t locale;
@@ -63,117 +60,84 @@ typedef struct errand__loop {
   uv_timer_t timer;
   uv_prepare_t prepare;
   uv_check_t check;
-  uv_idle_t idle; /* active: there is work left, do not wait */
+  uv_idle_t idle; /* active: there is work left, the poll must not wait */
   uv_poll_t poll; /* on `epoll` */
   int epoll;
   uint64_t stale_seen;
   uint32_t stale_streak;
-  bool overdue;      /* a deadline has passed, sockets are to be read first */
-  bool sockets_read; /* they have been, in this round */
+  bool overdue;      /* a deadline has passed: sockets are read first */
+  bool sockets_read; /* sockets were read in this round */
   bool leftover;
-  bool freed; /* connections became idle since their sockets were looked at */
+  bool freed; /* connections became idle since their sockets were read */
   bool ended;
-  bool out_of_descriptors;             /* idle connections are to be closed */
-  uint64_t descriptors_short_until_ms; /* failures say nothing of a host */
-  uint64_t now_ms;
-  uint64_t timer_at_ms; /* of `timer`; ERRAND__WHEEL_NEVER */
+  bool out_of_descriptors;             /* idle connections have to be closed */
+  uint64_t descriptors_short_until_ms; /* failures to connect say nothing about
+                                          a host */
+  uint64_t timer_at_ms;                /* of `timer`; ERRAND__WHEEL_NEVER */
 
   errand__fd_table fds;
-  errand__wheel wheel;
-  errand__wheel_node tick; /* once a second while there is anything to tend */
+  errand__agenda agenda;
+  errand__wheel_node tick; /* once a second, while anything needs it */
   errand__wheel_node drain_end;
   errand__wheel_node progress_tick;   /* while `progressing` is not empty */
   errand__wheel_node descriptor_tick; /* some transfer awaits_descriptor */
-  uint64_t drain_until_ms;
 
   errand__list realms;           /* errand__realm.link */
-  struct errand__realm *commons; /* the realm of identity 0 */
-  errand__list dirty;            /* shards with a possible message */
+  struct errand__realm *commons; /* the realm with identity 0 */
+  errand__list dirty;            /* shards that may have messages */
   errand__list kicked;           /* shards whose timer is due */
 
   struct errand__origin **origins; /* hash table */
   size_t origin_buckets;
   size_t origin_count;
-  /* Origins that may start a request, by the best they have waiting. */
+  /* Origins that may start a request, by the rank of their best waiting
+     request. */
   errand__list ready[ERRAND__PRIORITIES];
-  int starving; /* the rank its bit of the group's `starved` is at, or -1 */
+  int starving; /* the rank of its bit in `starved` of the group, or -1 */
   errand__list unreachable; /* origins whose host cannot be reached */
   errand__list started;     /* transfers in libcurl */
-  errand__list review;      /* transfers whose pause may have to change */
-  errand__list flush;       /* transfers with a chunk or credit to report */
   errand__list progressing; /* errand__progress.link: started transfers */
 
   struct errand__transfer **by_id;
   size_t id_buckets;
-  size_t live;         /* transfers known here */
-  uint64_t busy_http1; /* transfers holding a connection */
+  uint64_t busy_http1; /* transfers that hold a connection */
   uint64_t busy_http2; /* origins with an HTTP/2 stream */
-
-  errand_record *records; /* of this turn */
-  size_t record_count;
-  size_t record_capacity;
 
   CURLMsg *messages; /* scratch of collect */
   size_t message_capacity;
 } errand__loop;
 
-/* Any thread: appends commands and wakes the loop if it sleeps.
+/* Appends commands, and wakes the loop if it sleeps.
+   Thread: any.
    Returns: false once the loop is closed. */
 bool errand__loop_post(errand__loop *loop, errand__queue_node *first,
                        errand__queue_node *last);
 
-/* Any thread, until the join: makes the loop take a turn. */
+/* Has the loop take a turn.
+   Thread: any, until the join. */
 void errand__loop_wake(errand__loop *loop);
 
 /* Initialises the libuv side and starts the thread.
    Returns: OK, OUT_OF_MEMORY, SYSTEM. */
-errand_status errand__loop_start(errand__loop *loop, struct errand_group *group,
+errand_status errand__loop_start(errand__loop *loop, errand__shared *shared,
                                  uint32_t index);
 
-/* Waits for the thread to end. Any thread but the loop's. */
+/* Waits for the thread to end.
+   Thread: any but the loop's. */
 void errand__loop_join(errand__loop *loop);
 
-/* Frees what the loop has, once every loop of the group was joined. */
+/* Frees the memory of the loop, after every loop of the group was joined. */
 void errand__loop_dispose(errand__loop *loop);
 
-/* True on the loop's own thread. Any thread. */
+/* Whether the calling thread is the loop's.
+   Thread: any. */
 bool errand__loop_is_current(const errand__loop *loop);
 
-/* The loop whose thread this is, or NULL. */
+/* The loop of the calling thread, or NULL.
+   Thread: any. */
 errand__loop *errand__loop_current(void);
 
-uv_loop_t *errand__loop_uv(errand__loop *loop);
-
-/* One pass over all work; loop_turn.c. */
-void errand__loop_turn(errand__loop *loop);
-
-/* The next poll returns at once. */
+/* Has the next poll return at once. */
 void errand__loop_wait_not(errand__loop *loop);
-
-/* Handles one batch of the nested epoll set; loop_poll.c. */
-void errand__loop_poll(errand__loop *loop);
-/* All sockets that are ready by now, each once. */
-void errand__loop_poll_all(errand__loop *loop);
-bool errand__loop_poll_start(errand__loop *loop);
-
-/* The transfer's pause is looked at before the turn ends. */
-void errand__loop_review(errand__loop *loop, struct errand__transfer *transfer);
-
-/* The transfer's chunk or credit is reported before the turn ends. */
-void errand__loop_flush_later(errand__loop *loop,
-                              struct errand__transfer *transfer);
-
-/*
- * Room for `extra` records beyond one completion for each live transfer.
- * Returns: false when out of memory.
- */
-bool errand__loop_reserve_records(errand__loop *loop, size_t extra);
-
-/* The next record, zeroed but for id and tag; room was reserved. */
-errand_record *errand__loop_add_record(errand__loop *loop, uint64_t id,
-                                       uint64_t tag);
-
-/* Keeps the once-a-second tick running. */
-void errand__loop_keep_ticking(errand__loop *loop);
 
 #endif

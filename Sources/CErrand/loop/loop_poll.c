@@ -1,10 +1,5 @@
-/*
- * The nested epoll set. The loop's sockets are in a set of its own, and that
- * set is the one descriptor libuv polls. Against a uv_poll_t for each socket:
- * 1.3 us less a request (core-facts 3.4), closed descriptors are no abort
- * (uv#1495), an error event does not stop the watcher (UV_EBADF), and no
- * handle's memory waits for a close callback.
- */
+#include "loop/loop_poll.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -12,15 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "group/curl_traits.h"
-#include "group/process.h"
-#include "loop/commands.h"
-#include "loop/loop.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/process.h"
+#include "loop/hang_up.h"
+#include "loop/loop_turn.h"
+#include "loop/multi.h"
 #include "loop/shard.h"
 
-/* Batches with events of dead registrations, and none between them that had
-   all there was and no such event, before the set is made anew; see
-   errand__fd_table.stale. */
+/* The set is made anew after this many batches with stale events
+   (errand__fd_table.stale). A batch that was not full and had no stale event
+   resets the count. */
 #define STALE_STREAK 16
 
 static int epoll_control(void *context, errand__fd_operation operation, int fd,
@@ -28,7 +24,8 @@ static int epoll_control(void *context, errand__fd_operation operation, int fd,
   static const int operations[] = {0, EPOLL_CTL_ADD, EPOLL_CTL_MOD,
                                    EPOLL_CTL_DEL};
   const errand__loop *loop = context;
-  /* No EPOLLRDHUP: it would come for ever to a socket that only writes. */
+  /* EPOLLRDHUP is not asked for: it would be reported again and again for a
+     socket that only writes. */
   struct epoll_event event = {.data.u64 = key};
   if (directions & ERRAND__FD_IN)
     event.events |= EPOLLIN;
@@ -47,9 +44,10 @@ static uint64_t socket_identity(void *context, int fd) {
 
 /*
  * libcurl before 8.0 does not see that a kept connection was reset
- * (9fd2d5aa72): it sends on it and fails; nor that it has bytes to read, which
- * it takes for the next response (7c5637b8b4). It does see one at its end, so
- * the socket behind the number is exchanged for one whose peer has closed.
+ * (9fd2d5aa72), and the request on it fails. Nor does it see unread bytes,
+ * which it takes for the next response (7c5637b8b4). It does see the end of a
+ * connection, so the socket is replaced, under the same number, by one whose
+ * peer has closed.
  */
 static bool end_socket(int fd) {
   int pair[2];
@@ -64,8 +62,8 @@ static bool end_socket(int fd) {
   return ended;
 }
 
-/* The connection is used no more, nor is its shard where there is no descriptor
-   for that. */
+/* Has no request use the connection again. Where there is no descriptor for
+   that, no request uses its shard again. */
 static void end_connection(errand__shard *shard, int fd) {
   if (!end_socket(fd))
     errand__shard_retire(shard);
@@ -97,7 +95,7 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
     errand__shard *shard = owner;
     int fd = errand__fd_of_key(event->data.u64);
     if (!failed && !peer_has_gone(fd)) {
-      /* Data: for a transfer that is paused, or for nobody. */
+      /* Data, of a paused transfer or of no request. */
       if (errand__fd_may_speak(&loop->fds, fd) ||
           errand__socket_is_used(loop, shard, fd))
         return;
@@ -106,8 +104,8 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
       errand__loop_keep_ticking(loop);
       return;
     }
-    /* A paused transfer's: as it goes on libcurl finds what is left in the
-       socket, and then the error. */
+    /* A transfer that is paused uses it: when it goes on, libcurl finds the
+       bytes in the socket and then the error. */
     if (errand__socket_hung_up(loop, shard, fd))
       return;
     shard->hung_up = true;
@@ -144,11 +142,11 @@ bool errand__loop_poll_start(errand__loop *loop) {
   return watch_set(loop);
 }
 
-/* A new set under the old number, so that libuv's watcher stays valid. */
+/* Makes a new set under the old number, so that libuv's watcher stays valid. */
 static void make_anew(errand__loop *loop) {
   int fresh = epoll_create1(EPOLL_CLOEXEC);
   if (fresh < 0)
-    return; /* no descriptor left; again after the next batch */
+    return; /* no descriptor is left; tried again after the next batch */
   uv_poll_stop(&loop->poll);
   int moved = dup3(fresh, loop->epoll, O_CLOEXEC);
   close(fresh);
@@ -157,7 +155,7 @@ static void make_anew(errand__loop *loop) {
     errand__fd_rearm(&loop->fds);
 }
 
-/* Returns: whether the batch was full; the rest keeps the set readable. */
+/* Returns: whether the batch was full. What is left keeps the set readable. */
 static bool take_batch(errand__loop *loop) {
   struct epoll_event events[ERRAND__TOGETHER];
   int count = epoll_wait(loop->epoll, events, ERRAND__TOGETHER, 0);
@@ -178,7 +176,7 @@ static bool take_batch(errand__loop *loop) {
 
 static void read_clock(errand__loop *loop) {
   uv_update_time(&loop->uv);
-  loop->now_ms = uv_now(&loop->uv);
+  loop->agenda.now_ms = uv_now(&loop->uv);
 }
 
 void errand__loop_poll(errand__loop *loop) {
@@ -188,9 +186,10 @@ void errand__loop_poll(errand__loop *loop) {
 }
 
 void errand__loop_poll_all(errand__loop *loop) {
-  /* What is ready again comes to the end of the set's list. A request may have
-     a resolver's socket too. */
-  uint64_t left = (loop->fds.open + loop->live) / ERRAND__TOGETHER + 2;
+  /* A socket that is ready again goes to the end of the set's list. A request
+     may have a resolver's socket too, hence `live`. */
+  uint64_t left =
+      (loop->fds.open + loop->agenda.records.live) / ERRAND__TOGETHER + 2;
   read_clock(loop);
   loop->freed = false;
   while (take_batch(loop) && --left > 0)

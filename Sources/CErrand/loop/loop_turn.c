@@ -1,16 +1,20 @@
-/* The order of work in one loop turn. */
-#include "group/group.h"
+#include "loop/loop_turn.h"
+
 #include "loop/admission.h"
 #include "loop/commands.h"
-#include "loop/deadline.h"
 #include "loop/descriptors.h"
+#include "loop/collect.h"
 #include "loop/finish.h"
-#include "loop/loop.h"
+#include "loop/loop_poll.h"
 #include "loop/progress.h"
 #include "loop/report.h"
-#include "loop/shard.h"
+#include "loop/multi.h"
+#include "loop/origin.h"
+#include "loop/pauses.h"
+#include "loop/realm.h"
+#include "transfer/deadline.h"
 
-/* Rounds before the turn lets sockets have a say again. */
+/* How many rounds a turn has before the sockets are polled again. */
 #define ROUNDS 8
 #define TICK_MS 1000
 
@@ -24,7 +28,7 @@ static void on_deadline(void *context, errand__wheel_node *node) {
     return;
   }
   if (node == &loop->drain_end) {
-    loop->leftover = true; /* follow_group has yet to see this time */
+    loop->leftover = true; /* follow_group looks at the time */
     return;
   }
   if (node == &loop->progress_tick) {
@@ -37,67 +41,72 @@ static void on_deadline(void *context, errand__wheel_node *node) {
   }
   errand__transfer *t = ERRAND__CONTAINER(node, errand__transfer, deadline);
   uint64_t next;
-  errand__deadline_look(t, loop->now_ms);
-  errand_status status = errand__deadline_check(t, loop->now_ms, &next);
-  /* What has not begun has nothing in a socket, and must not begin now. */
+  errand__deadline_look(t, loop->agenda.now_ms);
+  errand_status status = errand__deadline_check(t, loop->agenda.now_ms, &next);
+  /* A transfer that has not started has no bytes in a socket, and must not
+     start now. */
   if (status != ERRAND_OK && t->phase > ERRAND__PARKED && !loop->sockets_read) {
     loop->overdue = true;
-    errand__wheel_add(&loop->wheel, node, loop->now_ms);
+    errand__wheel_add(&loop->agenda.wheel, node, loop->agenda.now_ms);
   } else if (status != ERRAND_OK)
     errand__finish(loop, t, status, CURLE_OK);
   else if (next != ERRAND__WHEEL_NEVER)
-    errand__wheel_add(&loop->wheel, node, next);
+    errand__wheel_add(&loop->agenda.wheel, node, next);
 }
 
 void errand__loop_keep_ticking(errand__loop *loop) {
   if (!loop->tick.armed)
-    errand__wheel_add(&loop->wheel, &loop->tick, loop->now_ms + TICK_MS);
+    errand__wheel_add(&loop->agenda.wheel, &loop->tick,
+                      loop->agenda.now_ms + TICK_MS);
 }
 
-/* What errand_group_stop asked for. */
+/* Does what errand_group_stop asked for. */
 static void follow_group(errand__loop *loop) {
-  struct errand_group *group = loop->group;
-  if (!atomic_load_explicit(&group->stopping, memory_order_acquire) ||
+  errand__shared *shared = loop->shared;
+  if (!atomic_load_explicit(&shared->stopping, memory_order_acquire) ||
       loop->ended)
     return;
   uint64_t until =
-      atomic_load_explicit(&group->stop_at_ms, memory_order_relaxed);
-  if (loop->now_ms >= until) {
+      atomic_load_explicit(&shared->stop_at_ms, memory_order_relaxed);
+  if (loop->agenda.now_ms >= until) {
     errand__commands_run(loop);
     errand__finish_all(loop, ERRAND_CANCELLED);
   } else {
-    errand__wheel_add(&loop->wheel, &loop->drain_end, until);
+    errand__wheel_add(&loop->agenda.wheel, &loop->drain_end, until);
   }
-  if (loop->live > 0 || !errand__queue_is_empty(&loop->queue))
+  if (loop->agenda.records.live > 0 || !errand__queue_is_empty(&loop->queue))
     return;
-  /* A submission that passed the group's gate before it closed may still be
-     on its way: from here on it is refused, or was taken just now. */
+  /* A submission may have passed the check of the group before the group
+     closed, and be about to push. From here on the queue refuses it; if it was
+     pushed just now, it is taken here. */
   errand__commands_close(loop);
   errand__finish_all(loop, ERRAND_CANCELLED);
   loop->ended = true;
 }
 
-/* Returns: whether anything happened that may lead to more. */
+/* Returns: whether anything happened that may lead to more work. */
 static bool round_once(errand__loop *loop) {
-  /* Anew in each round: what was submitted since the turn began must not seem
-     to wait longer than it does. */
+  /* The clock is read in each round: a request that was submitted since the
+     turn began must not seem to wait longer than it does. */
   uv_update_time(&loop->uv);
-  loop->now_ms = uv_now(&loop->uv);
-  /* After a stall of the process, or in a callback, bytes that have arrived
-     must count before any deadline does: it strikes in the round after the one
-     that found it passed, when each socket has been read once. */
+  loop->agenda.now_ms = uv_now(&loop->uv);
+  /* After a stall of the process, or within a callback, bytes that have arrived
+     count before any deadline does. So a deadline that has passed ends its
+     transfer only in the next round, when each socket has been read once. */
   loop->sockets_read = loop->overdue;
   if (loop->overdue) {
     errand__loop_poll_all(loop);
-    errand__shards_kick(loop); /* what libcurl itself holds of those bytes */
+    errand__shards_kick(loop); /* and what libcurl holds of those bytes */
   }
   loop->overdue = false;
   bool any = errand__collect(loop);
   any |= errand__commands_run(loop);
-  errand__wheel_advance(&loop->wheel, loop->now_ms, on_deadline, loop);
+  errand__wheel_advance(&loop->agenda.wheel, loop->agenda.now_ms, on_deadline,
+                        loop);
   any |= loop->overdue;
   any |= errand__review_run(loop);
-  /* What is behind a response shows before another request follows it. */
+  /* Bytes behind a response are found before another request uses the
+     connection. */
   if (loop->freed && errand__admission_may_start(loop)) {
     errand__loop_poll_all(loop);
     any = true;
@@ -122,16 +131,17 @@ static void publish(errand__loop *loop) {
 static void on_timer(uv_timer_t *timer) {
   errand__loop *loop = timer->data;
   loop->timer_at_ms = ERRAND__WHEEL_NEVER;
-  /* libuv runs timers before it polls, and one of libcurl's may be about a
-     socket that is ready. */
+  /* libuv runs timers before it polls. A timer of libcurl's may be about a
+     socket that is ready by now. */
   errand__loop_poll(loop);
-  /* Not left to the check phase: the poll before it may wait for long. */
+  /* The turn is not left to the check phase, as the poll before that may wait
+     for long. */
   errand__loop_turn(loop);
 }
 
 static void arrange_next(errand__loop *loop) {
   uint64_t at = errand__shards_timer(loop);
-  uint64_t wheel = errand__wheel_next(&loop->wheel);
+  uint64_t wheel = errand__wheel_next(&loop->agenda.wheel);
   if (wheel < at)
     at = wheel;
   bool leftover = loop->leftover || !errand__list_is_empty(&loop->kicked) ||
@@ -140,7 +150,7 @@ static void arrange_next(errand__loop *loop) {
     errand__loop_wait_not(loop);
   else
     uv_idle_stop(&loop->idle);
-  /* A timer that is too early costs one empty turn; moving it for every
+  /* A timer that fires too early costs one empty turn. Moving it for every
      request would cost more. */
   if (at < loop->timer_at_ms) {
     uint64_t now = uv_now(&loop->uv);
@@ -162,17 +172,19 @@ void errand__loop_turn(errand__loop *loop) {
       }
     }
     errand__report_all(loop);
-    /* The receiver may submit from its callback; that starts this turn. */
+    /* The receiver may submit from its callback: such requests start in this
+       turn. */
     if (!errand__deliver(loop) && errand__queue_is_empty(&loop->queue))
       break;
   } while (rounds < ROUNDS && !errand__queue_is_empty(&loop->queue));
   bool to_end =
-      loop->live == 0 && !loop->ended &&
-      atomic_load_explicit(&loop->group->stopping, memory_order_acquire);
-  if (to_end || loop->record_count > 0 || !errand__queue_is_empty(&loop->queue))
+      loop->agenda.records.live == 0 && !loop->ended &&
+      atomic_load_explicit(&loop->shared->stopping, memory_order_acquire);
+  if (to_end || loop->agenda.records.count > 0 ||
+      !errand__queue_is_empty(&loop->queue))
     loop->leftover = true;
   publish(loop);
-  if (loop->ended && loop->record_count == 0)
+  if (loop->ended && loop->agenda.records.count == 0)
     uv_stop(&loop->uv);
   else
     arrange_next(loop);

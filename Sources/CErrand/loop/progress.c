@@ -1,37 +1,29 @@
 #include "loop/progress.h"
 
+#include "transfer/info.h"
 #include "transfer/slot.h"
 
-/* The least time between two reports of one transfer. */
+/* The time between two reports of one transfer. */
 #define INTERVAL_MS 100
 
-void errand__progress_init(errand__progress *progress, errand__transfer *t) {
-  *progress = (errand__progress){.transfer = t};
-  errand__list_init(&progress->link);
-}
-
-static uint64_t counter(const errand__transfer *t, CURLINFO info) {
-  curl_off_t value = 0;
-  curl_easy_getinfo(t->slot->easy, info, &value);
-  return value > 0 ? (uint64_t) value : 0;
-}
-
 static int64_t to_receive(const errand__transfer *t) {
-  curl_off_t length = -1;
-  if (!t->head_done || t->head_held)
+  if (!errand__has_last_head(&t->response))
     return ERRAND_LENGTH_UNKNOWN;
-  if (t->send == ERRAND__SEND_HEAD) /* its Content-Length is of no body */
+  if (t->send == ERRAND__SEND_HEAD) /* a response to HEAD has no body */
     return 0;
-  curl_easy_getinfo(t->slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  curl_off_t length = errand__info_body_length(t->slot->easy);
   return length < 0 ? ERRAND_LENGTH_UNKNOWN : (int64_t) length;
 }
 
-/* libcurl counts from zero when it sends again, and counts the body of a
-   challenge that it keeps to itself: neither is told. */
+/* libcurl counts from zero when it sends a request again, and counts the body
+   of a challenge that it answers. Neither is reported. */
 static bool moved(errand__progress *p) {
   const errand__transfer *t = p->transfer;
-  uint64_t sent = counter(t, CURLINFO_SIZE_UPLOAD_T);
-  uint64_t received = t->body_begun ? counter(t, CURLINFO_SIZE_DOWNLOAD_T) : 0;
+  uint64_t sent = errand__info_count(t->slot->easy, CURLINFO_SIZE_UPLOAD_T);
+  uint64_t received =
+      errand__has_body(&t->response)
+          ? errand__info_count(t->slot->easy, CURLINFO_SIZE_DOWNLOAD_T)
+          : 0;
   bool more = sent > p->sent || received > p->received;
   if (sent > p->sent)
     p->sent = sent;
@@ -42,9 +34,10 @@ static bool moved(errand__progress *p) {
 
 static bool report(errand__loop *loop, const errand__progress *p) {
   const errand__transfer *t = p->transfer;
-  if (!errand__loop_reserve_records(loop, 1))
+  if (!errand__records_reserve(&loop->agenda.records, 1))
     return false;
-  errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+  errand_record *record =
+      errand__records_add(&loop->agenda.records, t->id, t->tag);
   record->kind = ERRAND_RECORD_PROGRESS;
   record->bytes_sent = p->sent;
   record->bytes_received = p->received;
@@ -55,12 +48,12 @@ static bool report(errand__loop *loop, const errand__progress *p) {
 
 static void arm(errand__loop *loop) {
   if (!loop->progress_tick.armed)
-    errand__wheel_add(&loop->wheel, &loop->progress_tick,
-                      loop->now_ms + INTERVAL_MS);
+    errand__wheel_add(&loop->agenda.wheel, &loop->progress_tick,
+                      loop->agenda.now_ms + INTERVAL_MS);
 }
 
 void errand__progress_started(errand__loop *loop, errand__transfer *t) {
-  errand__list_append(&loop->progressing, &t->progress->link);
+  errand__list_append(&loop->progressing, &errand__progress_of(t)->link);
   arm(loop);
 }
 
@@ -69,14 +62,14 @@ void errand__progress_run(errand__loop *loop) {
   for (; l != &loop->progressing; l = l->next) {
     errand__progress *p = ERRAND__CONTAINER(l, errand__progress, link);
     if (moved(p) && !report(loop, p))
-      break; /* the numbers come with the next one */
+      break; /* the next report has the numbers */
   }
   if (!errand__list_is_empty(&loop->progressing))
     arm(loop);
 }
 
 bool errand__progress_ended(errand__loop *loop, errand__transfer *t) {
-  errand__list_remove(&t->progress->link);
-  moved(t->progress);
-  return report(loop, t->progress);
+  errand__list_remove(&errand__progress_of(t)->link);
+  moved(errand__progress_of(t));
+  return report(loop, errand__progress_of(t));
 }

@@ -1,61 +1,27 @@
 #include "loop/report.h"
 
-#include <string.h>
-
-#include "base/mem.h"
-#include "group/group.h"
 #include "loop/finish.h"
 #include "transfer/payload.h"
 #include "transfer/source.h"
 
-bool errand__loop_reserve_records(errand__loop *loop, size_t extra) {
-  size_t needed = loop->record_count + loop->live + extra;
-  if (needed <= loop->record_capacity)
-    return true;
-  size_t capacity = loop->record_capacity ? loop->record_capacity * 2 : 64;
-  while (capacity < needed)
-    capacity *= 2;
-  errand_record *records =
-      errand__realloc(loop->records, capacity * sizeof *records);
-  if (!records)
-    return false;
-  loop->records = records;
-  loop->record_capacity = capacity;
-  return true;
-}
-
-errand_record *errand__loop_add_record(errand__loop *loop, uint64_t id,
-                                       uint64_t tag) {
-  errand_record *record = &loop->records[loop->record_count++];
-  memset(record, 0, sizeof *record);
-  record->id = id;
-  record->tag = tag;
-  return record;
-}
-
-void errand__loop_flush_later(errand__loop *loop, errand__transfer *t) {
-  if (t->in_flush)
-    return;
-  t->in_flush = true;
-  errand__list_append(&loop->flush, &t->flush_link);
-}
-
 bool errand__report(errand__loop *loop, errand__transfer *t) {
-  if (t->payload && t->head_sent) {
-    if (!errand__loop_reserve_records(loop, 1))
+  if (t->response.payload && errand__head_was_sent(t)) {
+    if (!errand__records_reserve(&loop->agenda.records, 1))
       return false;
-    errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+    errand_record *record =
+        errand__records_add(&loop->agenda.records, t->id, t->tag);
     record->kind = ERRAND_RECORD_CHUNK;
-    record->payload = t->payload;
-    record->bytes_received = t->payload->body_length;
-    t->payload = NULL;
+    record->payload = t->response.payload;
+    record->bytes_received = t->response.payload->body_length;
+    t->response.payload = NULL;
   }
-  if (t->source) {
-    if (!errand__loop_reserve_records(loop, 1))
+  if (t->upload.source) {
+    if (!errand__records_reserve(&loop->agenda.records, 1))
       return false;
-    uint64_t credit = errand__source_take_credit(t->source);
+    uint64_t credit = errand__source_take_credit(t->upload.source);
     if (credit > 0) {
-      errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+      errand_record *record =
+          errand__records_add(&loop->agenda.records, t->id, t->tag);
       record->kind = ERRAND_RECORD_UPLOAD_CREDIT;
       record->bytes_sent = credit;
     }
@@ -65,9 +31,10 @@ bool errand__report(errand__loop *loop, errand__transfer *t) {
 
 bool errand__report_event(errand__loop *loop, const errand__transfer *t,
                           errand_record_kind kind) {
-  if (!errand__loop_reserve_records(loop, 1))
+  if (!errand__records_reserve(&loop->agenda.records, 1))
     return false;
-  errand_record *record = errand__loop_add_record(loop, t->id, t->tag);
+  errand_record *record =
+      errand__records_add(&loop->agenda.records, t->id, t->tag);
   record->kind = (int32_t) kind;
   if (kind == ERRAND_RECORD_STARTED)
     record->timings.queue = (t->started_ns - t->submitted_ns) / 1000;
@@ -76,7 +43,7 @@ bool errand__report_event(errand__loop *loop, const errand__transfer *t,
 
 void errand__report_all(errand__loop *loop) {
   errand__list *l;
-  while ((l = errand__list_pop(&loop->flush)) != NULL) {
+  while ((l = errand__list_pop(&loop->agenda.flush)) != NULL) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, flush_link);
     t->in_flush = false;
     if (!errand__report(loop, t))
@@ -92,15 +59,15 @@ static void hand_over(errand__loop *loop, errand_record *records,
   errand__counter_bump(&loop->counters.completed, completed);
   errand__counter_bump(&loop->counters.batches, 1);
   errand__counter_sub(&loop->load, completed);
-  loop->group->init.on_records(loop->group->init.context, records, count);
+  loop->shared->init.on_records(loop->shared->init.context, records, count);
 }
 
 bool errand__deliver(errand__loop *loop) {
-  size_t count = loop->record_count;
+  size_t count = loop->agenda.records.count;
   if (count == 0)
     return false;
-  loop->record_count = 0;
-  hand_over(loop, loop->records, count);
+  loop->agenda.records.count = 0;
+  hand_over(loop, loop->agenda.records.list, count);
   return true;
 }
 
@@ -110,7 +77,7 @@ void errand__deliver_refusal(errand__loop *loop, errand__transfer *t,
                           .tag = t->tag,
                           .kind = ERRAND_RECORD_COMPLETION,
                           .status = status};
-  errand__counter_sub(&loop->group->queued, 1);
+  errand__counter_sub(&loop->shared->queued, 1);
   errand__transfer_free(t);
   hand_over(loop, &record, 1);
 }

@@ -1,44 +1,52 @@
-/* From waiting to inside libcurl. */
+#include "loop/start.h"
+
 #include <errno.h>
 
 #include "base/heap.h"
-#include "group/group.h"
-#include "loop/admission.h"
-#include "loop/deadline.h"
+#include "base/open_error.h"
 #include "loop/descriptors.h"
 #include "loop/finish.h"
+#include "loop/origin.h"
 #include "loop/progress.h"
 #include "loop/report.h"
+#include "loop/realm.h"
 #include "loop/shard.h"
-#include "transfer/slot.h"
+#include "loop/slot_pool.h"
+#include "transfer/deadline.h"
+#include "transfer/setup.h"
 #include "transfer/source.h"
 
 static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
-  errand_options *options = t->options ? t->options : loop->group->options;
+  errand_options *options = t->options ? t->options : loop->shared->options;
   errand__realm *realm = errand__realm_for(loop, t->identity);
   errand__shard *shard = NULL;
   errand__slot *slot = NULL;
   errno = 0;
   if (realm)
     shard = errand__shard_for(realm, t->origin);
-  if (realm && !shard && (errno == EMFILE || errno == ENFILE)) {
+  if (realm && !shard && errand__lacks_descriptors(errno)) {
     errand__descriptors_refused(loop, t, errno);
     return ERRAND_OUT_OF_DESCRIPTORS;
   }
   if (shard)
     slot = errand__slot_take(realm, options,
-                             t->without_jar ? NULL : loop->group->jar);
+                             t->without_jar ? NULL : loop->shared->jar);
   if (!slot)
     return ERRAND_OUT_OF_MEMORY;
   slot->transfer = t;
   slot->shard = shard;
-  errand_status status = errand__slot_setup(slot, t);
+  CURLSH *share = NULL;
+  if (!slot->jar)
+    share = errand__realm_share(realm, t->url_parts.secure, t->origin_hash);
+  errand_status status =
+      errand__slot_setup(slot, t, share, shard->serial, &t->origin->root);
   if (status != ERRAND_OK) {
     errand__slot_give(slot, false);
     return status;
   }
   if ((t->may_http2 && !errand__shard_may_wait(shard)) ||
-      (t->source && !errand__source_start(t->source, loop, t)) ||
+      (t->upload.source &&
+       !errand__source_start(t->upload.source, &loop->uv, &loop->agenda, t)) ||
       curl_multi_add_handle(shard->multi, slot->easy) != CURLM_OK) {
     errand__slot_give(slot, false);
     return ERRAND_OUT_OF_MEMORY;
@@ -46,16 +54,16 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   t->slot = slot;
   errand__shard_entered(shard, t->origin);
   realm->in_flight++;
-  shard->hung_up = false; /* libcurl prunes its dead ones as it starts */
-  shard->used_ms = realm->used_ms = loop->now_ms;
+  shard->hung_up = false; /* libcurl drops dead connections at a start */
+  shard->used_ms = realm->used_ms = loop->agenda.now_ms;
   return ERRAND_OK;
 }
 
 void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
   t->started_ns = uv_hrtime();
   t->heap_failures = errand__heap_failures();
-  t->started_ms = t->connecting_ms = loop->now_ms;
-  errand__counter_sub(&loop->group->queued, 1);
+  t->attempt.connecting_ms = loop->agenda.now_ms;
+  errand__counter_sub(&loop->shared->queued, 1);
   t->phase = ERRAND__CONNECTING;
   errand__list_append(&loop->started, &t->link);
   errand__transfer_enter(loop, t);
@@ -65,7 +73,7 @@ void errand__transfer_enter(errand__loop *loop, errand__transfer *t) {
   errand_status status = enter_libcurl(loop, t);
   if (status == ERRAND_OUT_OF_DESCRIPTORS &&
       errand__descriptors_wait(loop, t)) {
-    errand__deadline_set(loop, t);
+    errand__deadline_set(&loop->agenda, t);
     return;
   }
   if (status != ERRAND_OK) {
@@ -73,12 +81,12 @@ void errand__transfer_enter(errand__loop *loop, errand__transfer *t) {
     return;
   }
   errand__counter_bump(&loop->counters.in_flight, 1);
-  if (t->progress)
+  if (errand__progress_of(t))
     errand__progress_started(loop, t);
   if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) &&
       !errand__report_event(loop, t, ERRAND_RECORD_STARTED)) {
     errand__finish(loop, t, ERRAND_OUT_OF_MEMORY, CURLE_OK);
     return;
   }
-  errand__deadline_set(loop, t);
+  errand__deadline_set(&loop->agenda, t);
 }

@@ -1,11 +1,10 @@
 #include "loop/transfers.h"
 
 #include "base/mem.h"
-#include "group/group.h"
 
 #define FIRST_BUCKETS 256
 
-/* Ids of one loop are a sequence, so their low bits spread perfectly. */
+/* The ids of one loop are a sequence, so their low bits spread evenly. */
 static errand__transfer **bucket_of(const errand__loop *loop, uint64_t id) {
   return &loop->by_id[(id >> ERRAND__LOOP_BITS) & (loop->id_buckets - 1)];
 }
@@ -16,7 +15,7 @@ static void grow(errand__loop *loop) {
   errand__transfer **from = loop->by_id;
   errand__transfer **table = errand__calloc(buckets, sizeof *table);
   if (!table)
-    return; /* longer chains, if there is a table at all */
+    return; /* the chains get longer */
   loop->by_id = table;
   loop->id_buckets = buckets;
   for (size_t i = 0; i < old; i++) {
@@ -33,14 +32,14 @@ static void grow(errand__loop *loop) {
 }
 
 bool errand__transfers_add(errand__loop *loop, errand__transfer *t) {
-  if (loop->live >= loop->id_buckets)
+  if (loop->agenda.records.live >= loop->id_buckets)
     grow(loop);
   if (!loop->by_id)
     return false;
   errand__transfer **bucket = bucket_of(loop, t->id);
   t->next_by_id = *bucket;
   *bucket = t;
-  loop->live++;
+  loop->agenda.records.live++;
   return true;
 }
 
@@ -51,7 +50,7 @@ void errand__transfers_remove(errand__loop *loop, errand__transfer *t) {
   if (!*link)
     return;
   *link = t->next_by_id;
-  loop->live--;
+  loop->agenda.records.live--;
 }
 
 errand__transfer *errand__transfers_find(const errand__loop *loop,

@@ -1,4 +1,5 @@
-/* What waits for a host that cannot be reached. */
+#include "loop/unreachable.h"
+
 #include <errno.h>
 
 #include "loop/admission.h"
@@ -8,14 +9,16 @@
 static const char not_tried[] =
     "not tried: the connections to this host that it waited for failed";
 
-/* What it gives a host; libcurl's own 300 s are more than any caller names. */
+/* How long the request gives the host. libcurl's own limit of 300 s is longer
+   than any that callers name. */
 static int64_t patience_of(const errand__transfer *t) {
-  return t->timeout_connect > 0 ? t->timeout_connect : INT64_MAX;
+  return t->timeouts.connect > 0 ? t->timeouts.connect : INT64_MAX;
 }
 
-/* What a failure to connect says of the host for those who would give it that
-   long: 0 is nothing. A want of descriptors or memory is ours, and a refusal by
-   the address filter may be about one request. */
+/* Whether a failure to connect says something about the host.
+   Returns: the time that the host was given, for requests that would give it no
+   more; 0: it says nothing. A want of descriptors or memory is our own, and a
+   refusal by the address filter may be about one request. */
 static int64_t verdict(const errand__transfer *t, const errand_record *record) {
   switch (record->os_error) {
   case EMFILE:
@@ -40,14 +43,14 @@ static int64_t verdict(const errand__transfer *t, const errand_record *record) {
 void errand__origin_failed(errand__loop *loop, errand__origin *o,
                            const errand__transfer *t,
                            const errand_record *record) {
-  bool is_ours = loop->now_ms < loop->descriptors_short_until_ms;
+  bool is_ours = loop->agenda.now_ms < loop->descriptors_short_until_ms;
   int64_t patience = is_ours ? 0 : verdict(t, record);
   if (patience > 0 &&
       (o->failure == ERRAND_OK || patience > o->failure_patience)) {
     o->failure = record->status;
     o->failure_patience = patience;
   }
-  /* Not here: this is inside the end of another request. */
+  /* The requests are not ended here, within the end of another request. */
   if (o->failure != ERRAND_OK && o->connecting == 0 &&
       errand__list_is_empty(&o->unreachable_link))
     errand__list_append(&loop->unreachable, &o->unreachable_link);
@@ -61,9 +64,10 @@ static void end_waiting(errand__loop *loop, errand__origin *o,
       l = l->next;
       if (patience_of(t) > patience)
         continue;
-      t->payload = errand__payload_create(NULL, 0, NULL, sizeof not_tried);
-      if (t->payload)
-        (void) errand__payload_set_text(&t->payload, not_tried);
+      t->response.payload =
+          errand__payload_create(NULL, 0, NULL, sizeof not_tried);
+      if (t->response.payload)
+        (void) errand__payload_set_text(&t->response.payload, not_tried);
       errand__finish(loop, t, failure, CURLE_OK);
     }
 }
@@ -74,7 +78,7 @@ bool errand__unreachable_run(errand__loop *loop) {
   while ((l = errand__list_pop(&loop->unreachable)) != NULL) {
     errand__origin *o = ERRAND__CONTAINER(l, errand__origin, unreachable_link);
     errand_status failure = o->failure;
-    /* What is left tries the host again. */
+    /* Requests that are left try the host again. */
     o->failure = ERRAND_OK;
     end_waiting(loop, o, failure, o->failure_patience);
     errand__admission_refresh(loop, o);

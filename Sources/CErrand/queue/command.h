@@ -1,4 +1,4 @@
-/* What travels from any thread to a loop through its submission queue. */
+/* What any thread sends to a loop through its submission queue. */
 #ifndef ERRAND_QUEUE_COMMAND_H
 #define ERRAND_QUEUE_COMMAND_H
 
@@ -12,7 +12,7 @@ typedef enum errand__command_kind {
   ERRAND__COMMAND_PAUSE = 2,
   ERRAND__COMMAND_RESUME = 3,
   ERRAND__COMMAND_GRANT = 4,
-  ERRAND__COMMAND_UPLOAD_WRITE = 5, /* becomes a chunk of the source */
+  ERRAND__COMMAND_UPLOAD_WRITE = 5, /* becomes a chunk of the upload's source */
   ERRAND__COMMAND_UPLOAD_FINISH = 6,
   ERRAND__COMMAND_UPLOAD_FAIL = 7
 } errand__command_kind;
@@ -22,7 +22,7 @@ typedef struct errand__command {
   errand__command_kind kind;
 } errand__command;
 
-/* Every kind but SUBMIT; its own allocation. */
+/* The commands except SUBMIT, each in an allocation of its own. */
 typedef struct errand__order {
   errand__command command; /* first */
   uint64_t id;

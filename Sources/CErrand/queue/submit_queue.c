@@ -1,6 +1,7 @@
 #include "queue/submit_queue.h"
 
-/* Turns a chain round.  Returns: its new first node. */
+/* Reverses a chain.
+   Returns: its new first node. */
 static errand__queue_node *reversed(errand__queue_node *node) {
   errand__queue_node *done = NULL;
   while (node != NULL) {
@@ -18,19 +19,19 @@ void errand__queue_init(errand__queue *queue) {
 }
 
 bool errand__queue_push(errand__queue *queue, errand__queue_node *first,
-                        errand__queue_node *last, bool *was_empty) {
+                        errand__queue_node *last) {
   errand__queue_node *before =
       atomic_load_explicit(&queue->newest, memory_order_relaxed);
   if (before == &queue->closed)
     return false;
-  /* The stack runs from newest to oldest, the caller's chain the other way. */
+  /* The stack goes from newest to oldest, the caller's chain the other way. */
   last->next = NULL;
   reversed(first);
   for (;;) {
     first->next = before;
-    /* Release: the consumer sees the nodes' contents. Pushes are
-       read-modify-writes, so one producer's release reaches through those of
-       the others to the consumer's acquire. */
+    /* Release makes the contents of the nodes visible to the consumer. Pushes
+       are read-modify-writes, so the release of one producer reaches the
+       consumer's acquire through the pushes of others. */
     if (atomic_compare_exchange_weak_explicit(&queue->newest, &before, last,
                                               memory_order_release,
                                               memory_order_relaxed))
@@ -41,14 +42,14 @@ bool errand__queue_push(errand__queue *queue, errand__queue_node *first,
       return false;
     }
   }
-  *was_empty = before == NULL;
   return true;
 }
 
 errand__queue_node *errand__queue_take(errand__queue *queue) {
   errand__queue_node *newest =
       atomic_load_explicit(&queue->newest, memory_order_relaxed);
-  /* Not a plain exchange: that would open a queue closed meanwhile. */
+  /* Not a plain exchange, which would open a queue that was closed meanwhile.
+   */
   do {
     if (newest == NULL || newest == &queue->closed)
       return NULL;

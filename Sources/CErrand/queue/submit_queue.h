@@ -1,7 +1,7 @@
 /*
- * Lock-free queue, many producers to one consumer: a Treiber stack that the
- * consumer takes whole and turns round. Nothing is ever popped singly, so
- * there is no ABA. It is unbounded; whoever pushes keeps the bound.
+ * A lock-free queue from many producers to one consumer: a Treiber stack that
+ * the consumer takes as a whole and reverses. No node is popped alone, so there
+ * is no ABA problem. The queue is unbounded: the caller limits what is pushed.
  */
 #ifndef ERRAND_QUEUE_SUBMIT_QUEUE_H
 #define ERRAND_QUEUE_SUBMIT_QUEUE_H
@@ -15,43 +15,44 @@ typedef struct errand__queue_node {
 } errand__queue_node;
 
 typedef struct errand__queue {
-  /* Newest node, NULL when empty, `&closed` once closed. A line of its own:
-     every producer writes it. */
+  /* The newest node; NULL when empty, `&closed` once closed. In a cache line of
+     its own, as every producer writes it. */
   _Alignas(64) _Atomic(errand__queue_node *) newest;
   errand__queue_node closed;
 } errand__queue;
 
-/* Makes an empty, open queue. Thread: owner, before anyone else has it. */
+/* Makes an empty, open queue.
+   Thread: owner, before another thread has it. */
 void errand__queue_init(errand__queue *queue);
 
 /*
- * Appends the nodes from `first` along `next` to `last`, as one block that
- * nothing of another producer gets into.
+ * Appends the nodes from `first` along `next` to `last`. No node of another
+ * producer gets between them.
  * Thread: any.
- * Owns: once accepted the nodes are the consumer's, which may have freed them
- * before this returns; refused, they are the caller's, linked as before.
- * `*was_empty` (set if accepted): the queue was empty, so it is on this
- * caller, and no other, to wake the consumer.
- * Returns: false if the queue is closed.
+ * Owns: accepted nodes are the consumer's, which may free them before this
+ * returns; refused nodes are the caller's, linked as before.
+ * Returns: false where the queue is closed.
  */
 bool errand__queue_push(errand__queue *queue, errand__queue_node *first,
-                        errand__queue_node *last, bool *was_empty);
+                        errand__queue_node *last);
 
 /*
- * Takes everything, oldest first, ended by NULL. One producer's nodes come in
- * the order in which they were pushed.
- * Thread: the consumer.  Returns: NULL if empty or closed.
+ * Takes all nodes, oldest first, ended by NULL. The nodes of one producer come
+ * in the order of its pushes.
+ * Thread: the consumer.
+ * Returns: NULL if empty or closed.
  */
 errand__queue_node *errand__queue_take(errand__queue *queue);
 
 /*
- * Refuses every later push, and takes what is left, like errand__queue_take.
- * Every node accepted at any time comes out of exactly one take or close.
+ * Closes the queue, which refuses every later push, and takes what is left.
+ * Every accepted node comes out of exactly one take or close.
  * Thread: any.
  */
 errand__queue_node *errand__queue_close(errand__queue *queue);
 
-/* Whether a take would return nothing. A hint: a push may come at any time.
+/* Whether a take would return nothing. This is a hint, as a push may come at
+   any time.
    Thread: any. */
 bool errand__queue_is_empty(errand__queue *queue);
 

@@ -1,28 +1,30 @@
-/* What libcurl sends from a source. */
+#include "transfer/feed.h"
+
 #include <stdio.h>
 
-#include "loop/deadline.h"
+#include "transfer/deadline.h"
 #include "transfer/slot.h"
+#include "transfer/info.h"
 #include "transfer/source.h"
 
 /*
- * What becomes of a body that would have to go again and that the engine no
- * longer has: the caller may send it again where libcurl would have (or where
- * the server has answered, and asked for it), and not otherwise.
+ * The status where a body has to be sent again and the core no longer has it.
+ * The caller may send the request again where libcurl would have, or where the
+ * server has answered and asked for it; not otherwise.
  */
 static errand_status cannot_rewind(const errand__transfer *t) {
-  bool answered = t->header_bytes > t->ready_header_bytes;
+  bool answered = t->response.header_bytes > t->attempt.ready_header_bytes;
   return answered || errand__may_replay(t) ? ERRAND_UPLOAD_NOT_REPLAYABLE
                                            : ERRAND_CONNECTION_LOST;
 }
 
-/* The server closed while the source had nothing. On a kept connection libcurl
-   would have sent a whole body again. */
+/* The status where the server closed while the source had nothing. On a kept
+   connection libcurl would have sent a body from memory again. */
 static errand_status peer_gone(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
-  long connects = 0;
-  curl_easy_getinfo(slot->easy, CURLINFO_NUM_CONNECTS, &connects);
-  return connects == 0 && t->header_bytes == t->ready_header_bytes
+  long connects = errand__info_long(slot->easy, CURLINFO_NUM_CONNECTS);
+  return connects == 0 &&
+                 t->response.header_bytes == t->attempt.ready_header_bytes
              ? cannot_rewind(t)
              : ERRAND_CONNECTION_LOST;
 }
@@ -30,31 +32,33 @@ static errand_status peer_gone(const errand__slot *slot) {
 size_t errand__on_read(char *bytes, size_t size, size_t count, void *context) {
   errand__slot *slot = context;
   errand__transfer *t = slot->transfer;
-  errand__loop *loop = slot->realm->loop;
-  size_t n = errand__source_read(t->source, bytes, size * count);
-  /* Nobody reads on: without its end the transfer would wait for the source. */
-  if (n == ERRAND__SOURCE_STARVED && errand__is_websocket(t) && t->head_done &&
-      (t->peer_gone || t->http_status != 101))
+  errand__agenda *agenda = slot->agenda;
+  size_t n = errand__source_read(t->upload.source, bytes, size * count);
+  /* The server reads no more. The transfer would wait for the source until the
+     source ends. */
+  if (n == ERRAND__SOURCE_STARVED && errand__is_websocket(t) &&
+      errand__has_head(&t->response) &&
+      (t->upload.peer_gone || t->response.http_status != 101))
     return 0;
-  if (n == ERRAND__SOURCE_STARVED && t->peer_gone) {
+  if (n == ERRAND__SOURCE_STARVED && t->upload.peer_gone) {
     t->reason = peer_gone(slot);
     return CURL_READFUNC_ABORT;
   }
   if (n == ERRAND__SOURCE_STARVED) {
-    t->starved = true;
-    t->paused_bits |= CURLPAUSE_SEND;
+    t->upload.starved = true;
+    t->pause.bits |= CURLPAUSE_SEND;
     return CURL_READFUNC_PAUSE;
   }
   if (n == ERRAND__SOURCE_FAILED) {
     t->reason = ERRAND_UPLOAD_FAILED;
     return CURL_READFUNC_ABORT;
   }
-  t->activity_ms = t->sent_ms = loop->now_ms;
+  t->activity_ms = t->sent_ms = agenda->now_ms;
   if (n == 0) {
-    t->upload_done = true;
-    errand__deadline_set(loop, t);
+    t->upload.done = true;
+    errand__deadline_set(agenda, t);
   }
-  errand__loop_flush_later(loop, t);
+  errand__agenda_flush(agenda, t);
   return n;
 }
 
@@ -63,7 +67,7 @@ int errand__on_seek(void *context, curl_off_t offset, int origin) {
   errand__transfer *t = slot->transfer;
   if (origin != SEEK_SET || offset != 0)
     return CURL_SEEKFUNC_CANTSEEK;
-  if (t->source && errand__source_rewind(t->source))
+  if (t->upload.source && errand__source_rewind(t->upload.source))
     return CURL_SEEKFUNC_OK;
   t->reason = cannot_rewind(t);
   return CURL_SEEKFUNC_FAIL;

@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "group/process.h"
-#include "transfer/decode.h"
+#include "libcurl/process.h"
+#include "http/decode.h"
 #include "transfer/options_check.h"
 
 #define DEFAULT_IDLE_CONNECTION_SECONDS 50
@@ -111,7 +111,8 @@ static const char *environment(const char *lower, const char *upper) {
   return value && *value ? value : NULL;
 }
 
-/* curl's environment proxies may lack a scheme; "host:port" is http. */
+/* A proxy of curl's environment variables may lack a scheme: "host:port" is
+   http. */
 static errand_status set_environment_proxy(char **to, const char *value) {
   if (!value)
     return ERRAND_OK;
@@ -150,7 +151,7 @@ static errand_status set_proxy(errand_options *o,
                : ERRAND_OUT_OF_MEMORY;
   case ERRAND_PROXY_ENVIRONMENT: {
     const char *all = environment("all_proxy", "ALL_PROXY");
-    /* HTTP_PROXY is what a CGI server sets from a "Proxy" header. */
+    /* HTTP_PROXY is not read: a CGI server sets it from a "Proxy" field. */
     const char *http = environment("http_proxy", NULL);
     const char *https = environment("https_proxy", "HTTPS_PROXY");
     const char *none = environment("no_proxy", "NO_PROXY");
@@ -208,8 +209,9 @@ static errand_status set_network(errand_options *o,
              : ERRAND_OUT_OF_MEMORY;
 }
 
-/* Anything that makes a connection another's: certificates, keys, addresses
-   and paths of one's own, or a proxy, whose URL may hold credentials. */
+/* Whether no other options may use the connections: there are certificates,
+   keys, addresses or paths of their own, or a proxy, whose URL may have
+   credentials. */
 static bool needs_identity(const errand_options *o) {
   return o->ca_file || o->client_certificate || o->pinned_keys ||
          o->accept_any_certificate || o->accept_any_host_name || o->resolve ||
@@ -217,8 +219,8 @@ static bool needs_identity(const errand_options *o) {
          o->proxy_https;
 }
 
-/* libcurl would ask for the roots of a TLS proxy by the same callback, and its
-   proxy_ca_file is another. */
+/* Not where the proxy speaks TLS: libcurl asks for the roots of such a proxy by
+   the same callback, and they are those of proxy_ca_file. */
 static errand_status set_trust(errand_options *o) {
   static const char tls[] = "https:";
   bool proxy =
@@ -230,9 +232,10 @@ static errand_status set_trust(errand_options *o) {
                                                      : ERRAND_OUT_OF_MEMORY;
 }
 
-/* Where nothing else does, the version of HTTP makes the difference: 7.88.1
-   gives requests of HTTP/1.1 and of HTTP/2 to one host in one multi handle each
-   other's responses. 0: what ERRAND_HTTP_AUTOMATIC means. */
+/* The identity of options that share connections with others: one for each
+   version of HTTP, as 7.88.1 mixes up the responses of HTTP/1.1 and HTTP/2
+   requests to one host in one multi handle. 0: the version that
+   ERRAND_HTTP_AUTOMATIC means. */
 static uint64_t shared_identity(const errand_options *o) {
   if (o->prior_knowledge)
     return 2;
@@ -285,7 +288,7 @@ errand_options *errand_options_retain(errand_options *options) {
   return options;
 }
 
-/* The key's password is not left in freed memory. */
+/* Passwords are not left in freed memory. */
 static void free_secret(char *secret) {
   if (secret)
     explicit_bzero(secret, strlen(secret));

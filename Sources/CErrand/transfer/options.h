@@ -1,4 +1,4 @@
-/* Frozen options, as the setopt calls want them. */
+/* Options, fixed once created, in the form that the setopt calls need. */
 #ifndef ERRAND_TRANSFER_OPTIONS_H
 #define ERRAND_TRANSFER_OPTIONS_H
 
@@ -7,31 +7,34 @@
 #include <stdbool.h>
 
 #include "include/errand_options.h"
-#include "transfer/trust.h"
+#include "libcurl/trust.h"
 
 struct errand_options {
   _Atomic uint32_t references;
-  /* Below 3: may share connections, sessions and addresses with any other
-     options of that identity (shared_identity). Otherwise unique: 7.88.1 would
-     reuse a connection made with another client certificate (CVE-2026-8932),
-     and CURLOPT_RESOLVE entries stay in the cache of the multi handle. */
+  /* Below 3: the options may share connections, sessions and addresses with any
+     other options of that identity (shared_identity). Other identities are
+     unique: 7.88.1 would use a connection again that was made with another
+     client certificate (CVE-2026-8932), and CURLOPT_RESOLVE entries stay in the
+     cache of the multi handle. */
   uint64_t identity;
-  uint64_t seed;     /* of origin hashes: identity and proxy */
+  uint64_t seed;     /* of origin hashes; differs by identity */
   long http_version; /* CURL_HTTP_VERSION_* */
   bool http2;        /* may speak HTTP/2 */
   bool prior_knowledge;
-  bool environment_proxy; /* proxies by scheme, from the environment */
+  bool environment_proxy; /* the proxies are those of the environment, one for
+                             each scheme */
   bool unix_socket;
   bool ssl_min_1_3;
   bool accept_any_certificate;
   bool accept_any_host_name;
   uint32_t tcp_keepalive_seconds;
   uint32_t idle_connection_seconds;
-  /* "Accept-Encoding: ...", or "" where nothing is to be decoded; sent as a
-     field of ours, since libcurl would also decode what it asks for. */
+  /* "Accept-Encoding: ...", or "" where nothing is decoded. It is sent as a
+     field of the request, since libcurl would decode what
+     CURLOPT_ACCEPT_ENCODING asks for. */
   char accept_encoding[64];
-  struct curl_slist accept_field; /* that, as a list of its own */
-  /* Owned copies, NULL where absent. */
+  struct curl_slist accept_field; /* the same, as a list with one node */
+  /* Copies; NULL where absent. */
   char *ca_file;
   char *client_certificate;
   char *client_key;

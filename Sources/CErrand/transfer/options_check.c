@@ -1,6 +1,5 @@
 #include "transfer/options_check.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/open_error.h"
 
 #define SHA256_BASE64_LENGTH 44
@@ -63,7 +63,6 @@ bool errand__check_proxy(const char *url) {
 
 static bool is_address(const char *text, size_t length) {
   char copy[64];
-  unsigned char parsed[16];
   if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
     text++;
     length -= 2;
@@ -72,14 +71,13 @@ static bool is_address(const char *text, size_t length) {
     return false;
   memcpy(copy, text, length);
   copy[length] = '\0';
-  return inet_pton(AF_INET, copy, parsed) == 1 ||
-         inet_pton(AF_INET6, copy, parsed) == 1;
+  return errand__is_address(copy);
 }
 
 bool errand__check_resolve(const char *entry) {
   const char *port = strchr(entry, ':');
-  /* A leading '-' removes, '+' expires, '*' is any host: none is an override
-     of one host. */
+  /* A leading '-' removes an entry, '+' lets it expire, and '*' means any host:
+     none of them overrides the address of one host. */
   if (!port || port == entry || port - entry > HOST_MAX ||
       strchr("-+*", entry[0]) || strpbrk(entry, " \t\r\n"))
     return false;

@@ -1,4 +1,4 @@
-/* Checks of option values that libcurl would only report in mid-flight. */
+/* Checks of option values that libcurl would report only during a transfer. */
 #ifndef ERRAND_TRANSFER_OPTIONS_CHECK_H
 #define ERRAND_TRANSFER_OPTIONS_CHECK_H
 
@@ -15,13 +15,14 @@ bool errand__check_proxy(const char *url);
 /* "host:port:address[,address]". */
 bool errand__check_resolve(const char *entry);
 
-/* A file that can be opened for reading and is no directory; NULL is none.
+/* Checks that a file can be opened for reading and is no directory; NULL
+   passes.
    Returns: OK, FILE_UNREADABLE, OUT_OF_DESCRIPTORS. */
 errand_status errand__check_readable(const char *path);
 
-/* What CURLOPT_INTERFACE wants before an address or the name of an interface:
-   without it libcurl resolves what it does not know, and waits for that.
-   Returns: NULL for what is neither. */
+/* The prefix that CURLOPT_INTERFACE needs before an address or an interface's
+   name: without it libcurl resolves a name that it does not know, and blocks.
+   Returns: NULL where `name` is neither. */
 const char *errand__interface_prefix(const char *name);
 
 #endif

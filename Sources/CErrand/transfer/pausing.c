@@ -2,7 +2,8 @@
 
 #include <uv.h>
 
-#include "group/curl_traits.h"
+#include "libcurl/curl_traits.h"
+#include "transfer/info.h"
 
 void errand__slot_limit_speed(errand__slot *slot, curl_off_t speed) {
   if (slot->recv_speed == speed)
@@ -12,55 +13,55 @@ void errand__slot_limit_speed(errand__slot *slot, curl_off_t speed) {
 }
 
 void errand__slot_unpause(errand__slot *slot) {
-  slot->transfer->paused_bits = 0;
+  slot->transfer->pause.bits = 0;
   errand__slot_limit_speed(slot, 0);
   if (!errand__curl_does(ERRAND__CURL_KEEPS_PAUSES))
     return;
-  /* To set a limit resets its state (Curl_rlimit_init), the pause included;
-     curl_easy_pause needs a connection. */
+  /* Setting a limit resets its state (Curl_rlimit_init), and with it the pause.
+     curl_easy_pause cannot be used, as it needs a connection. */
   curl_easy_setopt(slot->easy, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) 0);
   curl_easy_setopt(slot->easy, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t) 0);
 }
 
-/* How old libcurl's stamp of time and size becomes before it takes a new one.
- */
+/* After this time libcurl takes a new stamp of time and size. */
 #define STAMP_MS 3000
 #define REST_MS 500
 
 /*
- * libcurl reads on where the response alone is paused. A speed limit stops the
- * transfer until its average since libcurl's last stamp is below the limit: for
- * half a second, or until the transfer is 3.5 s old. Then libcurl stamps anew,
- * and once a second it sends and reads one buffer at most. So an upload goes on
- * slowly while nobody reads the response.
+ * Slows a transfer down whose response alone is paused: libcurl would read on.
+ * A speed limit stops the transfer until its average since libcurl's last stamp
+ * is below the limit, which takes half a second, or until the transfer is 3.5 s
+ * old. Then libcurl takes a new stamp, and sends and reads at most one buffer a
+ * second. So an upload goes on slowly while the response is not read.
  */
 static void slow_down(errand__slot *slot, size_t n) {
   const errand__transfer *t = slot->transfer;
-  int64_t size = t->body_taken + (int64_t) n; /* libcurl has this or more */
+  /* libcurl has counted this much or more. */
+  int64_t size = t->response.body_taken + (int64_t) n;
   int64_t age = (int64_t) ((uv_hrtime() - t->started_ns) / 1000000);
   int64_t until = (age < STAMP_MS ? STAMP_MS : age) + REST_MS;
   int64_t per_ms = size / until;
   errand__slot_limit_speed(slot, per_ms > 0 ? per_ms * 1000 : 1000);
 }
 
-/* Whether libcurl has bytes of the request to send, or will have. */
+/* Whether libcurl has, or will have, bytes of the request to send. */
 static bool has_more_to_send(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   int64_t length = errand__transfer_upload_length(t);
-  curl_off_t sent = 0;
   if (errand__is_websocket(t))
     return true;
-  if (t->send < ERRAND__SEND_MEMORY || t->upload_done)
+  if (t->send < ERRAND__SEND_MEMORY || t->upload.done)
     return false;
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
-  return length == ERRAND_LENGTH_UNKNOWN || sent < length;
+  return length == ERRAND_LENGTH_UNKNOWN ||
+         errand__info_count(slot->easy, CURLINFO_SIZE_UPLOAD_T) <
+             (uint64_t) length;
 }
 
 size_t errand__hold_back(errand__slot *slot, size_t n) {
-  slot->transfer->paused_bits |= CURLPAUSE_RECV;
+  slot->transfer->pause.bits |= CURLPAUSE_RECV;
   if (errand__curl_does(ERRAND__CURL_READS_ON_WHILE_SENDING) &&
       has_more_to_send(slot))
     slow_down(slot, n);
-  errand__shard_hold(slot);
+  slot->agenda->hold(slot);
   return CURL_WRITEFUNC_PAUSE;
 }

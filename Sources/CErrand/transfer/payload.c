@@ -91,7 +91,7 @@ errand_bytes errand_payload_head(const errand_payload *p) {
   return (errand_bytes){p->bytes, p->head_length};
 }
 
-/* Where the peer's address ends. */
+/* The length of the peer's address. */
 static size_t remote_length(const errand_payload *p) {
   if (p->addresses_length == 0)
     return 0;

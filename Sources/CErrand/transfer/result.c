@@ -1,22 +1,20 @@
 #include "transfer/result.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/heap.h"
-#include "group/curl_traits.h"
-#include "group/process.h"
-#include "transfer/tcp_read.h"
+#include "libcurl/curl_traits.h"
+#include "transfer/info.h"
 
 /*
- * What a TLS alert of the peer means, told by OpenSSL's words ("... tlsv13
- * alert certificate required"); ERRAND_OK where it was none. Over TLS 1.3 a
- * client has finished its handshake when the server refuses its certificate, so
+ * The status for a TLS alert of the peer, found by OpenSSL's text ("... tlsv13
+ * alert certificate required"); ERRAND_OK where there was none. With TLS 1.3
+ * the client's handshake has ended when the server refuses its certificate, so
  * the alert comes as an error of sending or receiving.
  */
 static errand_status alert_status(const errand__slot *slot) {
   const char *alert = strstr(slot->error, " alert ");
-  if (!alert || slot->transfer->header_bytes > 0)
+  if (!alert || slot->transfer->response.header_bytes > 0)
     return ERRAND_OK;
   return strstr(alert, "certificate") || strstr(alert, "unknown ca") ||
                  strstr(alert, "access denied")
@@ -28,32 +26,29 @@ static errand_status alert_status(const errand__slot *slot) {
 #define INFO_USED_PROXY ((CURLINFO) (CURLINFO_LONG + 66))
 
 static bool used_proxy(const errand__slot *slot) {
-  long used = 0;
-  return curl_easy_getinfo(slot->easy, INFO_USED_PROXY, &used) == CURLE_OK &&
-         used != 0;
+  return errand__info_long(slot->easy, INFO_USED_PROXY) != 0;
 }
 
-/* A proxy's refusal of CONNECT is CURLE_COULDNT_CONNECT since 8.20, and was
-   CURLE_RECV_ERROR. */
+/* A proxy's refusal of CONNECT is CURLE_COULDNT_CONNECT since 8.20, and
+   CURLE_RECV_ERROR before. */
 static errand_status connect_status(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   if (strstr(slot->error, "CONNECT tunnel failed"))
     return ERRAND_PROXY_FAILED;
-  /* No socket: it is the name that failed, a moment ago. */
-  if (!t->opened && !t->address_refused &&
+  /* No socket was opened: libcurl remembers that the name did not resolve. */
+  if (!t->attempt.opened && !t->attempt.address_refused &&
       errand__curl_does(ERRAND__CURL_HIDES_FAILED_NAMES))
     return used_proxy(slot) ? ERRAND_PROXY_FAILED : ERRAND_RESOLVE_FAILED;
-  return t->address_refused ? ERRAND_ADDRESS_REFUSED : ERRAND_CONNECT_FAILED;
+  return t->attempt.address_refused ? ERRAND_ADDRESS_REFUSED
+                                    : ERRAND_CONNECT_FAILED;
 }
 
-/* 7.88.1 says CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken
-   chunks and for a reset alike. */
+/* 7.88.1 has CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken
+   chunks and for a reset. */
 static errand_status receive_status(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   if (errand__is_connecting(t)) {
-    long connect_code = 0;
-    curl_easy_getinfo(slot->easy, CURLINFO_HTTP_CONNECTCODE, &connect_code);
-    if (connect_code != 0 ||
+    if (errand__info_long(slot->easy, CURLINFO_HTTP_CONNECTCODE) != 0 ||
         errand__options_proxy(slot->options, t->url_parts.secure)[0])
       return ERRAND_PROXY_FAILED;
     return ERRAND_CONNECT_FAILED;
@@ -74,12 +69,12 @@ static bool lacks_ipv6_by_proxy(const errand__slot *slot) {
          errand__options_proxy(slot->options, false)[0];
 }
 
-/* For "socks5://" the host behind the proxy is looked up on this side. */
+/* With "socks5://" this side resolves the host behind the proxy. */
 static errand_status proxy_status(const errand__slot *slot) {
-  long error = CURLPX_OK;
-  curl_easy_getinfo(slot->easy, CURLINFO_PROXY_ERROR, &error);
-  return error == CURLPX_RESOLVE_HOST ? ERRAND_RESOLVE_FAILED
-                                      : ERRAND_PROXY_FAILED;
+  return errand__info_long(slot->easy, CURLINFO_PROXY_ERROR) ==
+                 CURLPX_RESOLVE_HOST
+             ? ERRAND_RESOLVE_FAILED
+             : ERRAND_PROXY_FAILED;
 }
 
 errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
@@ -127,7 +122,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_SSL_CRL_BADFILE:
   case CURLE_SSL_CLIENTCERT:
     return ERRAND_TLS_CREDENTIALS;
-  case CURLE_BAD_FUNCTION_ARGUMENT: /* of a key that does not open: 8.20 */
+  case CURLE_BAD_FUNCTION_ARGUMENT: /* of 8.20, for a key that it cannot open */
     return errand__is_connecting(t) && slot->options->client_certificate
                ? ERRAND_TLS_CREDENTIALS
                : ERRAND_INVALID_OPTION;
@@ -136,8 +131,9 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_SEND_ERROR:
     if (errand__is_connecting(t))
       return connect_status(slot);
-    /* Of the body's flow control: HTTP/2 also sends while it receives. */
-    return t->http_major == 2 && t->head_done && t->upload_done
+    /* HTTP/2 also sends while it receives, for flow control. */
+    return t->response.http_major == 2 && errand__has_head(&t->response) &&
+                   t->upload.done
                ? receive_status(slot)
                : ERRAND_SEND_FAILED;
   case CURLE_RECV_ERROR:
@@ -149,7 +145,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_HTTP2:
   case CURLE_HTTP2_STREAM:
     return ERRAND_PROTOCOL_ERROR;
-  case CURLE_BAD_CONTENT_ENCODING: /* a transfer coding's; ours has a reason */
+  case CURLE_BAD_CONTENT_ENCODING: /* of a transfer coding; content codings are
+                                      the core's and have a reason */
   case CURLE_WRITE_ERROR:
     return ERRAND_DECODING_FAILED;
   case CURLE_READ_ERROR:
@@ -161,9 +158,10 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case ERRAND__CURLE_TOO_LARGE:
     return ERRAND_LIMIT_HEADER_BYTES;
   case CURLE_OUT_OF_MEMORY:
-    /* What 7.88.1 says of a header line above 100 KiB. Where the program has
-       given libcurl an allocator of its own nothing tells the two apart. */
-    if (!errand__is_connecting(t) && !t->head_done &&
+    /* 7.88.1 has this code for a header line above 100 KiB. Where the program
+       has given libcurl an allocator of its own, the two cases cannot be told
+       apart. */
+    if (!errand__is_connecting(t) && !errand__has_head(&t->response) &&
         errand__curl_does(ERRAND__CURL_LACKS_MEMORY_FOR_LONG_LINES) &&
         t->heap_failures == errand__heap_failures())
       return ERRAND_LIMIT_HEADER_BYTES;
@@ -178,56 +176,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   }
 }
 
-/* libcurl before 8.0 takes a lost HTTP/2 connection for the end of some of its
-   streams (48cd032623). */
-static bool is_cut(const errand__slot *slot) {
-  const errand__transfer *t = slot->transfer;
-  curl_off_t length = -1;
-  curl_off_t received = 0;
-  if (t->http_major != 2 || t->send == ERRAND__SEND_HEAD)
-    return false;
-  curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
-  return length > received;
-}
-
-void errand__wire_begin(errand__slot *slot) {
-  if (errand__curl_does(ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS))
-    slot->read_with_head = errand__tcp_read(slot->fd);
-}
-
-bool errand__wire_limit_passed(const errand__slot *slot) {
-  const errand__transfer *t = slot->transfer;
-  curl_off_t wire = 0;
-  if (t->codings.count == 0 && !t->head_held)
-    return t->body_bytes > t->limit_body_bytes;
-  curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
-  /* An ignored body of chunks by what the socket gave: their sizes count, too,
-     and TLS. */
-  if (t->head_held && t->content_length < 0 && t->http_major == 1 &&
-      errand__curl_does(ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS)) {
-    uint64_t now = errand__tcp_read(slot->fd);
-    if (now > slot->read_with_head &&
-        now - slot->read_with_head > (uint64_t) t->limit_body_bytes)
-      return true;
-  }
-  return wire > t->limit_body_bytes;
-}
-
-errand_status errand__check_complete(errand__slot *slot) {
-  if (!slot->transfer->head_done)
-    return ERRAND_RECEIVE_FAILED;
-  if (is_cut(slot))
-    return ERRAND_PARTIAL_BODY;
-  if (errand__wire_limit_passed(slot))
-    return ERRAND_LIMIT_BODY_BYTES;
-  if (!slot->decoder || errand__decoder_is_whole(slot->decoder))
-    return ERRAND_OK;
-  slot->words = errand__decoder_words(slot->decoder);
-  return ERRAND_DECODING_FAILED;
-}
-
-/* Returns: where the text ends; nothing is written without an address. */
+/* Writes nothing without an address.
+   Returns: the end of the text. */
 static char *write_address(char *out, const char *ip, long port) {
   size_t length = strnlen(ip, ERRAND__ADDRESS_MAX - 10);
   bool v6 = memchr(ip, ':', length) != NULL;
@@ -238,7 +188,7 @@ static char *write_address(char *out, const char *ip, long port) {
   if (v6)
     *out++ = ']';
   *out++ = ':';
-  /* snprintf would be a tenth of the whole request's bookkeeping. */
+  /* snprintf would cost a tenth of all the work for a request. */
   char digits[8];
   int count = 0;
   do {
@@ -268,47 +218,31 @@ void errand__addresses(CURL *easy, char *out) {
   *out = '\0';
 }
 
-static uint64_t time_of(CURL *easy, CURLINFO info) {
-  curl_off_t value = 0;
-  curl_easy_getinfo(easy, info, &value);
-  return value > 0 ? (uint64_t) value : 0;
-}
-
 void errand__record_fill(const errand__slot *slot, CURLcode code,
                          errand_record *record) {
   const errand__transfer *t = slot->transfer;
   CURL *easy = slot->easy;
-  long number = 0;
   record->curl_code = code;
-  if (code != CURLE_OK) {
-    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
-    record->os_error = (int32_t) number;
-  }
-  record->http_status = t->head_done ? t->http_status : 0;
-  record->http_major = t->http_major;
-  record->http_minor = t->http_minor;
-  long connects = 0;
-  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
+  if (code != CURLE_OK)
+    record->os_error = (int32_t) errand__info_long(easy, CURLINFO_OS_ERRNO);
+  record->http_status =
+      errand__has_head(&t->response) ? t->response.http_status : 0;
+  record->http_major = t->response.http_major;
+  record->http_minor = t->response.http_minor;
+  long connects = errand__info_long(easy, CURLINFO_NUM_CONNECTS);
   if (t->phase >= ERRAND__SENDING && connects == 0)
     record->flags |= ERRAND_RECORD_REUSED;
-  if (t->replayed)
+  if (t->attempt.replayed)
     record->flags |= ERRAND_RECORD_REPLAYED;
-  record->bytes_received = time_of(easy, CURLINFO_SIZE_DOWNLOAD_T);
-  if (t->codings.count > 0 && record->bytes_received > 0)
+  record->bytes_received = errand__info_count(easy, CURLINFO_SIZE_DOWNLOAD_T);
+  if (t->response.codings.count > 0 && record->bytes_received > 0)
     record->flags |= ERRAND_RECORD_DECODED;
-  record->bytes_sent = time_of(easy, CURLINFO_SIZE_UPLOAD_T);
+  record->bytes_sent = errand__info_count(easy, CURLINFO_SIZE_UPLOAD_T);
   errand_timings *timings = &record->timings;
-  timings->resolved = time_of(easy, CURLINFO_NAMELOOKUP_TIME_T);
-  timings->connected = time_of(easy, CURLINFO_CONNECT_TIME_T);
-  timings->secured = time_of(easy, CURLINFO_APPCONNECT_TIME_T);
-  timings->sent = time_of(easy, CURLINFO_PRETRANSFER_TIME_T);
-  timings->first_byte = time_of(easy, CURLINFO_STARTTRANSFER_TIME_T);
-  timings->total = time_of(easy, CURLINFO_TOTAL_TIME_T);
-}
-
-void errand__name_socket(errand__slot *slot, CURLcode code) {
-  if (code == CURLE_COULDNT_CONNECT && slot->options->unix_socket)
-    snprintf(slot->error, sizeof slot->error,
-             "Failed to connect to the socket %s",
-             slot->options->unix_socket_path);
+  timings->resolved = errand__info_count(easy, CURLINFO_NAMELOOKUP_TIME_T);
+  timings->connected = errand__info_count(easy, CURLINFO_CONNECT_TIME_T);
+  timings->secured = errand__info_count(easy, CURLINFO_APPCONNECT_TIME_T);
+  timings->sent = errand__info_count(easy, CURLINFO_PRETRANSFER_TIME_T);
+  timings->first_byte = errand__info_count(easy, CURLINFO_STARTTRANSFER_TIME_T);
+  timings->total = errand__info_count(easy, CURLINFO_TOTAL_TIME_T);
 }

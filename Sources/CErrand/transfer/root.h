@@ -1,27 +1,29 @@
 /*
- * What an origin's URLs begin with, parsed once. libcurl parses a URL for each
- * request, puts it together again and takes it apart: a tenth of all
- * instructions of a small one. A handle that has the root as its CURLOPT_CURLU
- * needs the rest alone, as CURLOPT_REQUEST_TARGET.
+ * What the URLs of an origin begin with, parsed once.
+ *
+ * libcurl parses a URL for each request, puts it together again and takes it
+ * apart, which is a tenth of all instructions of a small request. A handle that
+ * has the root as its CURLOPT_CURLU needs only the rest, as
+ * CURLOPT_REQUEST_TARGET.
  */
 #ifndef ERRAND_TRANSFER_ROOT_H
 #define ERRAND_TRANSFER_ROOT_H
 
 #include <curl/curl.h>
 
-#include "transfer/url.h"
+#include "http/url.h"
 
 typedef struct errand__root {
-  uint64_t serial; /* no other has it, before or after; from 1 */
+  uint64_t serial; /* unique in the process, from 1 */
   CURLU *url;
   char text[]; /* "https://host:port/" */
 } errand__root;
 
 /*
- * The root of a URL with `plain` set.
- * Owns: the caller frees it with errand__root_free, once no handle that has
- * it is added to a multi handle.
- * Returns: NULL when memory has run out, or libcurl does not take the URL.
+ * Makes the root of a URL with `plain` set.
+ * Owns: the caller frees it with errand__root_free, when no handle that has it
+ * is in a multi handle.
+ * Returns: NULL when out of memory, or where libcurl does not take the URL.
  */
 errand__root *errand__root_create(const errand__url *url);
 

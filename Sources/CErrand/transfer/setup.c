@@ -1,27 +1,27 @@
-/* The setopt calls: once per handle for the options, by difference for the
-   request. */
+#include "transfer/setup.h"
+
 #include <string.h>
 
-#include "group/curl_traits.h"
-#include "group/group.h"
-#include "group/jar.h"
-#include "group/process.h"
-#include "loop/admission.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/jar.h"
+#include "libcurl/process.h"
+#include "transfer/body.h"
+#include "transfer/feed.h"
+#include "transfer/head.h"
 #include "transfer/pausing.h"
-#include "transfer/slot.h"
-#include "transfer/tls_context.h"
 #include "transfer/source.h"
+#include "transfer/tls_context.h"
 
 /* DEFAULT_CONNECT_TIMEOUT of lib/connect.h. */
 #define CURL_CONNECT_MS 300000
 
-/* libcurl reads 32 KB at once from an HTTP/2 connection. */
+/* libcurl reads up to 32 KB at once from an HTTP/2 connection. */
 #define ROOMY_BUFFER (64L << 10)
-/* Borrowed for one read. What a paused response has not taken of such a read
-   stays with it. */
+/* libcurl borrows this buffer for one read. Bytes of that read which a paused
+   response has not taken stay with the response. */
 #define BORROWED_BUFFER (128L << 10)
 
-/* Collects the first refusal over a run of calls. */
+/* Keeps the first refusal of a series of calls. */
 typedef struct setter {
   CURL *easy;
   CURLcode code;
@@ -62,25 +62,18 @@ static void set_callbacks(setter *s, errand__slot *slot) {
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, errand__on_header);
   curl_easy_setopt(easy, CURLOPT_READFUNCTION, errand__on_read);
   curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, errand__on_seek);
-  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, errand__on_ready);
-  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, errand__on_open);
-  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, errand__on_close);
   pointer(s, CURLOPT_WRITEDATA, slot);
   pointer(s, CURLOPT_HEADERDATA, slot);
   pointer(s, CURLOPT_READDATA, slot);
   pointer(s, CURLOPT_SEEKDATA, slot);
-  pointer(s, CURLOPT_PREREQDATA, slot);
-  pointer(s, CURLOPT_OPENSOCKETDATA, slot);
-  /* Copied into the connection, which outlives the slot. */
-  pointer(s, CURLOPT_CLOSESOCKETDATA, slot->realm->loop);
   pointer(s, CURLOPT_PRIVATE, slot);
   pointer(s, CURLOPT_ERRORBUFFER, slot->error);
 }
 
-/* From 8.21 on a CAINFO of NULL means the built-in bundle, which libcurl would
-   parse for each connection, for a store that errand__on_tls_context puts
-   another in the place of. It gets this one certificate to parse, whose key
-   nobody has, and which ended in 2026. */
+/* A certificate for nobody, which expired in 2026. From 8.21 on a CAINFO of
+   NULL means the built-in bundle: libcurl would parse that for each connection,
+   into a store that errand__on_tls_context replaces. It parses this certificate
+   instead. */
 static char nobody[] =
     "-----BEGIN CERTIFICATE-----\n"
     "MIIBdDCCARmgAwIBAgIUFGUClAAwh80TQso28tYT9Xs0DHswCgYIKoZIzj0EAwIw\n"
@@ -104,9 +97,9 @@ static void set_no_roots(setter *s) {
 }
 
 static void set_tls(setter *s, const errand_options *o) {
-  /* With a CAPATH the parsed bundle is not cached and every connection
-     costs 20 ms, and its roots are trusted beside those of a CAINFO; from 8.21
-     on NULL means the built-in one again. */
+  /* With a CAPATH libcurl does not cache the parsed bundle, so that every
+     connection costs 20 ms, and it trusts the roots of both. From 8.21 on NULL
+     means the built-in folder again. */
   const char *folder =
       o->trust || o->ca_file ? NULL : errand__trust_built_in_folder();
   if (folder || errand__curl_does(ERRAND__CURL_TAKES_NO_CAPATH)) {
@@ -117,7 +110,7 @@ static void set_tls(setter *s, const errand_options *o) {
   if (o->trust) {
     set_no_roots(s);
     /* libcurl fills the store after the callback and keeps it for the next
-       connections of the multi handle, which may be due a newer one. */
+       connections of the multi handle, which may need a newer one. */
     number(s, CURLOPT_CA_CACHE_TIMEOUT, 0);
   } else {
     text_if(s, CURLOPT_CAINFO, o->ca_file);
@@ -130,7 +123,8 @@ static void set_tls(setter *s, const errand_options *o) {
   }
   text_if(s, CURLOPT_SSLCERT, o->client_certificate);
   text_if(s, CURLOPT_SSLKEY, o->client_key);
-  /* Without one OpenSSL would ask for it at the terminal, on the loop. */
+  /* Without a password OpenSSL would ask for it at the terminal, on the loop's
+     thread. */
   if (o->client_certificate)
     pointer(s, CURLOPT_KEYPASSWD,
             o->client_key_password ? o->client_key_password : "");
@@ -158,8 +152,8 @@ static void set_network(setter *s, const errand_options *o) {
   text_if(s, CURLOPT_INTERFACE, o->local_interface);
   if (o->resolve)
     pointer(s, CURLOPT_RESOLVE, o->resolve);
-  /* An empty proxy and NOPROXY "*" keep libcurl from asking the environment
-     for each request. */
+  /* An empty proxy and a NOPROXY of "*" keep libcurl from reading the
+     environment for each request. */
   pointer(s, CURLOPT_PROXY, errand__options_proxy(o, false));
   bool none = !o->proxy_http && !o->proxy_https;
   pointer(s, CURLOPT_NOPROXY, none ? "*" : o->no_proxy ? o->no_proxy : "");
@@ -174,7 +168,8 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
           errand__curl_has_websocket() ? "http,https,ws,wss" : "http,https");
   pointer(&s, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   number(&s, CURLOPT_PATH_AS_IS, 1);
-  /* From 8.3 on 30, which Digest's rounds count to; limits are the core's. */
+  /* From 8.3 on the default is 30, and the rounds of Digest count. The limits
+     are the core's. */
   number(&s, CURLOPT_MAXREDIRS, -1);
   number(&s, CURLOPT_HTTP_VERSION, o->http_version);
   if (o->http2 && errand__curl_does(ERRAND__CURL_FORGETS_REST_OF_STREAMS))
@@ -184,11 +179,12 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
     pointer(&s, CURLOPT_SHARE, errand__jar_share(slot->jar));
     pointer(&s, CURLOPT_COOKIEFILE, ""); /* turns the engine on */
   }
-  /* Otherwise removing a handle that resolves joins its resolver thread. */
+  /* Otherwise the removal of a handle that resolves waits for its resolver
+     thread. */
   number(&s, CURLOPT_QUICK_EXIT, 1);
   if (o->accept_encoding[0])
     pointer(&s, CURLOPT_HTTPHEADER, &o->accept_field);
-  /* Nothing but the sink decodes (transfer/decode.h). */
+  /* The core decodes, not libcurl (http/decode.h). */
   number(&s, CURLOPT_HTTP_CONTENT_DECODING, 0);
   slot->shows_head = errand__curl_does(ERRAND__CURL_KEEPS_FREED_FIELDS);
   if (slot->shows_head)
@@ -203,8 +199,9 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
   CURL *easy = s->easy;
   bool same = slot->send == t->send;
   bool custom = false;
-  /* While POSTFIELDS is set libcurl does not rewind a source when it sends
-     again (readrewind); setting it makes the method POST, so it goes first. */
+  /* While POSTFIELDS is set, libcurl does not rewind a source when it sends
+     again (readrewind). Setting it makes the method POST, so it is cleared
+     first. */
   if (slot->send == ERRAND__SEND_MEMORY && !same)
     pointer(s, CURLOPT_POSTFIELDS, NULL);
   switch (t->send) {
@@ -214,7 +211,7 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
     break;
   case ERRAND__SEND_HEAD:
     if (!same) {
-      number(s, CURLOPT_HTTPGET, 1); /* clears UPLOAD, which NOBODY does not */
+      number(s, CURLOPT_HTTPGET, 1); /* clears UPLOAD, NOBODY does not */
       number(s, CURLOPT_NOBODY, 1);
     }
     break;
@@ -229,8 +226,9 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
       number(s, CURLOPT_POST, 1);
     }
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                     (curl_off_t) t->body_length);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, t->body_length ? t->body : "");
+                     (curl_off_t) t->upload.body_length);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS,
+                     t->upload.body_length ? t->upload.body : "");
     custom = strcmp(t->method, "POST") != 0;
     break;
   case ERRAND__SEND_READ:
@@ -239,7 +237,7 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
       number(s, CURLOPT_UPLOAD, 1);
     }
     curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE,
-                     (curl_off_t) errand__source_length(t->source));
+                     (curl_off_t) errand__source_length(t->upload.source));
     custom = strcmp(t->method, "PUT") != 0;
     break;
   }
@@ -252,7 +250,7 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
 }
 
 /* The handle keeps user, password, realm and nonce, which curl_easy_reset does
-   not drop (CVE-2026-7168): it serves this request alone. */
+   not clear (CVE-2026-7168). So it serves this request alone. */
 static void set_digest(setter *s, errand__slot *slot,
                        const errand__transfer *t) {
   number(s, CURLOPT_HTTPAUTH, (long) CURLAUTH_DIGEST);
@@ -263,9 +261,9 @@ static void set_digest(setter *s, errand__slot *slot,
   slot->single_use = true;
 }
 
-/* libcurl does the handshake, by the HTTP of any upload, and then neither makes
-   nor reads frames (CURLWS_RAW_MODE): what it checks of them differs by
-   version. The handle serves this request alone. */
+/* libcurl does the handshake, as for any upload, and then neither writes nor
+   reads frames (CURLWS_RAW_MODE): its checks of frames differ by version. The
+   handle serves this request alone. */
 static void set_websocket(setter *s, errand__slot *slot) {
   number(s, CURLOPT_WS_OPTIONS, CURLWS_RAW_MODE);
   number(s, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
@@ -282,61 +280,57 @@ static long weight_of(errand_priority priority) {
   case ERRAND_PRIORITY_DEFAULT:
     break;
   }
-  return 16; /* RFC 7540 5.3.5, and libcurl's own */
+  return 16; /* RFC 7540 5.3.5, and libcurl's default */
 }
 
-/* Where only the connection and the request line need the URL: redirects,
-   referers and HSTS are not libcurl's to do, and what it says of its URL is not
-   asked for. A proxy gets it whole as the request line; cookies and Digest look
-   at the path. */
+/* Whether only the connection and the request line need the URL: the core does
+   redirects, referers and HSTS, and does not ask libcurl for the URL. An HTTP
+   proxy needs the whole URL in the request line, cookies and Digest need the
+   path. */
 static bool target_will_do(const errand__slot *slot,
                            const errand__transfer *t) {
   const errand_options *o = slot->options;
   return !slot->jar && !t->username && !o->proxy_http && !o->proxy_https;
 }
 
-static void set_url(setter *s, errand__slot *slot, errand__transfer *t) {
-  errand__origin *origin = t->origin;
+static void set_url(setter *s, errand__slot *slot, errand__transfer *t,
+                    errand__root **root) {
   const char *target =
       target_will_do(slot, t) ? t->url + t->url_parts.target : NULL;
   bool rooted = target && t->url_parts.plain;
   pointer(s, CURLOPT_REQUEST_TARGET, target);
-  if (rooted && !origin->root)
-    origin->root = errand__root_create(&t->url_parts);
-  if (!rooted || !origin->root) {
+  if (rooted && !*root)
+    *root = errand__root_create(&t->url_parts);
+  if (!rooted || !*root) {
     if (slot->root)
       pointer(s, CURLOPT_CURLU, NULL);
     pointer(s, CURLOPT_URL, t->url);
     slot->root = 0;
     return;
   }
-  if (slot->root != origin->root->serial) {
-    /* Also as text, which libcurl sends again by (Curl_retry_request) and
-       would still have of another origin. */
-    pointer(s, CURLOPT_URL, origin->root->text);
-    pointer(s, CURLOPT_CURLU, origin->root->url);
-    slot->root = origin->root->serial;
+  if (slot->root != (*root)->serial) {
+    /* The URL is set as text too: libcurl uses it to send again
+       (Curl_retry_request), and would otherwise have that of another origin. */
+    pointer(s, CURLOPT_URL, (*root)->text);
+    pointer(s, CURLOPT_CURLU, (*root)->url);
+    slot->root = (*root)->serial;
   }
 }
 
-/* libcurl reads the list once (Curl_loadhostpairs), into the addresses of the
-   multi handle of that moment where the share carries cookies alone: the next
-   multi handle has to be told again. */
-static void set_resolve(setter *s, errand__slot *slot) {
-  if (!slot->jar || !slot->options->resolve ||
-      slot->resolves == slot->shard->serial)
+/* libcurl reads the list once (Curl_loadhostpairs). Where the share carries
+   cookies alone, the addresses go to the present multi handle, so each multi
+   handle has to be told. */
+static void set_resolve(setter *s, errand__slot *slot, uint64_t shard) {
+  if (!slot->jar || !slot->options->resolve || slot->resolves == shard)
     return;
   pointer(s, CURLOPT_RESOLVE, slot->options->resolve);
-  slot->resolves = slot->shard->serial;
+  slot->resolves = shard;
 }
 
-/* The addresses of CURLOPT_RESOLVE are in the share, too. */
-static void set_share(setter *s, errand__slot *slot,
-                      const errand__transfer *t) {
+/* The share also has the addresses of CURLOPT_RESOLVE. */
+static void set_share(setter *s, errand__slot *slot, CURLSH *share) {
   if (slot->jar)
     return;
-  CURLSH *share =
-      errand__realm_share(slot->realm, t->url_parts.secure, t->origin_hash);
   if (share == slot->share && share)
     return;
   if (!share)
@@ -347,12 +341,12 @@ static void set_share(setter *s, errand__slot *slot,
   slot->share = share;
 }
 
-/* A response that is streamed by less credit than the large buffer keeps to
-   libcurl's 16 KB: so much may wait in memory beside what was granted. */
+/* A response that is streamed with less credit than the large buffer gets
+   libcurl's buffer of 16 KB: this much may be in memory beyond the credit. */
 static void set_buffer(setter *s, errand__slot *slot,
                        const errand__transfer *t) {
   bool small = (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) != 0 &&
-               t->credit < BORROWED_BUFFER;
+               t->response.credit < BORROWED_BUFFER;
   long size = small ? CURL_MAX_WRITE_SIZE : BORROWED_BUFFER;
   if (slot->buffer_size == size)
     return;
@@ -360,26 +354,28 @@ static void set_buffer(setter *s, errand__slot *slot,
   slot->buffer_size = size;
 }
 
-/* What is sent by a request without fields of its own. */
+/* The fields of a request that has none of its own. */
 static const struct curl_slist *own_fields(const errand__slot *slot) {
   const errand_options *o = slot->options;
   return o->accept_encoding[0] ? &o->accept_field : NULL;
 }
 
 /* Before 8.0 libcurl cannot send on a kept HTTP/2 connection in clear text
-   (#10634): there, each such request has a connection of its own. */
+   (#10634): each such request has a connection of its own. */
 static bool wants_fresh(const errand__slot *slot, const errand__transfer *t) {
   return (t->flags & ERRAND_REQUEST_FRESH_CONNECTION) != 0 ||
          (slot->options->prior_knowledge && !t->url_parts.secure &&
           errand__curl_does(ERRAND__CURL_LOSES_CLEAR_HTTP2));
 }
 
-errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
+errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t,
+                                 CURLSH *share, uint64_t shard,
+                                 errand__root **root) {
   setter s = {slot->easy, CURLE_OK};
   errand__slot_unpause(slot);
-  set_share(&s, slot, t);
-  set_url(&s, slot, t);
-  set_resolve(&s, slot);
+  set_share(&s, slot, share);
+  set_url(&s, slot, t, root);
+  set_resolve(&s, slot, shard);
   if (slot->borrows)
     set_buffer(&s, slot, t);
   if (t->headers || slot->has_headers) {
@@ -394,15 +390,14 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
     number(&s, CURLOPT_FORBID_REUSE, fresh);
     slot->fresh = fresh;
   }
-  /* For what can share a connection: anything else would wait for nothing. */
+  /* Only requests that can share a connection wait for one. */
   if (t->may_http2 != slot->pipewait) {
     number(&s, CURLOPT_PIPEWAIT, t->may_http2);
     slot->pipewait = t->may_http2;
   }
-  /* libcurl's own limit is 300 s. Asked for a longer one, and only then, it
-     arms a timer for it. */
+  /* libcurl's own limit is 300 s. Only for a longer one it arms a timer. */
   long connect_ms =
-      t->timeout_connect > CURL_CONNECT_MS ? (long) t->timeout_connect : 0;
+      t->timeouts.connect > CURL_CONNECT_MS ? (long) t->timeouts.connect : 0;
   if (connect_ms != slot->connect_ms) {
     number(&s, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
     slot->connect_ms = connect_ms;
@@ -411,8 +406,8 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t) {
     number(&s, CURLOPT_STREAM_WEIGHT, weight_of(t->priority));
     slot->priority = t->priority;
   }
-  /* libcurl keeps the host of a Host field for the cookies of whatever request
-     comes next (CVE-2026-6276). */
+  /* libcurl keeps the host of a Host field for the cookies of the next request
+     of the handle (CVE-2026-6276). */
   if (slot->jar && t->own_host)
     slot->single_use = true;
   if (t->username)

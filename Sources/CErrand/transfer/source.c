@@ -8,10 +8,10 @@
 
 #include "base/mem.h"
 #include "base/open_error.h"
-#include "loop/loop.h"
-#include "transfer/transfer.h"
+#include "transfer/agenda.h"
 
-/* Two of these per upload; as much as libcurl asks for at once. */
+/* Size of a buffer, of which an upload has two; as much as libcurl asks for at
+   once. */
 #define READ_AHEAD 65536u
 
 typedef struct buffer {
@@ -22,18 +22,19 @@ typedef struct buffer {
 
 struct errand__source {
   int64_t length;
-  uint64_t consumed; /* bytes given to libcurl since the start or rewind */
-  struct errand__loop *loop;
+  uint64_t consumed; /* given to libcurl since the start or last rewind */
+  uv_loop_t *uv;
+  struct errand__agenda *agenda;
   struct errand__transfer *transfer; /* NULL once closed */
 
   /* A file: `fd` is not negative. */
   int fd;
   uint64_t offset;
-  uint64_t position; /* of the next read, relative to offset */
+  uint64_t position; /* of the next read, relative to `offset` */
   buffer *front;     /* being taken from */
-  buffer *back;      /* being read into, or waiting to be the front */
+  buffer *back;      /* being read into, or full */
   bool reading;
-  bool stale; /* rewound while reading: drop what comes */
+  bool stale; /* rewound while a read was under way: its bytes are dropped */
   bool failed;
   uv_fs_t request;
 
@@ -43,9 +44,9 @@ struct errand__source {
   size_t first_taken;
   uint64_t written;
   uint64_t granted;
-  uint64_t credited; /* the most that was ever consumed */
-  uint64_t returned; /* of those, not yet given back as credit */
-  bool dropped;      /* a consumed chunk was freed: no rewind */
+  uint64_t credited; /* the largest `consumed` so far */
+  uint64_t returned; /* of `credited`, not given back as credit yet */
+  bool dropped;      /* a consumed chunk was freed: it cannot rewind */
   bool finished;
 };
 
@@ -66,7 +67,7 @@ static errand_status create(int64_t length, errand__source **out) {
 errand_status errand__source_open(const char *path, int fd, uint64_t offset,
                                   int64_t length, errand__source **out) {
   struct stat status;
-  /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+  /* With O_NONBLOCK, opening a FIFO does not wait for its writer. */
   int mine = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
                   : fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (mine < 0)
@@ -138,7 +139,7 @@ static void on_read(uv_fs_t *request) {
     s->back->filled = (size_t) count;
     s->position += (uint64_t) count;
   }
-  errand__loop_review(s->loop, s->transfer);
+  errand__agenda_review(s->agenda, s->transfer);
 }
 
 static void read_ahead(errand__source *s) {
@@ -148,17 +149,19 @@ static void read_ahead(errand__source *s) {
   size_t size = left < READ_AHEAD ? (size_t) left : READ_AHEAD;
   uv_buf_t into = uv_buf_init((char *) s->back->bytes, (unsigned int) size);
   s->request.data = s;
-  int status = uv_fs_read(errand__loop_uv(s->loop), &s->request, s->fd, &into,
-                          1, (int64_t) (s->offset + s->position), on_read);
+  int status = uv_fs_read(s->uv, &s->request, s->fd, &into, 1,
+                          (int64_t) (s->offset + s->position), on_read);
   if (status == 0)
     s->reading = true;
   else
     s->failed = true;
 }
 
-bool errand__source_start(errand__source *s, struct errand__loop *loop,
+bool errand__source_start(errand__source *s, uv_loop_t *uv,
+                          struct errand__agenda *agenda,
                           struct errand__transfer *transfer) {
-  s->loop = loop;
+  s->uv = uv;
+  s->agenda = agenda;
   s->transfer = transfer;
   if (!is_file(s))
     return true;
@@ -211,7 +214,7 @@ static size_t read_stream(errand__source *s, uint8_t *bytes, size_t size) {
     }
   }
   s->consumed += count;
-  if (s->consumed > s->credited) { /* not again for what is sent again */
+  if (s->consumed > s->credited) { /* not again where bytes are sent again */
     s->returned += s->consumed - s->credited;
     s->credited = s->consumed;
   }
@@ -294,5 +297,5 @@ void errand__source_close(errand__source *s) {
   if (!s->reading)
     dispose(s);
   else
-    uv_cancel((uv_req_t *) &s->request); /* else it ends by itself */
+    uv_cancel((uv_req_t *) &s->request); /* on_read frees it */
 }

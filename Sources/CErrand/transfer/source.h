@@ -1,7 +1,8 @@
 /*
- * Where an upload's bytes come from when they are not in memory: a regular
- * file, read ahead by libuv's thread pool so that the loop never waits for a
- * disk, or the caller's errand_upload_write with credit.
+ * Sources: where the body of an upload comes from when it is not in memory.
+ *
+ * A source is a regular file, which libuv's thread pool reads ahead so that the
+ * loop never waits for a disk, or the caller's errand_upload_write with credit.
  */
 #ifndef ERRAND_TRANSFER_SOURCE_H
 #define ERRAND_TRANSFER_SOURCE_H
@@ -12,12 +13,12 @@
 #include "include/errand_request.h"
 #include "queue/command.h"
 
-struct errand__loop;
+struct errand__agenda;
 struct errand__transfer;
 
 typedef struct errand__source errand__source;
 
-/* Results of errand__source_read beside a count. */
+/* What errand__source_read returns beside a count. */
 #define ERRAND__SOURCE_STARVED ((size_t) -1)
 #define ERRAND__SOURCE_FAILED ((size_t) -2)
 
@@ -37,28 +38,32 @@ errand_status errand__source_create(int64_t length, uint64_t credit,
 /* The body's length, ERRAND_LENGTH_UNKNOWN where it is not known. */
 int64_t errand__source_length(const errand__source *source);
 
-/* Everything below. Thread: loop. */
+/* All functions below.
+   Thread: loop. */
 
-/* Begins reading ahead, on behalf of a transfer that is about to start.
+/* Begins to read ahead for a transfer that is about to start.
    Returns: false when out of memory. */
-bool errand__source_start(errand__source *source, struct errand__loop *loop,
+bool errand__source_start(errand__source *source, uv_loop_t *uv,
+                          struct errand__agenda *agenda,
                           struct errand__transfer *transfer);
 
 /*
- * Up to `size` bytes.
- * Returns: their count; 0 at the end; STARVED: nothing yet, the transfer is
- * reviewed when there is; FAILED: the file shrank or cannot be read.
+ * Reads up to `size` bytes.
+ * Returns: their count; 0 at the end; STARVED: none yet, the transfer is
+ * reviewed when there are; FAILED: the file cannot be read, or is shorter than
+ * it was.
  */
 size_t errand__source_read(errand__source *source, void *bytes, size_t size);
 
-/* Whether a read would not be STARVED. */
+/* Whether a read would return anything but STARVED. */
 bool errand__source_is_ready(const errand__source *source);
 
-/* Back to the first byte. Returns: false if that byte is gone. */
+/* Goes back to the first byte.
+   Returns: false where that byte is gone. */
 bool errand__source_rewind(errand__source *source);
 
 /*
- * Takes a chunk.
+ * Adds a chunk.
  * Owns: `order` is the source's, also on failure.
  * Returns: OK; UPLOAD_OVERRUN; INVALID_BODY (beyond the length, or after the
  * end).
@@ -66,14 +71,16 @@ bool errand__source_rewind(errand__source *source);
 errand_status errand__source_write(errand__source *source,
                                    errand__order *order);
 
-/* The end. Returns: OK; INVALID_BODY (short of the length). */
+/* Notes the end.
+   Returns: OK; INVALID_BODY (shorter than the length). */
 errand_status errand__source_finish(errand__source *source);
 
-/* Bytes consumed since the last call; they become new credit. */
+/* Returns: the bytes consumed since the last call, which become new credit. */
 uint64_t errand__source_take_credit(errand__source *source);
 
-/* Ends it; NULL is fine. A read under way finishes into memory that is then
-   freed. Thread: loop, or any if it was never started. */
+/* Frees the source; NULL is fine. A read under way ends first, into memory that
+   is freed afterwards.
+   Thread: loop, or any if it was never started. */
 void errand__source_close(errand__source *source);
 
 #endif

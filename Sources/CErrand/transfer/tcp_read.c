@@ -1,5 +1,5 @@
-/* <linux/tcp.h> has the kernel's struct tcp_info, and clashes with
-   <netinet/tcp.h>, whose has no tcpi_bytes_received. */
+/* <linux/tcp.h> has the kernel's struct tcp_info. It clashes with
+   <netinet/tcp.h>, whose struct has no tcpi_bytes_received. */
 #include "transfer/tcp_read.h"
 
 #include <linux/tcp.h>

@@ -2,10 +2,10 @@
 
 #include <pthread.h>
 
-#include "group/curl_traits.h"
-#include "transfer/openssl.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/openssl.h"
 
-/* openssl/ssl.h: SSL_CTX_set_read_ahead is a macro for this call. */
+/* openssl/ssl.h: the macro SSL_CTX_set_read_ahead makes this call. */
 #define CONTROL_READ_AHEAD 41
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -17,9 +17,10 @@ static void look_up(void) {
     control = NULL;
 }
 
-/* What OpenSSL has read ahead no look at the socket sees: the frames of another
-   HTTP/2 stream, which libcurl leaves there where one ends, or bytes behind an
-   HTTP/1.1 response, which would seem to answer the next request. */
+/* Whether OpenSSL must be kept from reading ahead. Bytes that it has read ahead
+   do not show at the socket: frames of another HTTP/2 stream, which libcurl
+   leaves there when one stream ends, or bytes behind an HTTP/1.1 response,
+   which would seem to answer the next request. */
 static bool must_not_read_ahead(void) {
   pthread_once(&once, look_up);
   return control && errand__curl_does(ERRAND__CURL_READS_AHEAD);

@@ -2,24 +2,19 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
-#include "group/curl_traits.h"
-#include "group/group.h"
-#include "group/process.h"
-#include "loop/progress.h"
+#include "libcurl/curl_traits.h"
+#include "libcurl/process.h"
+#include "transfer/clock.h"
 #include "transfer/options.h"
 #include "transfer/source.h"
 #include "transfer/validate.h"
 
 #define DEFAULT_CREDIT 262144u
 /* "Expect:", "Content-Type:" and "Transfer-Encoding:", which keep libcurl from
-   adding its own, and the options' Accept-Encoding. */
+   adding such fields, and the Accept-Encoding of the options. */
 #define EXTRA_HEADERS 4
-
-static bool method_is(errand_bytes method, const char *name) {
-  return method.length == strlen(name) &&
-         memcmp(method.data, name, method.length) == 0;
-}
 
 /* RFC 9110 9.2.2. */
 static bool is_idempotent(errand_bytes method) {
@@ -28,16 +23,16 @@ static bool is_idempotent(errand_bytes method) {
   if (method.length == 0)
     return true;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (method_is(method, names[i]))
+    if (errand__bytes_are(method, names[i]))
       return true;
   return false;
 }
 
-/* Methods whose requests carry content by nature say Content-Length: 0
-   (RFC 9110 8.6). */
+/* Whether requests of this method have content by nature: they have a
+   Content-Length of 0 without a body (RFC 9110 8.6). */
 static bool expects_content(errand_bytes method) {
-  return method_is(method, "POST") || method_is(method, "PUT") ||
-         method_is(method, "PATCH");
+  return errand__bytes_are(method, "POST") ||
+         errand__bytes_are(method, "PUT") || errand__bytes_are(method, "PATCH");
 }
 
 static errand__send choose_send(const errand_request *r) {
@@ -51,9 +46,9 @@ static errand__send choose_send(const errand_request *r) {
   case ERRAND_BODY_NONE:
     break;
   }
-  if (r->method.length == 0 || method_is(r->method, "GET"))
+  if (r->method.length == 0 || errand__bytes_are(r->method, "GET"))
     return ERRAND__SEND_GET;
-  if (method_is(r->method, "HEAD"))
+  if (errand__bytes_are(r->method, "HEAD"))
     return ERRAND__SEND_HEAD;
   return expects_content(r->method) ? ERRAND__SEND_MEMORY : ERRAND__SEND_CUSTOM;
 }
@@ -79,7 +74,7 @@ static errand_status open_source(const errand_request *r,
   return ERRAND_OK;
 }
 
-/* A cursor over the block's tail. */
+/* Copies bytes and a NUL to the cursor in the block's tail. */
 static char *place(char **cursor, const void *bytes, size_t length) {
   char *start = *cursor;
   if (length)
@@ -101,8 +96,8 @@ static void chain(errand__transfer *t, struct curl_slist *nodes, size_t *count,
   (*count)++;
 }
 
-/* libcurl drops a field given as "Name:" and sends an empty one for "Name;".
-   Content-Length is written by libcurl from the body itself. */
+/* libcurl drops a field given as "Name:" and sends an empty one for "Name;". It
+   writes Content-Length itself, from the body. */
 static void place_headers(errand__transfer *t, errand_bytes block,
                           const errand__header_facts *facts,
                           errand_options *options, struct curl_slist *nodes,
@@ -138,13 +133,13 @@ static void place_headers(errand__transfer *t, errand_bytes block,
     chain(t, nodes, &count, no_expect);
   if (t->send == ERRAND__SEND_MEMORY && !facts->content_type)
     chain(t, nodes, &count, no_type);
-  /* What goes up behind a 101 has no framing of HTTP. */
+  /* Bytes sent behind a 101 have no framing of HTTP. */
   if (errand__is_websocket(t)) {
     chain(t, nodes, &count, no_coding);
     return;
   }
-  /* A request without fields of its own takes the list that its slot has
-     already. The options outlive the request. */
+  /* A request without fields of its own uses the list that its slot has from
+     the options. The options outlive the request. */
   if (count > 0 && options->accept_encoding[0] && !facts->accept_encoding)
     chain(t, nodes, &count, options->accept_encoding);
 }
@@ -152,18 +147,18 @@ static void place_headers(errand__transfer *t, errand_bytes block,
 static void copy_numbers(errand__transfer *t, const errand_request *r) {
   t->tag = r->tag;
   t->flags = r->flags;
-  t->priority = r->priority;
+  t->priority = (uint8_t) r->priority;
   t->idempotent = is_idempotent(r->method);
-  t->timeout_queue = r->timeout_queue;
-  t->timeout_connect = r->timeout_connect;
-  t->timeout_first_byte = r->timeout_first_byte;
-  t->timeout_idle = r->timeout_idle;
-  t->timeout_total = r->timeout_total;
-  t->limit_header_bytes = r->limit_header_bytes;
-  t->limit_header_count = r->limit_header_count;
-  t->limit_body_bytes = r->limit_body_bytes;
-  t->limit_decoded_bytes = r->limit_decoded_bytes;
-  t->credit =
+  t->timeouts.queue = (uint32_t) r->timeout_queue;
+  t->timeouts.connect = (uint32_t) r->timeout_connect;
+  t->timeouts.first_byte = (uint32_t) r->timeout_first_byte;
+  t->timeouts.idle = (uint32_t) r->timeout_idle;
+  t->timeouts.total = (uint32_t) r->timeout_total;
+  t->limits.header_bytes = r->limit_header_bytes;
+  t->limits.header_count = r->limit_header_count;
+  t->limits.body_bytes = r->limit_body_bytes;
+  t->limits.decoded_bytes = r->limit_decoded_bytes;
+  t->response.credit =
       (int64_t) (r->response_credit ? r->response_credit : DEFAULT_CREDIT);
 }
 
@@ -173,14 +168,14 @@ static bool may_http2(const errand__transfer *t,
     return false;
   if (!options->http2 || (!t->url_parts.secure && !options->prior_knowledge))
     return false;
-  /* With prior knowledge there is no other way: uploads by a file or a source
-     that ask for Digest wait until the server answers them early. */
+  /* With prior knowledge HTTP/1.1 is no choice: uploads from a file or a source
+     with Digest wait until the server answers them early. */
   return !t->username || options->prior_knowledge ||
          !errand__curl_does(ERRAND__CURL_SHARES_FIRST_ROUNDS);
 }
 
-/* A multi handle of its own for what goes over HTTP/1.1 beside HTTP/2; see
-   shared_identity of options.c. */
+/* Requests that use HTTP/1.1 beside others that use HTTP/2 have a multi handle
+   of their own (shared_identity of options.c). */
 static uint64_t identity_of(const errand__transfer *t,
                             const errand_options *options) {
   bool apart = t->url_parts.secure && options->http2 && !t->may_http2;
@@ -215,7 +210,7 @@ errand_status errand__transfer_create(const errand_request *r,
     return ERRAND_OUT_OF_MEMORY;
   }
   memset(t, 0, sizeof *t);
-  t->source = source;
+  t->upload.source = source;
   t->send = choose_send(r);
   t->own_host = facts.host;
   t->without_jar = facts.cookie || (r->flags & ERRAND_REQUEST_NO_COOKIES);
@@ -224,9 +219,10 @@ errand_status errand__transfer_create(const errand_request *r,
 
   void *tail = t + 1;
   if (progress) {
-    t->progress = tail;
-    errand__progress_init(t->progress, t);
-    tail = t->progress + 1;
+    errand__progress *p = tail;
+    *p = (errand__progress){.transfer = t};
+    errand__list_init(&p->link);
+    tail = p + 1;
   }
   struct curl_slist *nodes = tail;
   char *cursor = (char *) (nodes + node_count);
@@ -234,7 +230,7 @@ errand_status errand__transfer_create(const errand_request *r,
   t->url = cursor;
   cursor += url.length + 1;
   t->url_parts = url;
-  /* Here, as a loop must not wait for a disk. */
+  /* Roots are parsed on this thread, as a loop must not wait for a disk. */
   if (url.secure && options->trust)
     errand__trust_prepare(options->trust, errand__now_ms());
   t->method = r->method.length
@@ -250,12 +246,12 @@ errand_status errand__transfer_create(const errand_request *r,
   t->origin_hash = errand__url_origin_hash(
       &url, options->seed ^ (t->identity - options->identity));
   if (r->body_kind == ERRAND_BODY_MEMORY) {
-    t->body_length = r->body.length;
-    t->body = copy_body ? place(&cursor, r->body.data, r->body.length)
-                        : (const void *) r->body.data;
+    t->upload.body_length = r->body.length;
+    t->upload.body = copy_body ? place(&cursor, r->body.data, r->body.length)
+                               : (const void *) r->body.data;
   }
-  t->body_release = r->body_release;
-  t->body_release_context = r->body_release_context;
+  t->upload.body_release = r->body_release;
+  t->upload.body_release_context = r->body_release_context;
   if (r->options)
     t->options = errand_options_retain(r->options);
   t->command.kind = ERRAND__COMMAND_SUBMIT;
@@ -264,16 +260,16 @@ errand_status errand__transfer_create(const errand_request *r,
 }
 
 int64_t errand__transfer_upload_length(const errand__transfer *t) {
-  return t->source ? errand__source_length(t->source)
-                   : (int64_t) t->body_length;
+  return t->upload.source ? errand__source_length(t->upload.source)
+                          : (int64_t) t->upload.body_length;
 }
 
 void errand__transfer_free(errand__transfer *t) {
-  errand__source_close(t->source);
-  if (t->body_release)
-    t->body_release(t->body_release_context);
+  errand__source_close(t->upload.source);
+  if (t->upload.body_release)
+    t->upload.body_release(t->upload.body_release_context);
   errand_options_release(t->options);
-  errand_payload_free(t->payload);
+  errand_payload_free(t->response.payload);
   if (t->password)
     explicit_bzero(t->password, strlen(t->password));
   errand__free(t);

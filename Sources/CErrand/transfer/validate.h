@@ -1,49 +1,16 @@
-/* Checks of a request that need no copy of it. */
+/* Checks of a request, which copy nothing. */
 #ifndef ERRAND_TRANSFER_VALIDATE_H
 #define ERRAND_TRANSFER_VALIDATE_H
 
-#include <stdbool.h>
-
+#include "http/headers.h"
+#include "http/url.h"
 #include "include/errand_request.h"
-#include "transfer/url.h"
-
-/* What the header block holds. */
-typedef struct errand__header_facts {
-  size_t count;
-  size_t bytes; /* room for every line as libcurl wants it, with NULs */
-  bool content_type;
-  bool expect;
-  bool accept_encoding;
-  bool authorization;
-  bool host;
-  bool cookie;
-  bool content_length;
-  uint64_t content_length_value;
-} errand__header_facts;
-
-/* A token of RFC 9110 5.6.2. */
-bool errand__is_token(const uint8_t *text, size_t length);
 
 /*
- * Checks the block line by line: a token, a colon, a value without CR, LF,
- * NUL or other controls but tab (RFC 9110 5.5). Transfer-Encoding is refused:
- * framing is the core's.
- * Thread: any.  Returns: OK or INVALID_HEADER.
- */
-errand_status errand__headers_check(errand_bytes block,
-                                    errand__header_facts *out);
-
-/*
- * One line of the block and the next position.
- * Returns: false at the end.
- */
-bool errand__headers_next(errand_bytes block, size_t *position,
-                          errand_bytes *line);
-
-/*
- * All checks of errand_submit that open nothing.
- * Thread: any.  Owns: `host`, as errand__url_parse has it.  Returns: what
- * errand_request_validate documents.
+ * All checks of errand_submit that open no file.
+ * Thread: any.
+ * Owns: `host`, as for errand__url_parse.
+ * Returns: the status that errand_request_validate documents.
  */
 errand_status errand__request_check(const errand_request *request, char *host,
                                     errand__url *url,

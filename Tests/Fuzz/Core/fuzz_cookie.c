@@ -1,7 +1,7 @@
 /* A cookie that was read from a line and is valid is written as a line that
    reads as the same cookie. */
 #include "fuzz.h"
-#include "group/jar.h"
+#include "libcurl/cookie_line.h"
 
 static void expect_same(const errand_cookie *a, const errand_cookie *b) {
   FUZZ_EXPECT(strcmp(a->name, b->name) == 0);

@@ -1,7 +1,7 @@
 /* A header block that the core accepts holds the lines that it counts, and
    none with a byte that would begin another line on the wire. */
 #include "fuzz.h"
-#include "transfer/validate.h"
+#include "http/headers.h"
 
 static void expect_clean(errand_bytes line) {
   const uint8_t *bytes = line.data;

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "fuzz.h"
-#include "transfer/url.h"
+#include "http/url.h"
 
 static void expect_same(const errand__url *ours, const char *text) {
   CURLU *theirs = curl_url();

@@ -1,0 +1,188 @@
+#include "loop/sockets.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/open_error.h"
+#include "libcurl/curl_traits.h"
+#include "loop/admission.h"
+#include "loop/descriptors.h"
+#include "loop/report.h"
+#include "loop/shard.h"
+#include "transfer/body.h"
+#include "transfer/deadline.h"
+
+static void describe(const struct curl_sockaddr *from, errand_address *out) {
+  *out = (errand_address){.family = from->family};
+  if (from->family == AF_INET) {
+    struct sockaddr_in in;
+    memcpy(&in, &from->addr, sizeof in);
+    out->port = ntohs(in.sin_port);
+    memcpy(out->bytes, &in.sin_addr, 4);
+  } else if (from->family == AF_INET6) {
+    /* The storage of libcurl behind `addr` has room for any sockaddr. */
+    struct sockaddr_in6 in;
+    memcpy(&in, (const void *) &from->addr, sizeof in);
+    out->port = ntohs(in.sin6_port);
+    memcpy(out->bytes, &in.sin6_addr, 16);
+  }
+}
+
+/* Whether libcurl found the kept connection dead after it had sent on it, and
+   is about to send once more (Curl_retry_request). */
+static bool sends_again(const errand__transfer *t) {
+  return t->attempt.connects > 0 &&
+         t->response.header_bytes == t->attempt.ready_header_bytes;
+}
+
+static curl_socket_t on_open(void *context, curlsocktype purpose,
+                             struct curl_sockaddr *address) {
+  errand__slot *slot = context;
+  errand__loop *loop = slot->realm->loop;
+  /* CONNECT_FAILED would say that the request was never sent. */
+  if (sends_again(slot->transfer) && (slot->transfer->attempt.round_replayed ||
+                                      !errand__may_replay(slot->transfer))) {
+    slot->transfer->reason = ERRAND_CONNECTION_LOST;
+    return CURL_SOCKET_BAD;
+  }
+  const errand_group_init *init = &loop->shared->init;
+  if (init->address_filter && purpose == CURLSOCKTYPE_IPCXN) {
+    errand_address plain;
+    describe(address, &plain);
+    slot->transfer->attempt.address_refused =
+        init->address_filter(init->address_filter_context, slot->transfer->tag,
+                             &plain) != 0;
+    if (slot->transfer->attempt.address_refused)
+      return CURL_SOCKET_BAD;
+  }
+  /* The connection before, if any, is given up. */
+  slot->fd = -1;
+  slot->transfer->attempt.opened = true;
+  errand__deadline_reconnect(&loop->agenda, slot->transfer);
+  /* libcurl before 8.19 opens sockets that exec inherits. */
+  int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
+                  address->protocol);
+  if (fd < 0 && errand__lacks_descriptors(errno))
+    errand__descriptors_refused(loop, slot->transfer, errno);
+  if (fd >= 0 && !errand__fd_opened(&loop->fds, fd, slot->shard)) {
+    close(fd);
+    slot->transfer->reason = ERRAND_OUT_OF_MEMORY;
+    return CURL_SOCKET_BAD;
+  }
+  if (slot->transfer->may_http2)
+    errand__fd_set_may_speak(&loop->fds, fd, true);
+  return fd;
+}
+
+static int on_close(void *context, curl_socket_t fd) {
+  errand__loop *loop = context;
+  errand__fd_closing(&loop->fds, fd);
+  return close(fd);
+}
+
+/* libcurl answers the challenge that has come. Nothing of that response belongs
+   to the next, not even its trailers, which libcurl passes on. */
+static void another_round(errand__slot *slot) {
+  errand__transfer *t = slot->transfer;
+  t->phase = ERRAND__SENDING;
+  errand__response_next_round(&t->response);
+  errand__slot_drop_decoder(slot);
+  t->attempt.round_replayed = false;
+  slot->scratch.length = 0;
+}
+
+static int on_ready(void *context, char *remote, char *local, int remote_port,
+                    int local_port) {
+  errand__slot *slot = context;
+  errand__transfer *t = slot->transfer;
+  errand__loop *loop = slot->realm->loop;
+  (void) remote, (void) local, (void) remote_port, (void) local_port;
+  /* What kept other addresses from being tried does not matter any more. */
+  t->reason = ERRAND_OK;
+  t->attempt.address_refused = t->attempt.reconnecting = false;
+  /* libcurl starts a request over where RST_STREAM asks for HTTP/1.1, and where
+     the first round of another stream's Digest misleads it (end_of_head in
+     head.c). That must not happen after a HEAD record, nor to a response's
+     request that must not be sent twice. */
+  bool answered = errand__has_head(&t->response) &&
+                  t->response.http_status < 300 && !t->upload.left_out;
+  if (t->phase == ERRAND__RECEIVING &&
+      (t->response.told || (answered && !errand__may_replay(t)))) {
+    t->reason = ERRAND_PROTOCOL_ERROR;
+    return CURL_PREREQFUNC_ABORT;
+  }
+  bool again = sends_again(t);
+  bool opened = t->attempt.opened;
+  /* Not before 8.2, where libcurl closes sockets that never connected without
+     telling. */
+  if (opened && errand__curl_does(ERRAND__CURL_READS_AT_ONCE))
+    errand__fd_connected(&loop->fds, slot->fd);
+  if (opened && t->may_http2)
+    errand__shard_connected(slot->shard);
+  t->attempt.opened = false;
+  /* The connection is a kept one. libcurl tells its socket when it waits for
+     it, which may be after a pause. The socket of an earlier round may be
+     another. */
+  if (!opened)
+    slot->fd = -1;
+  /* A request is sent again at most once (RFC 9110 9.2.2). Each round of an
+     authentication counts as a request of its own. */
+  if (again && (t->attempt.round_replayed || !errand__may_replay(t))) {
+    t->reason = ERRAND_CONNECTION_LOST;
+    return CURL_PREREQFUNC_ABORT;
+  }
+  /* Another kept connection may be dead too: errand__collect gives the request
+     a new one. HTTP/2 streams share a connection, and a stream that one
+     connection refused may use the next. */
+  if (again && !opened && !t->may_http2) {
+    t->attempt.wants_fresh = true;
+    return CURL_PREREQFUNC_ABORT;
+  }
+  if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) && t->attempt.connects == 0 &&
+      !errand__report_event(loop, t, ERRAND_RECORD_SENT)) {
+    t->reason = ERRAND_OUT_OF_MEMORY;
+    return CURL_PREREQFUNC_ABORT;
+  }
+  t->attempt.replayed |= again;
+  t->attempt.round_replayed |= again;
+  t->attempt.connects = 1;
+  t->attempt.ready_header_bytes = t->response.header_bytes;
+  t->sent_ms = t->activity_ms = loop->agenda.now_ms;
+  /* The first round of Digest goes without the body. */
+  bool asking = t->username && t->response.header_bytes == 0;
+  t->upload.left_out = asking && t->send >= ERRAND__SEND_CUSTOM;
+  t->upload.done =
+      asking || errand__is_websocket(t) ||
+      (!t->upload.source && t->upload.body_length <= ERRAND__SENT_AT_ONCE);
+  if (t->phase == ERRAND__RECEIVING)
+    another_round(slot);
+  if (t->phase == ERRAND__CONNECTING) {
+    t->phase = ERRAND__SENDING;
+    errand__origin_connected(loop, t);
+  }
+  /* libcurl starts unpaused when it begins to connect, also to send again, but
+     keeps a pause that was set while it connects. So it is told the pause once
+     more, after the callbacks of this turn. */
+  bool asked = t->pause.bits != 0;
+  t->pause.bits = asked ? ERRAND__PAUSE_UNKNOWN : 0;
+  t->upload.starved = t->upload.peer_gone = false;
+  if (asked || t->pause.asked || t->pause.out_of_credit)
+    errand__agenda_review(&loop->agenda, t);
+  errand__deadline_set(&loop->agenda, t);
+  return CURL_PREREQFUNC_OK;
+}
+
+bool errand__sockets_attach(errand__slot *slot) {
+  CURL *easy = slot->easy;
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_ready);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+  return curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot) == CURLE_OK &&
+         curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot) == CURLE_OK &&
+         /* libcurl copies this into the connection, which outlives the slot. */
+         curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, slot->realm->loop) ==
+             CURLE_OK;
+}

@@ -1,0 +1,26 @@
+/* The setopt calls: once for each handle by its options, and for each request
+   by what differs. */
+#ifndef ERRAND_TRANSFER_SETUP_H
+#define ERRAND_TRANSFER_SETUP_H
+
+#include "transfer/root.h"
+#include "transfer/slot.h"
+
+/* Sets what the options of a new handle say, and the callbacks for data.
+   Returns: OK, or the status for libcurl's refusal. */
+errand_status errand__slot_apply_options(errand__slot *slot);
+
+/*
+ * Sets what this transfer needs and the handle does not have yet.
+ *
+ * `share`: of the realm, for a slot without a jar; NULL: out of memory.
+ * `shard`: the serial of the shard, from 1. `root`: of the origin; made where
+ * it is NULL and needed.
+ *
+ * Returns: OK, or the status for libcurl's refusal.
+ */
+errand_status errand__slot_setup(errand__slot *slot, errand__transfer *transfer,
+                                 CURLSH *share, uint64_t shard,
+                                 errand__root **root);
+
+#endif
