@@ -8,7 +8,7 @@ extension Client {
     public func cached<C: Command>(
         _ command: C, overrides: RequestOverrides? = nil
     ) async throws(ErrandError) -> (value: C.Response, response: Response) {
-        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else {
+        guard let box = cachePolicy(overrides?.cache ?? command.givenCache)?.box else {
             throw .cacheMiss(.notCached)
         }
         let steps = CacheSteps(self, command, overrides)
@@ -36,7 +36,7 @@ extension Client {
     public func cache<C: Command>(
         _ response: Response, for command: C, overrides: RequestOverrides? = nil
     ) async throws(ErrandError) {
-        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else {
+        guard let box = cachePolicy(overrides?.cache ?? command.givenCache)?.box else {
             throw .cacheMiss(.notCached)
         }
         let steps = CacheSteps(self, command, overrides)
@@ -77,7 +77,7 @@ extension Client {
     public func cacheKey(
         for command: some Command, overrides: RequestOverrides? = nil
     ) async throws(ErrandError) -> CacheKey? {
-        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else { return nil }
+        guard let box = cachePolicy(overrides?.cache ?? command.givenCache)?.box else { return nil }
         let description = try await CacheSteps(self, command, overrides).description()
         return CachePlan.key(for: description, box, in: cache, identity: caching.identity)
     }
@@ -92,7 +92,7 @@ extension Client {
         of command: C, overrides: RequestOverrides? = nil
     ) -> CachedValues<C.Response> {
         var overrides = overrides ?? RequestOverrides()
-        if let policy = cachePolicy(overrides.cache ?? command.cache) {
+        if let policy = cachePolicy(overrides.cache ?? command.givenCache) {
             overrides.cache = policy.with(reading: .cacheThenNetwork)
         }
         // Filters belong on the callback queue.
@@ -128,7 +128,7 @@ private struct CacheSteps<C: Command> {
         self.command = command
         self.overrides = overrides
         chain = InterceptorChain(
-            interceptors: client.interceptors + command.interceptors + (overrides?.interceptors ?? []),
+            interceptors: client.interceptors + command.givenInterceptors + (overrides?.interceptors ?? []),
             context: InterceptionContext(
                 requestID: 0, command: command, replays: 0, storage: .init(), lastURL: nil,
                 connection: client.connection, builder: client.builder, overrides: overrides))

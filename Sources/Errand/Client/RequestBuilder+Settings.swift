@@ -4,8 +4,8 @@ extension RequestBuilder {
         of command: some Command, _ overrides: RequestOverrides?, url: String
     ) throws(ErrandError) -> TransferSettings {
         // Most say nothing, and are not to copy what they do not say.
-        if overrides == nil, !hasPolicies, command.timeouts == nil, command.limits == nil,
-            command.priority == .normal, command.connection == nil
+        if overrides == nil, !hasPolicies, command.givenTimeouts == nil, command.givenLimits == nil,
+            command.givenPriority == .normal, command.givenConnection == nil
         {
             let settings = try plain.get()
             if settings.requiresTLS { try Self.requireTLS(url) }
@@ -18,10 +18,10 @@ extension RequestBuilder {
     private func ownSettings(
         of command: some Command, _ overrides: RequestOverrides?, url: String
     ) throws(ErrandError) -> TransferSettings {
-        var timeouts = command.timeouts
-        var limits = command.limits
-        var priority = command.priority
-        var connection = command.connection
+        var timeouts = command.givenTimeouts
+        var limits = command.givenLimits
+        var priority = command.givenPriority
+        var connection = command.givenConnection
         if let overrides {
             if let given = overrides.timeouts { timeouts = timeouts.map(given.inheriting) ?? given }
             if let given = overrides.limits { limits = limits.map(given.inheriting) ?? given }

@@ -65,12 +65,12 @@ final class RequestBuilder: Sendable {
         if let overrides, let custom = overrides.customRequest {
             return try description(of: custom, by: command, overrides)
         }
-        if let custom = command.customRequest { return try description(of: custom, by: command, overrides) }
+        if let custom = command.givenCustomRequest { return try description(of: custom, by: command, overrides) }
         var url = try url(of: command, overrides)
-        var body = command.body
-        var parameters = command.parameters
-        var encoding = command.parameterEncoding
-        var own = (fields: command.headers, authorization: command.authorization)
+        var body = command.givenBody
+        var parameters = command.givenParameters
+        var encoding = command.givenParameterEncoding
+        var own = (fields: try command.givenHeaders, authorization: command.givenAuthorization)
         if let overrides {
             body = overrides.body ?? body
             // Empty parameters of a command make a form without fields; an override that is empty takes all away.
@@ -81,7 +81,7 @@ final class RequestBuilder: Sendable {
         }
         let wire: WireBody
         if let parameters {
-            wire = try place(parameters, encoding, method: command.method, beside: body, url: &url)
+            wire = try place(parameters, encoding, method: try command.givenMethod, beside: body, url: &url)
         } else {
             wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         }
@@ -89,8 +89,8 @@ final class RequestBuilder: Sendable {
         if let foreignHeaders, !isOwn(url, of: command, overrides) { defaults = foreignHeaders }
         let headers = try defaults.get()
         var description = RequestDescription(
-            method: command.method, url: url, headers: try headers.block(own, wire), body: wire.body,
-            options: overrides?.options ?? command.options.union(options),
+            method: try command.givenMethod, url: url, headers: try headers.block(own, wire), body: wire.body,
+            options: overrides?.options ?? command.givenOptions.union(options),
             settings: try transferSettings(of: command, overrides, url: url))
         if let authentication = try headers.authentication(own) { description.authentication = authentication }
         return description
@@ -100,7 +100,7 @@ final class RequestBuilder: Sendable {
     func description(
         ofGroup command: some Command, overrides: RequestOverrides?
     ) throws(ErrandError) -> RequestDescription {
-        let total = overrides?.timeouts?.total ?? command.timeouts?.total
+        let total = overrides?.timeouts?.total ?? command.givenTimeouts?.total
         let settings = try plain.get().with(total: total == Timeouts.noLimit ? nil : total)
         return RequestDescription(
             method: .get, url: "group:", headers: .empty, body: .none, options: [], settings: settings)
@@ -132,7 +132,7 @@ final class RequestBuilder: Sendable {
         let wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         var description = RequestDescription(
             method: custom.method, url: url, headers: try HeaderDefaults.block(of: fields, wire), body: wire.body,
-            options: overrides?.options ?? command.options.union(options),
+            options: overrides?.options ?? command.givenOptions.union(options),
             settings: try transferSettings(of: command, overrides, url: url))
         if let authentication { description.authentication = authentication }
         return description

@@ -41,8 +41,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     ) {
         self.command = command
         super.init(
-            client: client, callbacks: callbacks, coordinator: command.coordinator, options: command.options,
-            overrides: overrides, cache: command.cache, isDirect: isDirect)
+            client: client, callbacks: callbacks, coordinator: command.givenCoordinator, options: command.givenOptions,
+            overrides: overrides, cache: command.givenCache, isDirect: isDirect)
     }
 
     /// What the command made of the response; `nil` until it succeeded.
@@ -156,7 +156,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     override func responseDecoder(by builder: RequestBuilder) -> ResponseDecoder? {
         if let decoder = overrides?.jsonDecoder { return ResponseDecoder(decoder: decoder, isOverride: true) }
-        let own = command.jsonDecoder
+        let own = command.givenJSONDecoder
         if own !== SharedCoders.jsonDecoder { return ResponseDecoder(decoder: own, isOverride: false) }
         return builder.settings.jsonDecoder.map { ResponseDecoder(decoder: $0, isOverride: false) }
     }
@@ -172,7 +172,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     override var isRestartable: Bool { !isApart && !(command is any StreamedCommand) }
 
     override var redirectPolicy: RedirectPolicy {
-        overrides?.redirects ?? command.redirects ?? client.redirects
+        overrides?.redirects ?? command.givenRedirects ?? client.redirects
     }
 
     override func takeValue() -> (any Sendable)? {
@@ -181,8 +181,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override var commandInterceptors: [any Interceptor] {
-        guard let overrides, !overrides.interceptors.isEmpty else { return command.interceptors }
-        return command.interceptors + overrides.interceptors
+        guard let overrides, !overrides.interceptors.isEmpty else { return command.givenInterceptors }
+        return command.givenInterceptors + overrides.interceptors
     }
 
     override var erasedCommand: any Command {
@@ -223,7 +223,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     override func conclude(_ error: ErrandError) {
         // After a stop and a shutdown nothing is waited for.
-        guard error != .cancelled, error != .shutDown, let preprocess = command.failurePreprocessor,
+        guard error != .cancelled, error != .shutDown, let preprocess = command.givenFailurePreprocessor,
             core.withLock({ $0.hooks?.run.isPreprocessed }) != true
         else {
             return conclude(.failure(error))
@@ -330,13 +330,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         var isSilenced: Bool { !client.reportsStops && core.withLock { $0.machine.isSilenced } }
         switch end.outcome {
         case .succeeded:
-            if let filter = command.successFilter {
+            if let filter = command.givenSuccessFilter {
                 filter(self)
                 if isSilenced { break }
             }
             end.delegate?.requestFinished(self)
         case .failed:
-            if let filter = command.failureFilter {
+            if let filter = command.givenFailureFilter {
                 filter(self)
                 if isSilenced { break }
             }
