@@ -83,7 +83,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         // What they replace dies here, not under the lock.
         var success = success
         var failure = failure
-        return start(installing: { _ in install(&success, &failure) })
+        return startRun(installing: { _ in install(&success, &failure) })
     }
 
     /// ``AnyRequest/start()`` with one closure for both ends.
@@ -126,7 +126,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     func start(
         asChild number: UInt32, _ told: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void
     ) -> Bool {
-        start(installing: { _ in
+        startRun(installing: { _ in
             parent = told
             child = number
         })
@@ -179,6 +179,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         hasUntoldValue = false
         return storedValue.take()
     }
+
+    override var lastValue: (any Sendable)? { storedValue }
 
     override var commandInterceptors: [any Interceptor] {
         guard let overrides, !overrides.interceptors.isEmpty else { return command.givenInterceptors }
@@ -287,6 +289,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         if end.delegate != nil, told.isEmpty, isApart { return tellOnCallbackQueue(end, success, failure) }
         tell(end, success, failure)
         tell(told) { $0.requestDidStop($1) }
+        resumeWaiters(end)
         let tellParent = if let parent { report(to: parent) } else { nil as (() -> Void)? }
         // A run that begins here is counted before this one is let go: a drain waits for it.
         endTelling()
@@ -303,6 +306,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             // Whoever has stopped the request there meanwhile is not to hear of it: promise 3.
             let isSilenced = !client.reportsStops && core.withLock { $0.machine.isSilenced }
             if !isSilenced || end.evenStopped { tell(end, success, failure) }
+            resumeWaiters(end)
             endTelling()
             client.requestEnded(self)
         }
