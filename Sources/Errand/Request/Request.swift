@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One command on its way through a client. Made by ``Client/start(_:overrides:success:failure:)`` or
+/// One command on its way through a client. Made by ``Client/start(_:overrides:completion:success:failure:)`` or
 /// ``Client/request(_:overrides:)``.
 ///
 /// The price of a request shapes this class: a type that depends on the command's is looked up at run time wherever a
@@ -74,36 +74,45 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
     }
 
-    /// ``AnyRequest/start()`` with closures, which run on the callback queue and are released when the run is over. They
-    /// are not kept where this returns false.
+    /// ``AnyRequest/start()`` with closures: `completion` is told of any end, `success` or `failure` before it of one of them.
+    /// They run on the callback queue and are released when the run is over. They are not kept where this returns false. A
+    /// trailing closure without a label is the completion.
     @discardableResult
     public func start(
-        success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
+        completion: (@Sendable (Request<C>) -> Void)? = nil, success: (@Sendable (Request<C>) -> Void)? = nil,
+        failure: (@Sendable (Request<C>) -> Void)? = nil
     ) -> Bool {
         // What they replace dies here, not under the lock.
-        var success = success
-        var failure = failure
+        var success = Self.joined(success, completion)
+        var failure = Self.joined(failure, completion)
         return startRun(installing: { _ in install(&success, &failure) })
     }
 
-    /// ``AnyRequest/start()`` with one closure for both ends.
-    @discardableResult
-    public func start(completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
-        start(success: completion, failure: completion)
-    }
-
     /// Closures for the next run, for requests that somebody else starts: a group. As those of
-    /// ``start(success:failure:)``, which replace them. Does nothing while the request runs (YTKNetwork
+    /// ``start(completion:success:failure:)``, which replace them. Does nothing while the request runs (YTKNetwork
     /// `setCompletionBlockWithSuccess:failure:`).
     public func whenDone(
-        success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
+        completion: (@Sendable (Request<C>) -> Void)? = nil, success: (@Sendable (Request<C>) -> Void)? = nil,
+        failure: (@Sendable (Request<C>) -> Void)? = nil
     ) {
         // What they replace dies here, not under the lock.
-        var success = success
-        var failure = failure
+        var success = Self.joined(success, completion)
+        var failure = Self.joined(failure, completion)
         core.withLock { core in
             guard core.machine.isAtRest else { return }
             install(&success, &failure)
+        }
+    }
+
+    /// `first`, then `then`.
+    private static func joined(
+        _ first: (@Sendable (Request<C>) -> Void)?, _ then: (@Sendable (Request<C>) -> Void)?
+    ) -> (@Sendable (Request<C>) -> Void)? {
+        guard let first else { return then }
+        guard let then else { return first }
+        return { request in
+            first(request)
+            then(request)
         }
     }
 
