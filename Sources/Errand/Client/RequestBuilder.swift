@@ -31,7 +31,9 @@ final class RequestBuilder: Sendable {
             foreignHeaders = nil
         }
         options = settings.options.subtracting(.coalesced)
-        let connection = settings.connection.resolved
+        var own = settings.connection
+        if own.encodings == nil, settings.headers.contains(.acceptEncoding) { own.encodings = [] }
+        let connection = own.resolved
         let plain = Result { () throws(ErrandError) in
             try TransferSettings(
                 timeouts: settings.timeouts.resolved, limits: settings.limits, priority: .normal,
@@ -79,6 +81,7 @@ final class RequestBuilder: Sendable {
             Self.replace(&own.fields, by: overrides.headers)
             own.authorization = overrides.authorization ?? own.authorization
         }
+        if !own.fields.isEmpty { askForWholeBytes(&own.fields, command, overrides) }
         let wire: WireBody
         if let parameters {
             wire = try place(parameters, encoding, method: try command.givenMethod, beside: body, url: &url)
@@ -91,7 +94,7 @@ final class RequestBuilder: Sendable {
         var description = RequestDescription(
             method: try command.givenMethod, url: url, headers: try headers.block(own, wire), body: wire.body,
             options: overrides?.options ?? command.givenOptions.union(options),
-            settings: try transferSettings(of: command, overrides, url: url))
+            settings: try transferSettings(of: command, overrides, url: url, own.fields, wire.body))
         if let authentication = try headers.authentication(own) { description.authentication = authentication }
         return description
     }
@@ -129,11 +132,12 @@ final class RequestBuilder: Sendable {
             Self.replace(&fields, by: overrides.headers)
             if overrides.headers.contains(.authorization) { authentication = nil }
         }
+        askForWholeBytes(&fields, command, overrides)
         let wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         var description = RequestDescription(
             method: custom.method, url: url, headers: try HeaderDefaults.block(of: fields, wire), body: wire.body,
             options: overrides?.options ?? command.givenOptions.union(options),
-            settings: try transferSettings(of: command, overrides, url: url))
+            settings: try transferSettings(of: command, overrides, url: url, fields, wire.body))
         if let authentication { description.authentication = authentication }
         return description
     }

@@ -391,6 +391,9 @@ public struct CommandOptions: OptionSet, Sendable, Hashable {
     /// for an empty one. For load generators, which read none.
     package static let discardsBody = CommandOptions(rawValue: 1 << 31)
 
+    /// Ask for no content encoding, and decode none, unless ``ConnectionOptions/encodings`` are said.
+    static let keepsEncoding = CommandOptions(rawValue: 1 << 29)
+
     /// The request is the handshake of a WebSocket, for which ``Client/webSocket(_:subprotocols:policy:overrides:)`` is.
     static let webSocket = CommandOptions(rawValue: 1 << 30)
 }

@@ -17,7 +17,7 @@ public import HTTPTypes
 /// otherwise than well is kept for the next one, except where the digest was wrong. Never cached.
 ///
 /// GET alone. The body is asked for without content encoding, unless ``acceptsEncodings`` says otherwise. Where it comes
-/// with one all the same, it is decoded if ``ConnectionOptions/encodings`` names codings, and else kept as it is; it
+/// with one all the same, it is decoded if ``ConnectionOptions/encodings`` were said to be some, and else kept as it is; it
 /// cannot be resumed then. ``Limits/bodyBytes`` counts only where the command, an override or the client's settings give it, for each
 /// transfer. ``Timeouts/total`` is for
 /// everything together, the other timeouts for each transfer. Nothing of a body is kept in memory but what is on its way to
@@ -137,6 +137,8 @@ extension Download {
     public var redirects: RedirectPolicy? { source.givenRedirects }
     /// The wrapped command's, but for ``CommandOptions/coalesced``: each download has a file of its own.
     public var options: CommandOptions { source.givenOptions.subtracting(.coalesced) }
+    /// ``options``, and whether content encodings are asked for.
+    public var givenOptions: CommandOptions { acceptsEncodings ? options : options.union(.keepsEncoding) }
     /// The wrapped command's.
     public var interceptors: [any Interceptor] { source.givenInterceptors }
 }

@@ -91,7 +91,7 @@ struct BenchPlan: Sendable {
     }
 
     var connection: ConnectionOptions {
-        var options = ConnectionOptions(httpVersion: httpVersion.policy)
+        var options = ConnectionOptions(httpVersion: httpVersion.policy, encodings: [])
         options.tls.caFile = caFile
         options.tls.insecureAcceptAnyCertificate = insecure
         options.tls.insecureAcceptAnyHostName = insecure
