@@ -9,7 +9,7 @@ private struct Build: Command {
     var baseURL: String?
     var query: [QueryItem] = []
     var headers = HTTPFields()
-    var body = RequestBody.none
+    var body = RequestBody.empty
     var timeouts: Timeouts?
     var limits: Limits?
 }
@@ -189,7 +189,7 @@ private struct Build: Command {
         #expect(try bytes(.string("ü")) == "ü")
         #expect(try bytes(.form(["b": "2 3", "a": "&"])) == "a=%26&b=2%203")
         #expect(try bytes(.json(["a": 1])) == #"{"a":1}"#)
-        #expect(try bytes(.none) == "")
+        #expect(try bytes(.empty) == "")
         #expect(throws: ErrandError.requestEncodingFailed) { try bytes(.json(["a": Double.nan])) }
         #expect(throws: ErrandError.invalidBody) { try bytes(.file("a\0b")) }
         #expect(throws: ErrandError.invalidBody) { try bytes(.file("a", length: -5)) }
