@@ -65,10 +65,10 @@ private struct Ask: Command {
 
     @Test func noLimitIsSaidAndInherited() throws {
         let client: (inout Client.Settings) -> Void = {
-            $0.timeouts = Timeouts(idle: Timeouts.noLimit, total: .seconds(9))
+            $0.timeouts = Timeouts(idle: .noLimit, total: .seconds(9))
         }
         #expect(try settings(Ask(), client: client).timeouts == Timeouts(connect: .seconds(10), total: .seconds(9)))
-        let free = try settings(Ask(timeouts: Timeouts(total: Timeouts.noLimit)), client: client)
+        let free = try settings(Ask(timeouts: Timeouts(total: .noLimit)), client: client)
         #expect(free.timeouts.total == nil && free.totalTimeout == 0 && free.idleTimeout == 0)
         let unlimited = try settings(Ask(timeouts: .unlimited), client: client)
         #expect(unlimited.timeouts == Timeouts() && unlimited.connectTimeout == 0)

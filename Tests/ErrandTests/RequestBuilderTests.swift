@@ -198,14 +198,14 @@ private struct Build: Command {
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(2_592_001), .seconds(Int64.max)])
     func absurdTimeoutsAreRefused(timeout: Duration) {
         let builder = RequestBuilder(Client.Configuration(baseURL: "http://h"))
-        let command = Build(path: "x", timeouts: Timeouts(idle: timeout))
+        let command = Build(path: "x", timeouts: Timeouts(idle: .after(timeout)))
         #expect(throws: ErrandError.invalidLimit) { try builder.description(of: command) }
     }
 
     @Test func timeoutsRoundUp() throws {
-        #expect(try Timeouts.milliseconds(.nanoseconds(1), "x") == 1)
+        #expect(try Timeouts.milliseconds(.after(.nanoseconds(1)), "x") == 1)
         #expect(try Timeouts.milliseconds(.milliseconds(1500), "x") == 1500)
-        #expect(try Timeouts.milliseconds(Timeouts.maximum, "x") == 2_592_000_000)
+        #expect(try Timeouts.milliseconds(.after(Timeouts.maximum), "x") == 2_592_000_000)
         #expect(try Timeouts.milliseconds(nil, "x") == 0)
     }
 

@@ -202,7 +202,7 @@ final class CacheCarrier: Transport {
     /// A lookup that goes on after `submit`: it is part of the total time, and ends with the client.
     private func wait(_ transfer: CacheTransfer, isStopping: Bool) {
         if isStopping { return end(transfer, with: .cancelled) }
-        guard let total = transfer.description.settings.timeouts.total else { return }
+        guard let total = transfer.description.settings.timeouts.total?.duration else { return }
         let now = stopwatch.now()
         let timer = Task { [self] in
             guard (try? await stopwatch.sleep(for: total)) != nil else { return }
@@ -267,7 +267,7 @@ final class CacheCarrier: Transport {
             if transfer.base is CoalescingTransport {
                 description.cachePlan?.sent = (now, question.removalNames.map(cache.changes.lastRemoval) ?? 0)
             }
-            if let since, let total = description.settings.timeouts.total {
+            if let since, let total = description.settings.timeouts.total?.duration {
                 let left = total - (stopwatch.now() - since)
                 guard left > .zero else { throw .timeoutTotal }
                 description.settings = try description.settings.with(total: left)

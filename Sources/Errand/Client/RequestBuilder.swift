@@ -104,7 +104,7 @@ final class RequestBuilder: Sendable {
         ofGroup command: some Command, overrides: RequestOverrides?
     ) throws(ErrandError) -> RequestDescription {
         let total = overrides?.timeouts?.total ?? command.givenTimeouts?.total
-        let settings = try plain.get().with(total: total == Timeouts.noLimit ? nil : total)
+        let settings = try plain.get().with(total: total?.duration)
         return RequestDescription(
             method: .get, url: "group:", headers: .empty, body: .none, options: [], settings: settings)
     }

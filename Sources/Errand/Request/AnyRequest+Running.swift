@@ -154,7 +154,7 @@ extension AnyRequest {
             return (run.stream, !run.observers.isEmpty)
         }
         var description = try describe(stream, by: builder)
-        if let total = description.settings.timeouts.total {
+        if let total = description.settings.timeouts.total?.duration {
             let deadline = client.stopwatch.now() + total
             core.withLock { $0.deadline = deadline }
         }
