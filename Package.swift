@@ -12,17 +12,17 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 /// The library's targets in layers: each sees those before it in the first line, and those of the second do not see each
 /// other.
-let parts: [Target.Dependency] = [
+let parts = [
     "ErrandModel", "ErrandEngine", "ErrandClient",
     "ErrandCaching", "ErrandDownloads", "ErrandGroups", "ErrandEvents", "ErrandAuthentication", "ErrandLogging",
 ]
-/// For tests, which see what is not public.
-let library = ["Errand"] + parts
+/// For targets that import Errand: SwiftPM compiles them anew only where a target changes that they name.
+let library = (["Errand"] + parts).map { Target.Dependency(stringLiteral: $0) }
 
 let package = Package(
     name: "errand",
     products: [
-        .library(name: "Errand", targets: ["Errand"]),
+        .library(name: "Errand", targets: ["Errand"] + parts),
         .library(name: "ErrandXML", targets: ["ErrandXML"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
@@ -73,21 +73,21 @@ let package = Package(
         .target(name: "ErrandAuthentication", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
         .target(name: "ErrandLogging", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
         // What users import: all of the above.
-        .target(name: "Errand", dependencies: parts, swiftSettings: settings),
+        .target(
+            name: "Errand", dependencies: parts.map { Target.Dependency(stringLiteral: $0) }, swiftSettings: settings),
         // Apart, because FoundationXML brings libxml2 and ICU.
-        .target(name: "ErrandXML", dependencies: ["Errand"], swiftSettings: settings),
+        .target(name: "ErrandXML", dependencies: library, swiftSettings: settings),
         // Apart, because it brings SQLite.
-        .target(name: "ErrandSQLite", dependencies: ["Errand", "CSQLite"], swiftSettings: settings),
+        .target(name: "ErrandSQLite", dependencies: library + ["CSQLite"], swiftSettings: settings),
         // A scripted server that misbehaves on demand; the C tests use it too.
         .target(name: "CErrandFaultServer", cSettings: [.define("_GNU_SOURCE")]),
         .target(
             name: "ErrandTesting",
-            dependencies: ["Errand", "CErrandFaultServer"],
+            dependencies: library + ["CErrandFaultServer"],
             swiftSettings: settings),
         .executableTarget(
             name: "errand",
-            dependencies: [
-                "Errand",
+            dependencies: library + [
                 "CErrand",
                 "CSQLite",
                 "ErrandSQLite",
@@ -99,16 +99,15 @@ let package = Package(
         // What scripts/demo runs.
         .executableTarget(
             name: "errand-demo",
-            dependencies: [
-                "Errand",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+            dependencies: library + [
+                .product(name: "HTTPTypes", package: "swift-http-types")
             ],
             path: "Examples/Demo",
             exclude: ["demo.http", "nginx.conf.in"],
             swiftSettings: settings),
         // What scripts/gates counts.
         .executableTarget(
-            name: "errand-gates", dependencies: ["Errand"], path: "Benchmarks/Gates", swiftSettings: settings),
+            name: "errand-gates", dependencies: library, path: "Benchmarks/Gates", swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",
             dependencies: library + [
@@ -121,15 +120,14 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ErrandXMLTests",
-            dependencies: [
-                "Errand", "ErrandXML",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+            dependencies: library + [
+                "ErrandXML", .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings),
         // What the tests of the cache file run as processes of their own, to kill them or to bind their hands.
         .executableTarget(
             name: "errand-cache-probe",
-            dependencies: ["Errand", "ErrandSQLite", "ErrandTesting", "CSQLite"],
+            dependencies: library + ["ErrandSQLite", "ErrandTesting", "CSQLite"],
             path: "Tests/CacheProbe",
             swiftSettings: settings),
         .testTarget(

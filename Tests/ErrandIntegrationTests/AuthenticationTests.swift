@@ -59,7 +59,7 @@ private final class ResultHolder: Interceptor {
             for number in 0..<Self.many {
                 let isPost = number.isMultiple(of: 3)
                 let command = Get(
-                    path: path, method: isPost ? .post : .get, body: isPost ? .string("body \(number)") : .none)
+                    path: path, method: isPost ? .post : .get, body: isPost ? .string("body \(number)") : .empty)
                 group.addTask {
                     do {
                         return .success(try await client.run(command).statusCode)

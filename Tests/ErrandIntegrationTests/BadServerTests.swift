@@ -60,9 +60,9 @@ import Testing
 
     @Test func silence() async throws {
         let short = Duration.milliseconds(80)
-        #expect(try await error([.stall], timeouts: Timeouts(idle: short)) == .timeoutIdle)
-        #expect(try await error([.stall], timeouts: Timeouts(firstByte: short)) == .timeoutFirstByte)
-        #expect(try await error([.stall], timeouts: Timeouts(total: short)) == .timeoutTotal)
+        #expect(try await error([.stall], timeouts: Timeouts(idle: .after(short))) == .timeoutIdle)
+        #expect(try await error([.stall], timeouts: Timeouts(firstByte: .after(short))) == .timeoutFirstByte)
+        #expect(try await error([.stall], timeouts: Timeouts(total: .after(short))) == .timeoutTotal)
     }
 
     @Test func refusedAndUnresolvable() async throws {

@@ -9,7 +9,7 @@ private struct Ask: Command {
     var method = HTTPRequest.Method.post
     var parameters: Parameters?
     var parameterEncoding = ParameterEncoding.automatic
-    var body = RequestBody.none
+    var body = RequestBody.empty
     var authorization: Authorization?
     var connection: ConnectionOptions?
     var customRequest: CustomRequest?

@@ -14,7 +14,7 @@ import Testing
         var cache: CachePolicy?
         var method = HTTPRequest.Method.get
         var headers = HTTPFields()
-        var body = RequestBody.none
+        var body = RequestBody.empty
         typealias Response = Errand.Response
     }
 

@@ -11,7 +11,7 @@ import Testing
         var path = "x"
         var query: [QueryItem] = []
         var headers = HTTPFields()
-        var body = RequestBody.none
+        var body = RequestBody.empty
         var connection: ConnectionOptions?
         var options: CommandOptions = .freshConnection
         typealias Response = Errand.Response

@@ -11,7 +11,7 @@ import Testing
         var path: String { "both" }
         var method: HTTPRequest.Method { .put }
         var body: RequestBody { .stream(values) }
-        var timeouts: Timeouts? { Timeouts(idle: idle, total: .seconds(280)) }
+        var timeouts: Timeouts? { Timeouts(idle: .after(idle), total: .seconds(280)) }
         typealias Response = Errand.Response
     }
 

@@ -150,4 +150,26 @@ private struct GetText: Command {
             #expect(response.metrics.wasDecoded)
         }
     }
+
+    @Test func encodingsAreAskedForAndDecodedByDefault() async throws {
+        try await Client.with(Nginx.client()) { client in
+            let response = try await client.run(Get(path: "/gzip/64k"))
+            #expect(response.body.count == 65536)
+            #expect(response.metrics.wasDecoded)
+            let raw = try await client.run(Get(path: "/gzip/64k", connection: ConnectionOptions(encodings: [])))
+            #expect(raw.body.count == 65536)
+            #expect(!raw.metrics.wasDecoded)
+        }
+    }
+
+    /// Those of a bomb, too.
+    @Test func whatIsDecodedByDefaultHasItsLimit() async throws {
+        try await Client.with(Nginx.client()) { client in
+            let small = Get(path: "/gzip/64k", limits: Limits(decodedBytes: 65535))
+            await #expect(throws: ErrandError.limitDecodedBytes) { try await client.run(small) }
+            let large = Get(path: "/gzip/64k", limits: Limits(bodyBytes: 65535, decodedBytes: 65536))
+            let count = try await client.run(large).body.count
+            #expect(count == 65536)
+        }
+    }
 }

@@ -28,7 +28,7 @@ struct Get: Command {
     var path: String
     var method = HTTPRequest.Method.get
     var headers = HTTPFields()
-    var body = RequestBody.none
+    var body = RequestBody.empty
     var timeouts: Timeouts?
     var limits: Limits?
     var connection: ConnectionOptions?

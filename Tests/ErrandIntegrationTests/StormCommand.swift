@@ -6,7 +6,7 @@ import HTTPTypes
 struct StormCommand: Command {
     var path: String
     var method = HTTPRequest.Method.get
-    var body = RequestBody.none
+    var body = RequestBody.empty
     /// Nothing here is silent for so long, unless a wake-up was lost.
     var timeouts: Timeouts? = Timeouts(connect: .seconds(240), idle: .seconds(60))
     var authorization: Authorization?

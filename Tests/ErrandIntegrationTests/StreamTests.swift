@@ -11,7 +11,7 @@ import Testing
 private struct Ask: Command {
     var path: String
     var method = HTTPRequest.Method.get
-    var body = RequestBody.none
+    var body = RequestBody.empty
     var timeouts: Timeouts?
     var limits: Limits?
     var redirects: RedirectPolicy?

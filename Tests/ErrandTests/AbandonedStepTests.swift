@@ -79,7 +79,7 @@ private struct Intercept: Interceptor {
         try await growing { time in
             let (order, gate, client) = (Notes<String>(), Gate(), client())
             var command = Stepwise(order: order, gate: gate)
-            if end == "timeout" { command.timeouts = Timeouts(total: time) }
+            if end == "timeout" { command.timeouts = Timeouts(total: .after(time)) }
             let request = client.start(command)
             try await until { order.all.contains("validate") || request.state.isFinished }
             switch end {
@@ -108,7 +108,7 @@ private struct Intercept: Interceptor {
         let order: Notes<String>
         let time: Duration
         var path: String { "end" }
-        var timeouts: Timeouts? { Timeouts(total: time) }
+        var timeouts: Timeouts? { Timeouts(total: .after(time)) }
         typealias Response = String
         var successPreprocessor: (@Sendable (String, Errand.Response) async -> Void)? {
             { [order, time] _, _ in
@@ -173,7 +173,7 @@ private struct Intercept: Interceptor {
                     if prepared.wrappingAdd(1, ordering: .relaxed).newValue > 1 { await gate.pass() }
                 }, replays: { $0 == 0 })
             var command = Stepwise(order: Notes())
-            command.timeouts = Timeouts(total: time)
+            command.timeouts = Timeouts(total: .after(time))
             command.interceptors = [again]
             let request = client.start(command)
             try await until { request.state.isFinished }

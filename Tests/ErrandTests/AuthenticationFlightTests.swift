@@ -216,6 +216,7 @@ import Testing
         await clock.sleepers(1)
         interceptor.credential = nil
         await #expect(throws: ErrandError.authenticationFailed) { try await first.value }
+        interceptor.invalidate()
         let second = prepared(interceptor)
         await allowTime(for: "a refresh too many")
         #expect(told.all == ["begin 1"])

@@ -215,6 +215,29 @@ import Testing
         #expect(interceptor.credential == credential)
     }
 
+    @Test func aLogoutLastsUntilALogin() async throws {
+        let refreshes = Atomic<Int>(0)
+        let authenticator = TestAuthenticator { number, _, _ in
+            refreshes.add(1, ordering: .relaxed)
+            return "t\(number)"
+        }
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "a")
+        interceptor.credential = nil
+        for _ in 0..<3 {
+            await #expect(throws: ErrandError.authenticationFailed) {
+                try await InterceptedRun(interceptors: [interceptor]).prepare()
+            }
+        }
+        #expect(refreshes.load(ordering: .relaxed) == 0)
+        interceptor.credential = "b"
+        let sent = try await InterceptedRun(interceptors: [interceptor]).prepare().headers[.authorization]
+        #expect(sent == "b")
+        interceptor.credential = nil
+        interceptor.invalidate()
+        let renewed = try await InterceptedRun(interceptors: [interceptor]).prepare().headers[.authorization]
+        #expect(renewed == "t1")
+    }
+
     // MARK: The refresh itself
 
     @Test func requestsOfTheRefreshGoWithoutACredential() async throws {

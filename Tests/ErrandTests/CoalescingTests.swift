@@ -12,7 +12,7 @@ private struct GetShared: Command {
     var path = "shared"
     var method = HTTPRequest.Method.get
     var headers = HTTPFields()
-    var body = RequestBody.none
+    var body = RequestBody.empty
     var timeouts: Timeouts?
     var interceptors: [any Interceptor] = []
     var options: CommandOptions = .coalesced

@@ -12,6 +12,7 @@ private func words(_ machine: borrowing Machine) -> String {
     case .usable(let credential): "\(machine.generation) usable \(credential)"
     case .due(let credential, let failure):
         "\(machine.generation) due \(credential ?? "-")" + (failure.map { " \($0.shortDescription)" } ?? "")
+    case .withdrawn: "\(machine.generation) withdrawn"
     case .refreshing(let credential, let waiters):
         "\(machine.generation) refreshing \(credential ?? "-") for \(waiters.values.sorted())"
     }
@@ -143,9 +144,10 @@ extension CredentialStateMachine<String, Int> {
         (
             .set(nil),
             [
-                ("nobody", "1 due -"), ("nobody", "1 due -"), ("nobody", "1 due -"),
-                ("[1, 2] fail cancelled", "1 due -"), ("[1] fail cancelled", "1 due -"), ("nobody", "2 due -"),
-                ("nobody", "2 due -"), ("nobody", "2 due -"), ("[2] fail cancelled", "2 due -"),
+                ("nobody", "1 withdrawn"), ("nobody", "1 withdrawn"), ("nobody", "1 withdrawn"),
+                ("[1, 2] fail cancelled", "1 withdrawn"), ("[1] fail cancelled", "1 withdrawn"),
+                ("nobody", "2 withdrawn"), ("nobody", "2 withdrawn"), ("nobody", "2 withdrawn"),
+                ("[2] fail cancelled", "2 withdrawn"),
             ]
         ),
         (
@@ -178,6 +180,7 @@ extension CredentialStateMachine<String, Int> {
         var machine = Machine("a")
         #expect(machine.take(.awaited(1, refused: 0)) == "refresh a as 0")
         #expect(machine.take(.set(nil)) == "[1] fail cancelled")
+        #expect(machine.take(.invalidated) == "-")
         // Never two at a time.
         #expect(machine.take(.awaited(2, refused: nil)) == "wait")
         #expect(machine.underWay == 0)
@@ -209,6 +212,18 @@ extension CredentialStateMachine<String, Int> {
         #expect(later.occasion.response?.statusCode == 403)
         #expect(later.occasion.scope == scope)
         #expect(machine.take(.succeeded(flight: 2, "d")) == "[3, 4] get d 3")
+    }
+
+    /// Nobody is logged in again by a request.
+    @Test func whatWasTakenAwayIsNotRefreshed() {
+        var machine = Machine("a")
+        #expect(machine.take(.set(nil)) == "nobody")
+        #expect(machine.take(.awaited(1, refused: nil)) == "[1] fail cancelled")
+        #expect(machine.take(.awaited(2, refused: 0)) == "[2] fail cancelled")
+        #expect(machine.take(.left(2)) == "nobody")
+        #expect(machine.take(.invalidated) == "-")
+        #expect(machine.take(.awaited(3, refused: nil)) == "refresh - as 1")
+        #expect(machine.take(.succeeded(flight: 1, "b")) == "[3] get b 2")
     }
 
     @Test func whatMayBeReadOutside() {

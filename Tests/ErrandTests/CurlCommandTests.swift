@@ -21,7 +21,7 @@ import Testing
     private func text(
         _ description: RequestDescription, redaction: Redaction = .standard, bodyLimit: Int = 65536
     ) -> String {
-        let connection = ConnectionOptions(proxy: .environment)
+        let connection = ConnectionOptions(encodings: [], proxy: .environment)
         return CurlCommand(description, connection: connection, redaction: redaction, bodyLimit: bodyLimit).description
     }
 
@@ -106,8 +106,11 @@ import Testing
                 + "--proxy-cacert own --resolve h:1:127.0.0.1 --unix-socket /s --interface lo --keepalive-time 5 "
                 + "--connect-timeout 0.250 --max-time 3 --speed-limit 1 --speed-time 2 -H 'User-Agent: t' -g "
                 + "--path-as-is 'https://h/[1]/.a'")
-        let plain = text(try description(connection: .init(httpVersion: .http2PriorKnowledge)))
+        let plain = text(try description(connection: .init(httpVersion: .http2PriorKnowledge, encodings: [])))
         #expect(plain == "curl -q --http2-prior-knowledge --noproxy '*' -H 'User-Agent: t' http://h/")
+        let usual = CurlCommand(try description(), connection: ConnectionOptions(proxy: .environment)).description
+        #expect(
+            usual == "curl -q --compressed -H 'Accept-Encoding: gzip, deflate, br, zstd' -H 'User-Agent: t' http://h/")
     }
 
     @Test func oddHeaders() throws {

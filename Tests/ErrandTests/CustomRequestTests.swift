@@ -15,7 +15,7 @@ private struct Ask: Command {
     var query = [QueryItem("q", "1")]
     var headers: HTTPFields = [.accept: "a/b", .userAgent: "own"]
     var parameters: Parameters? = ["a": 1]
-    var body = RequestBody.none
+    var body = RequestBody.empty
     var authorization: Authorization?
     var timeouts: Timeouts?
     var priority = Priority.normal

@@ -152,7 +152,7 @@ private struct GetNumber: Command {
 
     private static func total(_ time: Duration) -> RequestOverrides {
         var overrides = RequestOverrides()
-        overrides.timeouts = Timeouts(total: time)
+        overrides.timeouts = Timeouts(total: .after(time))
         return overrides
     }
 
@@ -170,7 +170,7 @@ private struct GetNumber: Command {
         overrides.headers[.userAgent] = "z"
         overrides.acceptedStatusCodes = [404]
         overrides.body = .string("x")
-        overrides.timeouts = Timeouts(total: Timeouts.noLimit)
+        overrides.timeouts = Timeouts(total: .noLimit)
         #expect(try await client.run(Batch(numbers(0..<3)), overrides: overrides).values.count == 3)
         #expect(try await client.run(Chain(GetNumber(number: 7)), overrides: overrides).number == 7)
         #expect(stub.submitted.allSatisfy { $0.bodyBytes.isEmpty })

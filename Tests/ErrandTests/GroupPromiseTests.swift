@@ -154,8 +154,8 @@ import Testing
         let (client, _) = client()
         let child = client.request(GetText())
         let batch = client.request(Batch(requests: [child]))
-        child.whenDone { _ in order.add("child") }
-        batch.whenDone { _ in order.add("batch") }
+        child.whenDone(success: { _ in order.add("child") })
+        batch.whenDone(success: { _ in order.add("batch") })
         for _ in 0..<2 {
             batch.start()
             try await until { batch.state.isFinished && client.requests.isEmpty }

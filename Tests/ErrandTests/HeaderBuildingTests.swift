@@ -10,7 +10,7 @@ private struct Ask: Command {
     var baseURL: String?
     var headers = HTTPFields()
     var authorization: Authorization?
-    var body = RequestBody.none
+    var body = RequestBody.empty
 }
 
 @Suite struct HeaderBuildingTests {
@@ -209,7 +209,7 @@ private struct Ask: Command {
         let body = RequestBody.string("text").gzipped()
         #expect(try fields(Ask(body: body))[values: .contentEncoding] == ["gzip"])
         #expect(try fields(Ask(headers: [.contentEncoding: "x"], body: body))[values: .contentEncoding] == ["x"])
-        #expect(try fields(Ask(body: .none.gzipped()))[.contentEncoding] == nil)
+        #expect(try fields(Ask(body: .empty.gzipped()))[.contentEncoding] == nil)
         #expect(try fields(Ask(body: body))[.contentType] == "text/plain; charset=utf-8")
     }
 }

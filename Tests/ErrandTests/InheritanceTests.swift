@@ -67,10 +67,10 @@ private struct Ask: Command {
 
     @Test func noLimitIsSaidAndInherited() throws {
         let client: (inout Client.Settings) -> Void = {
-            $0.timeouts = Timeouts(idle: Timeouts.noLimit, total: .seconds(9))
+            $0.timeouts = Timeouts(idle: .noLimit, total: .seconds(9))
         }
         #expect(try settings(Ask(), client: client).timeouts == Timeouts(connect: .seconds(10), total: .seconds(9)))
-        let free = try settings(Ask(timeouts: Timeouts(total: Timeouts.noLimit)), client: client)
+        let free = try settings(Ask(timeouts: Timeouts(total: .noLimit)), client: client)
         #expect(free.timeouts.total == nil && free.totalTimeout == 0 && free.idleTimeout == 0)
         let unlimited = try settings(Ask(timeouts: .unlimited), client: client)
         #expect(unlimited.timeouts == Timeouts() && unlimited.connectTimeout == 0)
@@ -133,7 +133,7 @@ private struct Ask: Command {
             proxy: .direct, resolveOverrides: [], unixSocketPath: "", localInterface: "", tcpKeepaliveSeconds: 0,
             idleConnectionSeconds: 0)
         let client: (inout Client.Settings) -> Void = { $0.connection = Self.full }
-        #expect(try settings(Ask(connection: bare), client: client).connection == ConnectionOptions())
+        #expect(try settings(Ask(connection: bare), client: client).connection == ConnectionOptions(encodings: []))
     }
 
     @Test func aCertificateComesWithItsKey() throws {
@@ -148,7 +148,7 @@ private struct Ask: Command {
     }
 
     @Test func equalMeaningsAreEqualValues() throws {
-        let said = ConnectionOptions(httpVersion: .automatic, encodings: [], tls: .init(caFile: ""), proxy: .direct)
+        let said = ConnectionOptions(httpVersion: .automatic, encodings: .all, tls: .init(caFile: ""), proxy: .direct)
         let builder = RequestBuilder(Client.Settings(), engine: said)
         #expect(try builder.description(of: Ask()).settings.connection == nil)
     }

@@ -225,7 +225,7 @@ private struct Refused: Error {}
             var command = GetIntercepted(interceptors: [slow])
             command.timeouts = Timeouts(total: .seconds(60))
             _ = try await client.run(command)
-            let total = try #require(stub.submitted.first?.settings.timeouts.total)
+            let total = try #require(stub.submitted.first?.settings.timeouts.total?.duration)
             if let shortened { #expect(total == shortened) } else { #expect(total <= .milliseconds(59_950)) }
             await client.shutdown()
         }

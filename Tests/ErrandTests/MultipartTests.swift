@@ -10,7 +10,7 @@ private struct Ask: Command {
     var method = HTTPRequest.Method.post
     var path = "http://h/p"
     var headers = HTTPFields()
-    var body = RequestBody.none
+    var body = RequestBody.empty
 }
 
 @Suite struct MultipartTests {

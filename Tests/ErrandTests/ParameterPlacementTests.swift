@@ -12,7 +12,7 @@ private struct Ask: Command {
     var headers = HTTPFields()
     var parameters: Parameters? = ["b": [1, 2], "a": "x y"]
     var parameterEncoding = ParameterEncoding.automatic
-    var body = RequestBody.none
+    var body = RequestBody.empty
 }
 
 @Suite struct ParameterPlacementTests {

@@ -67,7 +67,7 @@ private struct Ask: Command {
         client.reconfigure { $0.baseURL = "nonsense" }
         #expect(throws: ErrandError.invalidURL) { try client.describe(Ask()) }
         #expect(try client.describe(Ask(path: "http://h/")).url == "http://h/")
-        client.reconfigure { $0.timeouts.idle = .zero }
+        client.reconfigure { $0.timeouts.idle = .after(.zero) }
         #expect(throws: ErrandError.invalidLimit) { try client.describe(Ask(path: "http://h/")) }
     }
 

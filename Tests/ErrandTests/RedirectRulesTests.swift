@@ -259,6 +259,7 @@ import Testing
     }
 
     private static let identity = ConnectionOptions(
+        encodings: .all,
         tls: .init(caFile: "ca", clientCertificate: "cert", clientKey: "key", clientKeyPassword: "word"))
 
     /// The certificate of the command, and that of the client.

@@ -11,7 +11,7 @@ private struct Build: Command {
     var baseURL: String?
     var query: [QueryItem] = []
     var headers = HTTPFields()
-    var body = RequestBody.none
+    var body = RequestBody.empty
     var timeouts: Timeouts?
     var limits: Limits?
 }
@@ -191,7 +191,7 @@ private struct Build: Command {
         #expect(try bytes(.string("ü")) == "ü")
         #expect(try bytes(.form(["b": "2 3", "a": "&"])) == "a=%26&b=2%203")
         #expect(try bytes(.json(["a": 1])) == #"{"a":1}"#)
-        #expect(try bytes(.none) == "")
+        #expect(try bytes(.empty) == "")
         #expect(throws: ErrandError.requestEncodingFailed) { try bytes(.json(["a": Double.nan])) }
         #expect(throws: ErrandError.invalidBody) { try bytes(.file("a\0b")) }
         #expect(throws: ErrandError.invalidBody) { try bytes(.file("a", length: -5)) }
@@ -200,14 +200,14 @@ private struct Build: Command {
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(2_592_001), .seconds(Int64.max)])
     func absurdTimeoutsAreRefused(timeout: Duration) {
         let builder = RequestBuilder(Client.Configuration(baseURL: "http://h"))
-        let command = Build(path: "x", timeouts: Timeouts(idle: timeout))
+        let command = Build(path: "x", timeouts: Timeouts(idle: .after(timeout)))
         #expect(throws: ErrandError.invalidLimit) { try builder.description(of: command) }
     }
 
     @Test func timeoutsRoundUp() throws {
-        #expect(try Timeouts.milliseconds(.nanoseconds(1), "x") == 1)
+        #expect(try Timeouts.milliseconds(.after(.nanoseconds(1)), "x") == 1)
         #expect(try Timeouts.milliseconds(.milliseconds(1500), "x") == 1500)
-        #expect(try Timeouts.milliseconds(Timeouts.maximum, "x") == 2_592_000_000)
+        #expect(try Timeouts.milliseconds(.after(Timeouts.maximum), "x") == 2_592_000_000)
         #expect(try Timeouts.milliseconds(nil, "x") == 0)
     }
 

@@ -58,7 +58,9 @@ import Testing
         // A request's own options go with it, before what the host's entry says.
         let own = ConnectionOptions(tls: .init(caFile: "/r.pem"))
         let both = try await sent(Ask(connection: own) { $0.url = "https://b.test/" })
-        #expect(both.settings.connection == own.inheriting(ConnectionOptions(tls: Self.b.inheriting(client))))
+        #expect(
+            both.settings.connection
+                == own.inheriting(ConnectionOptions(encodings: .all, tls: Self.b.inheriting(client))))
     }
 
     /// Nobody would write it, and the request would wait for ever.

@@ -55,6 +55,44 @@ import Testing
         }
     }
 
+    /// As with every sequence of a request.
+    @Test func leavingTheLoopStopsTheRequest() async throws {
+        try await with { _, stub, response, id in
+            stub.sendChunk([1], to: id)
+            stub.sendChunk([2], to: id)
+            for try await _ in response.body { break }
+            #expect(stub.cancelled == [id])
+            withExtendedLifetime(response) {}
+        }
+    }
+
+    @Test func leavingTheLinesStopsTheRequest() async throws {
+        try await with { _, stub, response, id in
+            stub.sendChunk(Array("a\nb\n".utf8), to: id)
+            for try await _ in response.body.lines { break }
+            #expect(stub.cancelled == [id])
+            withExtendedLifetime(response) {}
+        }
+    }
+
+    @Test func aResumableBodyIsReadOn() async throws {
+        try await with { _, stub, response, id in
+            var read: [UInt8] = []
+            for byte in UInt8(1)...3 {
+                stub.sendChunk([byte], to: id)
+                for try await piece in response.body.resumable {
+                    read += piece
+                    break
+                }
+                #expect(stub.cancelled.isEmpty)
+            }
+            stub.sendChunk([4], to: id)
+            stub.end(id)
+            read += try await response.body.collect(upTo: 10)
+            #expect(read == [1, 2, 3, 4])
+        }
+    }
+
     /// One of two waiting readers is cancelled: the request is stopped, and the other one is told so.
     @Test func aCancelledIteratorStopsTheOther() async throws {
         try await with { client, stub, response, id in

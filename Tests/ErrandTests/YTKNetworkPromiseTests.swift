@@ -13,7 +13,7 @@ import Testing
         var method = HTTPRequest.Method.get
         var baseURL: String?
         var priority = Priority.normal
-        var body = RequestBody.none
+        var body = RequestBody.empty
         typealias Response = Errand.Response
     }
 

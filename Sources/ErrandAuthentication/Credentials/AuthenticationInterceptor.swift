@@ -60,8 +60,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     /// Set it after a login: requests that wait are sent with it, and a refresh under way ends in nothing; it is
     /// cancelled, unless it is the refresh itself that sets this, in its own task or one that it made (not in a closure on
     /// a callback queue: there, return the credential instead). Set it to `nil` to log out: requests that wait fail
-    /// with ``ErrandError/authenticationFailed``, and the next one has ``Authenticator/refresh(_:after:)`` get a
-    /// credential from nothing.
+    /// with ``ErrandError/authenticationFailed``, and so does every later one, before it is sent: nobody is logged in again
+    /// until a credential is set, or ``invalidate()`` has the next request get one from nothing.
     public var credential: A.Credential? {
         get { guarded.withLock { $0.machine.credential } }
         set {
@@ -76,7 +76,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         }
     }
 
-    /// Has the next request refresh the credential before it is sent. Requests under way are not touched.
+    /// Has the next request refresh the credential before it is sent, after a logout too. Requests under way are not touched.
     public func invalidate() {
         guarded.withLock { $0.machine.invalidated() }
     }

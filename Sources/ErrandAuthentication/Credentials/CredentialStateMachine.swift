@@ -16,6 +16,9 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         /// There is none, or one that must be refreshed before anything is sent; with the error of the refresh that
         /// failed, where one did.
         case due(Credential?, ErrandError?)
+        /// It was taken away from outside, as by a logout: nothing is refreshed, and whoever needs one fails with this, until one
+        /// is set or asked for.
+        case withdrawn(ErrandError)
         /// Beside the credential that is being refreshed: who waits, by number.
         case refreshing(Credential?, [UInt64: Waiter])
     }
@@ -72,6 +75,7 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         switch state {
         case .usable(let credential): credential
         case .due(let credential, _), .refreshing(let credential, _): credential
+        case .withdrawn: nil
         }
     }
 
@@ -94,6 +98,8 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
                 return .settle(Settlement(waiters: [waiter], outcome: .failure(failure)))
             }
             return begin(credential, [number: waiter], occasion)
+        case .withdrawn(let failure):
+            return .settle(Settlement(waiters: [waiter], outcome: .failure(failure)))
         case .refreshing(let credential, var waiters):
             letGo()
             waiters[number] = waiter
@@ -121,7 +127,7 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
     /// A waiter's task was cancelled. The refresh goes on, even for nobody. `nil` where it does not wait (any more).
     mutating func waiterLeft(_ number: UInt64) -> Waiter? {
         switch state {
-        case .usable, .due:
+        case .usable, .due, .withdrawn:
             // It was told just before it was cancelled.
             return nil
         case .refreshing(let credential, var waiters):
@@ -156,26 +162,28 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         }
     }
 
-    /// From outside: a login, or a logout (`nil`). It wins over a refresh under way, whose end is then ignored.
+    /// From outside: a login, or a logout (`nil`), whose `failure` is that of whoever waits and whoever comes later. It wins
+    /// over a refresh under way, whose end is then ignored.
     mutating func credentialSet(_ credential: Credential?, otherwise failure: ErrandError) -> Settlement? {
         var waiting: [UInt64: Waiter] = [:]
         if case .refreshing(_, let waiters) = state { waiting = waiters }
         occasion = Occasion()
         generation += 1
         guard let credential else {
-            // No failure is kept: what comes after a logout may ask for a new credential.
-            state = .due(nil, nil)
+            state = .withdrawn(failure)
             return settlement(waiting, .failure(failure))
         }
         state = .usable(credential)
         return settlement(waiting, .success(Issue(credential: credential, generation: generation)))
     }
 
-    /// From outside: the credential must not be sent any more.
+    /// From outside: the credential must not be sent any more, or one is wanted after a logout.
     mutating func invalidated() {
         switch state {
         case .usable(let credential):
             state = .due(credential, nil)
+        case .withdrawn:
+            state = .due(nil, nil)
         case .due, .refreshing:
             // It is not sent any more as it is.
             break

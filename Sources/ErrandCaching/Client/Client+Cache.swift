@@ -4,11 +4,22 @@ extension Client {
     /// that runs. (YTKNetwork `loadCacheWithError:`.)
     ///
     /// Throws ``ErrandError/cacheMiss``, whose ``ErrandError/cacheMissReason`` tells why there is nothing, and what keeps the
-    /// command from being built.
+    /// command from being built; `CancellationError` where the task was cancelled.
     public func cached<C: Command>(
         _ command: C, overrides: RequestOverrides? = nil
+    ) async throws -> (value: C.Response, response: Response) {
+        try Task.checkCancellation()
+        do throws(ErrandError) {
+            return try await find(command, overrides)
+        } catch {
+            throw error.thrown
+        }
+    }
+
+    private func find<C: Command>(
+        _ command: C, _ overrides: RequestOverrides?
     ) async throws(ErrandError) -> (value: C.Response, response: Response) {
-        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else {
+        guard let box = cachePolicy(overrides?.cache ?? command.givenCache)?.box else {
             throw .cacheMiss(.notCached)
         }
         let steps = CacheSteps(self, command, overrides)
@@ -32,11 +43,23 @@ extension Client {
     /// the cache of its items. Judged and decoded first, as any response. (YTKNetwork `saveResponseDataToCacheFile:`.)
     ///
     /// Throws what the response fails with, ``ErrandError/cacheMiss`` where the command or the response is not cached (with
-    /// ``CachePolicy/http``, what RFC 9111 does not let be kept), and what keeps the command from being built.
+    /// ``CachePolicy/http``, what RFC 9111 does not let be kept), and what keeps the command from being built; `CancellationError` where
+    /// the task was cancelled.
     public func cache<C: Command>(
         _ response: Response, for command: C, overrides: RequestOverrides? = nil
+    ) async throws {
+        try Task.checkCancellation()
+        do throws(ErrandError) {
+            try await keep(response, for: command, overrides)
+        } catch {
+            throw error.thrown
+        }
+    }
+
+    private func keep<C: Command>(
+        _ response: Response, for command: C, _ overrides: RequestOverrides?
     ) async throws(ErrandError) {
-        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else {
+        guard let box = cachePolicy(overrides?.cache ?? command.givenCache)?.box else {
             throw .cacheMiss(.notCached)
         }
         let steps = CacheSteps(self, command, overrides)
@@ -68,7 +91,7 @@ extension Client {
 
     /// Removes what is stored for `command`, whatever its version, and of all that `Vary` keeps apart. It is not found any
     /// more once this has returned. Throws what keeps the command from being built.
-    public func removeCached(_ command: some Command, overrides: RequestOverrides? = nil) async throws(ErrandError) {
+    public func removeCached(_ command: some Command, overrides: RequestOverrides? = nil) async throws {
         if let key = try await cacheKey(for: command, overrides: overrides) { cache.remove(key) }
     }
 
@@ -76,9 +99,15 @@ extension Client {
     /// credentials, counts. Throws what keeps the command from being built.
     public func cacheKey(
         for command: some Command, overrides: RequestOverrides? = nil
-    ) async throws(ErrandError) -> CacheKey? {
-        guard let box = cachePolicy(overrides?.cache ?? command.cache)?.box else { return nil }
-        let description = try await CacheSteps(self, command, overrides).description()
+    ) async throws -> CacheKey? {
+        try Task.checkCancellation()
+        guard let box = cachePolicy(overrides?.cache ?? command.givenCache)?.box else { return nil }
+        let description: RequestDescription
+        do throws(ErrandError) {
+            description = try await CacheSteps(self, command, overrides).description()
+        } catch {
+            throw error.thrown
+        }
         return ResponseCachePlan.key(for: description, box, in: cache, identity: carrier.identity)
     }
 
@@ -92,7 +121,7 @@ extension Client {
         of command: C, overrides: RequestOverrides? = nil
     ) -> CachedValues<C.Response> {
         var overrides = overrides ?? RequestOverrides()
-        if let policy = cachePolicy(overrides.cache ?? command.cache) {
+        if let policy = cachePolicy(overrides.cache ?? command.givenCache) {
             overrides.cache = policy.with(reading: .cacheThenNetwork)
         }
         // Filters belong on the callback queue.

@@ -204,7 +204,7 @@ package final class CacheCarrier: ClientCache, Transport {
     /// A lookup that goes on after `submit`: it is part of the total time, and ends with the client.
     private func wait(_ transfer: CacheTransfer, isStopping: Bool) {
         if isStopping { return end(transfer, with: .cancelled) }
-        guard let total = transfer.description.settings.timeouts.total else { return }
+        guard let total = transfer.description.settings.timeouts.total?.duration else { return }
         let now = stopwatch.now()
         let timer = Task { [self] in
             guard (try? await stopwatch.sleep(for: total)) != nil else { return }
@@ -270,7 +270,7 @@ package final class CacheCarrier: ClientCache, Transport {
                 plan.sent = (now, question.removalNames.map(cache.changes.lastRemoval) ?? 0)
                 description.cachePlan = plan
             }
-            if let since, let total = description.settings.timeouts.total {
+            if let since, let total = description.settings.timeouts.total?.duration {
                 let left = total - (stopwatch.now() - since)
                 guard left > .zero else { throw .timeoutTotal }
                 description.settings = try description.settings.with(total: left)

@@ -1,32 +1,52 @@
+import HTTPTypes
+
 extension RequestBuilder {
-    /// Shared by all requests that say nothing, composed for the others.
+    /// Shared by all requests that say nothing, composed for the others. `fields`, `body`: the request's own.
     func transferSettings(
-        of command: some Command, _ overrides: RequestOverrides?, url: String
+        of command: some Command, _ overrides: RequestOverrides?, url: String, _ fields: HTTPFields,
+        _ body: RequestDescription.Body
     ) throws(ErrandError) -> TransferSettings {
+        var keepsEncoding =
+            command.givenOptions.contains(.keepsEncoding) || (!fields.isEmpty && fields.contains(.acceptEncoding))
+        // The end of a response that is decoded is told when the upload has ended, too, which may be waiting for it.
+        if case .source = body { keepsEncoding = true }
         // Most say nothing, and are not to copy what they do not say.
-        if overrides == nil, !hasPolicies, command.timeouts == nil, command.limits == nil,
-            command.priority == .normal, command.connection == nil
+        if overrides == nil, !hasPolicies, command.givenTimeouts == nil, command.givenLimits == nil,
+            command.givenPriority == .normal, command.givenConnection == nil, !keepsEncoding
         {
             let settings = try plain.get()
             if settings.requiresTLS { try Self.requireTLS(url) }
             return settings
         }
-        return try ownSettings(of: command, overrides, url: url)
+        return try ownSettings(of: command, overrides, url: url, keepsEncoding)
+    }
+
+    /// A range is one of the bytes that are sent: unless encodings are asked for by name, those of the content itself.
+    func askForWholeBytes(_ fields: inout HTTPFields, _ command: some Command, _ overrides: RequestOverrides?) {
+        guard fields.contains(.range), !fields.contains(.acceptEncoding), settings.headers[.acceptEncoding] == nil,
+            overrides?.connection?.encodings ?? command.givenConnection?.encodings ?? settings.connection.encodings
+                == nil
+        else { return }
+        fields[.acceptEncoding] = "identity"
     }
 
     @inline(never)
     private func ownSettings(
-        of command: some Command, _ overrides: RequestOverrides?, url: String
+        of command: some Command, _ overrides: RequestOverrides?, url: String, _ keepsEncoding: Bool
     ) throws(ErrandError) -> TransferSettings {
-        var timeouts = command.timeouts
-        var limits = command.limits
-        var priority = command.priority
-        var connection = command.connection
+        var timeouts = command.givenTimeouts
+        var limits = command.givenLimits
+        var priority = command.givenPriority
+        var connection = command.givenConnection
         if let overrides {
             if let given = overrides.timeouts { timeouts = timeouts.map(given.inheriting) ?? given }
             if let given = overrides.limits { limits = limits.map(given.inheriting) ?? given }
             priority = overrides.priority ?? priority
             if let given = overrides.connection { connection = connection.map(given.inheriting) ?? given }
+        }
+        if keepsEncoding, connection?.encodings == nil, settings.connection.encodings == nil {
+            connection = connection ?? ConnectionOptions()
+            connection?.encodings = []
         }
         let entry: TLSPolicyTable.Entry? = if let policies { try policies.get().entry(forURL: url) } else { nil }
         var result = if let entry { entry.settings } else { try plain.get() }

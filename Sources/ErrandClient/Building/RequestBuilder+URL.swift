@@ -1,7 +1,7 @@
 extension RequestBuilder {
     func url(of command: some Command, _ overrides: RequestOverrides? = nil) throws(ErrandError) -> String {
         var path = command.path
-        var rules = command.urlRules
+        var rules = command.givenURLRules
         if let overrides, let given = overrides.urlRules { rules = rules.map(given.inheriting) ?? given }
         let filters = rules?.filters ?? settings.urlFilters
         if !filters.isEmpty {
@@ -10,7 +10,7 @@ extension RequestBuilder {
         }
         let joining = rules?.pathJoining ?? settings.pathJoining
         var url = try absolute(try PercentEncoding.url(path), joining, for: command, overrides)
-        let query = command.query
+        let query = command.givenQuery
         if !query.isEmpty { url = PercentEncoding.appending(PercentEncoding.query(query), to: url) }
         if let overrides { url = PercentEncoding.appending(PercentEncoding.query(overrides.query), to: url) }
         return url
@@ -41,7 +41,7 @@ extension RequestBuilder {
     ) throws(ErrandError) -> String {
         let own = ownBaseURL(of: command, overrides)
         if let url = try Self.absolute(path, hasBase: own != nil || baseURL != nil) { return url }
-        if overrides?.usesCDN ?? command.usesCDN {
+        if overrides?.usesCDN ?? command.givenUsesCDN {
             if let own = ownCDNURL(of: command, overrides) { return try BaseURL(own).joining(path, joining) }
             guard let cdnURL else {
                 throw ErrandError.invalidURL.with(
@@ -57,12 +57,12 @@ extension RequestBuilder {
     // Empty is not said, as with YTKNetwork.
 
     private func ownBaseURL(of command: some Command, _ overrides: RequestOverrides?) -> String? {
-        let given = overrides?.baseURL ?? command.baseURL
+        let given = overrides?.baseURL ?? command.givenBaseURL
         return given?.isEmpty == true ? nil : given
     }
 
     private func ownCDNURL(of command: some Command, _ overrides: RequestOverrides?) -> String? {
-        let given = overrides?.cdnURL ?? command.cdnURL
+        let given = overrides?.cdnURL ?? command.givenCDNURL
         return given?.isEmpty == true ? nil : given
     }
 

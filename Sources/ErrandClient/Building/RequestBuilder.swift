@@ -31,7 +31,9 @@ package final class RequestBuilder: Sendable {
             foreignHeaders = nil
         }
         options = settings.options.subtracting(.coalesced)
-        let connection = settings.connection.resolved
+        var own = settings.connection
+        if own.encodings == nil, settings.headers.contains(.acceptEncoding) { own.encodings = [] }
+        let connection = own.resolved
         let plain = Result { () throws(ErrandError) in
             try TransferSettings(
                 timeouts: settings.timeouts.resolved, limits: settings.limits, priority: .normal,
@@ -65,12 +67,12 @@ package final class RequestBuilder: Sendable {
         if let overrides, let custom = overrides.customRequest {
             return try description(of: custom, by: command, overrides)
         }
-        if let custom = command.customRequest { return try description(of: custom, by: command, overrides) }
+        if let custom = command.givenCustomRequest { return try description(of: custom, by: command, overrides) }
         var url = try url(of: command, overrides)
-        var body = command.body
-        var parameters = command.parameters
-        var encoding = command.parameterEncoding
-        var own = (fields: command.headers, authorization: command.authorization)
+        var body = command.givenBody
+        var parameters = command.givenParameters
+        var encoding = command.givenParameterEncoding
+        var own = (fields: try command.givenHeaders, authorization: command.givenAuthorization)
         if let overrides {
             body = overrides.body ?? body
             // Empty parameters of a command make a form without fields; an override that is empty takes all away.
@@ -79,9 +81,10 @@ package final class RequestBuilder: Sendable {
             Self.replace(&own.fields, by: overrides.headers)
             own.authorization = overrides.authorization ?? own.authorization
         }
+        if !own.fields.isEmpty { askForWholeBytes(&own.fields, command, overrides) }
         let wire: WireBody
         if let parameters {
-            wire = try place(parameters, encoding, method: command.method, beside: body, url: &url)
+            wire = try place(parameters, encoding, method: try command.givenMethod, beside: body, url: &url)
         } else {
             wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         }
@@ -89,9 +92,9 @@ package final class RequestBuilder: Sendable {
         if let foreignHeaders, !isOwn(url, of: command, overrides) { defaults = foreignHeaders }
         let headers = try defaults.get()
         var description = RequestDescription(
-            method: command.method, url: url, headers: try headers.block(own, wire), body: wire.body,
-            options: overrides?.options ?? command.options.union(options),
-            settings: try transferSettings(of: command, overrides, url: url))
+            method: try command.givenMethod, url: url, headers: try headers.block(own, wire), body: wire.body,
+            options: overrides?.options ?? command.givenOptions.union(options),
+            settings: try transferSettings(of: command, overrides, url: url, own.fields, wire.body))
         if let authentication = try headers.authentication(own) { description.authentication = authentication }
         return description
     }
@@ -100,8 +103,8 @@ package final class RequestBuilder: Sendable {
     func description(
         ofGroup command: some Command, overrides: RequestOverrides?
     ) throws(ErrandError) -> RequestDescription {
-        let total = overrides?.timeouts?.total ?? command.timeouts?.total
-        let settings = try plain.get().with(total: total == Timeouts.noLimit ? nil : total)
+        let total = overrides?.timeouts?.total ?? command.givenTimeouts?.total
+        let settings = try plain.get().with(total: total?.duration)
         return RequestDescription(
             method: .get, url: "group:", headers: .empty, body: .none, options: [], settings: settings)
     }
@@ -129,11 +132,12 @@ package final class RequestBuilder: Sendable {
             Self.replace(&fields, by: overrides.headers)
             if overrides.headers.contains(.authorization) { authentication = nil }
         }
+        askForWholeBytes(&fields, command, overrides)
         let wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         var description = RequestDescription(
             method: custom.method, url: url, headers: try HeaderDefaults.block(of: fields, wire), body: wire.body,
-            options: overrides?.options ?? command.options.union(options),
-            settings: try transferSettings(of: command, overrides, url: url))
+            options: overrides?.options ?? command.givenOptions.union(options),
+            settings: try transferSettings(of: command, overrides, url: url, fields, wire.body))
         if let authentication { description.authentication = authentication }
         return description
     }

@@ -7,25 +7,17 @@ extension Client {
         return request
     }
 
-    /// Starts a command. One of the closures runs, on the callback queue, unless the request is stopped; both are
-    /// released then.
+    /// Starts a command. `completion` is told of any end, `success` or `failure` before it of one of them; they run once, on
+    /// the callback queue, unless the request is stopped, and are released then.
+    ///
+    /// A trailing closure without a label is the completion, wherever closures are given.
     @discardableResult
     public func start<C: Command>(
-        _ command: C, overrides: RequestOverrides? = nil, success: @escaping @Sendable (Request<C>) -> Void,
-        failure: (@Sendable (Request<C>) -> Void)? = nil
+        _ command: C, overrides: RequestOverrides? = nil, completion: (@Sendable (Request<C>) -> Void)? = nil,
+        success: (@Sendable (Request<C>) -> Void)? = nil, failure: (@Sendable (Request<C>) -> Void)? = nil
     ) -> Request<C> {
         let request = request(command, overrides: overrides)
-        request.start(success: success, failure: failure)
-        return request
-    }
-
-    /// Starts a command. The closure runs once, on the callback queue, unless the request is stopped.
-    @discardableResult
-    public func start<C: Command>(
-        _ command: C, overrides: RequestOverrides? = nil, completion: @escaping @Sendable (Request<C>) -> Void
-    ) -> Request<C> {
-        let request = request(command, overrides: overrides)
-        request.start(completion: completion)
+        request.start(completion: completion, success: success, failure: failure)
         return request
     }
 }

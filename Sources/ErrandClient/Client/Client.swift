@@ -107,7 +107,7 @@ public final class Client: Sendable {
         _ command: some Command, overrides: RequestOverrides? = nil
     ) throws(ErrandError) -> RequestDescription {
         do throws(ErrandError) {
-            if command.coordinator?.carrier is any GroupCarrier {
+            if command.givenCoordinator?.carrier is any GroupCarrier {
                 throw .invalidArgument.with(message: "a group sends nothing by itself")
             }
             return try builder.description(of: command, overrides: overrides)

@@ -59,7 +59,9 @@ package final class CoalescingTransport: Transport {
             // It may rest, with all the others paused.
             events.async { [self] in reconcile(transfer) }
         }
-        if key != nil, let total = description.settings.timeouts.total { startTimer(total, of: id, in: transfer) }
+        if key != nil, let total = description.settings.timeouts.total?.duration {
+            startTimer(total, of: id, in: transfer)
+        }
         return id
     }
 

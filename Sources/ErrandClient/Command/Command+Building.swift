@@ -1,16 +1,34 @@
-extension Command {
+extension Command where CDNURLMember == String? {
     /// The client's.
-    public var cdnURL: String? { nil }
+    @inlinable public var cdnURL: String? { nil }
+}
+
+extension Command where UsesCDNMember == Bool {
     /// No.
-    public var usesCDN: Bool { false }
+    @inlinable public var usesCDN: Bool { false }
+}
+
+extension Command where URLRulesMember == URLRules? {
     /// The client's.
-    public var urlRules: URLRules? { nil }
+    @inlinable public var urlRules: URLRules? { nil }
+}
+
+extension Command where ParametersMember == Parameters? {
     /// None.
-    public var parameters: Parameters? { nil }
+    @inlinable public var parameters: Parameters? { nil }
+}
+
+extension Command where ParameterEncodingMember == ParameterEncoding {
     /// In the query for GET, HEAD and DELETE, as a form otherwise.
-    public var parameterEncoding: ParameterEncoding { .automatic }
+    @inlinable public var parameterEncoding: ParameterEncoding { .automatic }
+}
+
+extension Command where AuthorizationMember == Authorization? {
     /// The client's.
-    public var authorization: Authorization? { nil }
+    @inlinable public var authorization: Authorization? { nil }
+}
+
+extension Command where CustomRequestMember == CustomRequest? {
     /// None: the request is built.
-    public var customRequest: CustomRequest? { nil }
+    @inlinable public var customRequest: CustomRequest? { nil }
 }

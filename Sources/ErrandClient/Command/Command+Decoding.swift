@@ -1,14 +1,23 @@
 public import FoundationEssentials
 
-extension Command {
+extension Command where AcceptedStatusCodesMember == StatusCodes {
     /// The client's.
-    public var acceptedStatusCodes: StatusCodes { .inherited }
+    @inlinable public var acceptedStatusCodes: StatusCodes { .inherited }
+}
+
+extension Command where AcceptedContentTypesMember == ContentTypes {
     /// The client's.
-    public var acceptedContentTypes: ContentTypes { .inherited }
+    @inlinable public var acceptedContentTypes: ContentTypes { .inherited }
+}
+
+extension Command where JSONDecoderMember == JSONDecoder {
     /// The client's.
     public var jsonDecoder: JSONDecoder { SharedCoders.jsonDecoder }
+}
+
+extension Command where ShapeMember == JSONShape? {
     /// None.
-    public var shape: JSONShape? { nil }
+    @inlinable public var shape: JSONShape? { nil }
 }
 
 // None of these says a concrete type: a command that names no `Response` has to fall to the default.
@@ -24,7 +33,7 @@ extension Command {
     /// `nil`: the response's.
     fileprivate func decoder(for response: ErrandModel.Response) -> JSONDecoder? {
         if response.decoder?.isOverride == true { return nil }
-        return jsonDecoder
+        return givenJSONDecoder
     }
 }
 

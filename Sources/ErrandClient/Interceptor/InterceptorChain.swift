@@ -122,7 +122,7 @@ extension InterceptorChain {
     /// The interceptors of a request that is not run, with a context of its own.
     package init(of client: Client, for command: some Command, _ overrides: RequestOverrides?) {
         self.init(
-            interceptors: client.interceptors + command.interceptors + (overrides?.interceptors ?? []),
+            interceptors: client.interceptors + command.givenInterceptors + (overrides?.interceptors ?? []),
             context: InterceptionContext(
                 requestID: 0, command: command, replays: 0, storage: .init(), lastURL: nil,
                 connection: client.connection, builder: client.builder, overrides: overrides))

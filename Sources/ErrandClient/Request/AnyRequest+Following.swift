@@ -146,7 +146,7 @@ extension AnyRequest {
         guard let deadline = core.withLock({ $0.deadline }) else { return description }
         let left = deadline - client.stopwatch.now()
         // An interceptor may have asked for less.
-        let total = min(left, description.settings.timeouts.total ?? left)
+        let total = min(left, description.settings.timeouts.total?.duration ?? left)
         guard total > .zero, let settings = try? description.settings.with(total: total) else { return nil }
         var description = description
         description.settings = settings

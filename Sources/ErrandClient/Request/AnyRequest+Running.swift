@@ -22,18 +22,18 @@ extension AnyRequest {
     /// true and begins when everybody was told, on the thread that tells; until then the request shows the run before.
     @discardableResult
     public final func start() -> Bool {
-        start(installing: { _ in })
+        startRun(installing: { _ in })
     }
 
     /// ``start()`` without a look at what is cached: the response comes from the network, and is stored (YTKNetwork
     /// `startWithoutCache`).
     @discardableResult
     public final func startIgnoringCache() -> Bool {
-        start(installing: { $0.madeHooks().reading = .networkOnly })
+        startRun(installing: { $0.madeHooks().reading = .networkOnly })
     }
 
     /// `install` runs under the lock, where the request does start.
-    final func start(installing install: (inout Core) -> Void) -> Bool {
+    final func startRun(installing install: (inout Core) -> Void) -> Bool {
         // A new run would take the result away from the task.
         guard !isDirect else { return false }
         switch begin(installing: install) {
@@ -114,6 +114,7 @@ extension AnyRequest {
             hooks.run.stream = hooks.stream.take()
             hooks.run.reading = hooks.reading.take()
             swap(&hooks.run.onCached, &hooks.onCached)
+            swap(&hooks.run.waiters, &hooks.waiters)
             hooks.run.observers = client.observers
             if !hooks.accessories.isEmpty {
                 core.told += hooks.accessories
@@ -153,7 +154,7 @@ extension AnyRequest {
             return (run.stream, !run.observers.isEmpty)
         }
         var description = try describe(stream, by: builder)
-        if let total = description.settings.timeouts.total {
+        if let total = description.settings.timeouts.total?.duration {
             let deadline = client.stopwatch.now() + total
             core.withLock { $0.deadline = deadline }
         }

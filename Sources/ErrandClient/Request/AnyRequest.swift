@@ -77,6 +77,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var reading: CacheReading?
         /// For the next run.
         var onCached: [@Sendable (any Sendable, Response) -> Void] = []
+        /// For the next run.
+        var waiters: [RunWaiter] = []
         /// Of this run.
         package var run = RunHooks()
         /// Has sent the body of the last transfer that had a source, of this run or an earlier one.
@@ -110,6 +112,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var reading: CacheReading?
         /// Told what was stored, before the network is asked.
         var onCached: [@Sendable (any Sendable, Response) -> Void] = []
+        /// Tasks that wait for the end of this run.
+        var waiters: [RunWaiter] = []
     }
 
     /// An asynchronous step.
@@ -192,6 +196,9 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     /// Takes the value that the last run left. Called while `core` is locked.
     func takeValue() -> (any Sendable)? { nil }
+
+    /// The value that the last run left. Called while `core` is locked.
+    var lastValue: (any Sendable)? { nil }
 
     // MARK: News from the transport
 

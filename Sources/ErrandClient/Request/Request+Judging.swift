@@ -12,9 +12,11 @@ extension Request {
 
     /// Whether judging takes code that may wait, or long.
     func mayWait(_ result: TransferResult) -> Bool {
-        if command.failurePreprocessor != nil { return true }
+        if command.givenFailurePreprocessor != nil { return true }
         guard case .response(let response) = result else { return false }
-        if command.validator != nil || command.successPreprocessor != nil || laterValidator != nil { return true }
+        if command.givenValidator != nil || command.givenSuccessPreprocessor != nil || laterValidator != nil {
+            return true
+        }
         guard response.body.count >= Self.largeBody else { return false }
         return C.Response.self != ErrandModel.Response.self || shape != nil
     }
@@ -57,7 +59,7 @@ extension Request {
         if !types.isAny { try types.check(response) }
         let value = try command.decode(response)
         if let shape {
-            try shape.check(response, answering: transferDescription?.method ?? command.method)
+            try shape.check(response, answering: transferDescription?.method ?? command.givenMethod)
         }
         return value
     }
@@ -86,17 +88,18 @@ extension Request {
     }
 
     func acceptedStatusCodes(_ builder: RequestBuilder) -> StatusCodes {
-        (overrides?.acceptedStatusCodes ?? command.acceptedStatusCodes).inheriting(builder.settings.acceptedStatusCodes)
+        (overrides?.acceptedStatusCodes ?? command.givenAcceptedStatusCodes).inheriting(
+            builder.settings.acceptedStatusCodes)
     }
 
     func acceptedContentTypes(_ builder: RequestBuilder) -> ContentTypes {
-        (overrides?.acceptedContentTypes ?? command.acceptedContentTypes)
+        (overrides?.acceptedContentTypes ?? command.givenAcceptedContentTypes)
             .inheriting(builder.settings.acceptedContentTypes)
     }
 
     // A streamed response's body is its reader's.
     private var shape: JSONShape? {
-        guard let own = overrides?.shape, !(command is any StreamedCommand) else { return command.shape }
+        guard let own = overrides?.shape, !(command is any StreamedCommand) else { return command.givenShape }
         return own
     }
 
@@ -125,13 +128,13 @@ extension Request {
         if goesPastCache(verdict) { return .verdict(verdict) }
         switch verdict {
         case .success(let response):
-            if let preprocess = command.successPreprocessor, willPreprocess(in: step),
+            if let preprocess = command.givenSuccessPreprocessor, willPreprocess(in: step),
                 let value = untoldValue(in: step)
             {
                 await preprocess(value, response)
             }
         case .failure(let error):
-            if let preprocess = command.failurePreprocessor, willPreprocess(in: step) { await preprocess(error) }
+            if let preprocess = command.givenFailurePreprocessor, willPreprocess(in: step) { await preprocess(error) }
         }
         return .verdict(verdict)
     }
@@ -166,7 +169,7 @@ extension Request {
     private func validate(_ verdict: Verdict, in step: WorkStep) async -> Verdict {
         guard case .success(let response) = verdict else { return verdict }
         do {
-            if let validate = command.validator, let value = untoldValue(in: step) {
+            if let validate = command.givenValidator, let value = untoldValue(in: step) {
                 try await validate(value, response)
             }
             if step.isWanted { try await laterValidator?(response) }

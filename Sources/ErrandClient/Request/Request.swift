@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One command on its way through a client. Made by ``Client/start(_:overrides:success:failure:)`` or
+/// One command on its way through a client. Made by ``Client/start(_:overrides:completion:success:failure:)`` or
 /// ``Client/request(_:overrides:)``.
 ///
 /// The price of a request shapes this class: a type that depends on the command's is looked up at run time wherever a
@@ -41,8 +41,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     ) {
         self.command = command
         super.init(
-            client: client, callbacks: callbacks, coordinator: command.coordinator, options: command.options,
-            overrides: overrides, cache: command.cache, isDirect: isDirect)
+            client: client, callbacks: callbacks, coordinator: command.givenCoordinator, options: command.givenOptions,
+            overrides: overrides, cache: command.givenCache, isDirect: isDirect)
     }
 
     /// What the command made of the response; `nil` until it succeeded.
@@ -74,36 +74,45 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
     }
 
-    /// ``AnyRequest/start()`` with closures, which run on the callback queue and are released when the run is over. They
-    /// are not kept where this returns false.
+    /// ``AnyRequest/start()`` with closures: `completion` is told of any end, `success` or `failure` before it of one of them.
+    /// They run on the callback queue and are released when the run is over. They are not kept where this returns false. A
+    /// trailing closure without a label is the completion.
     @discardableResult
     public func start(
-        success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
+        completion: (@Sendable (Request<C>) -> Void)? = nil, success: (@Sendable (Request<C>) -> Void)? = nil,
+        failure: (@Sendable (Request<C>) -> Void)? = nil
     ) -> Bool {
         // What they replace dies here, not under the lock.
-        var success = success
-        var failure = failure
-        return start(installing: { _ in install(&success, &failure) })
-    }
-
-    /// ``AnyRequest/start()`` with one closure for both ends.
-    @discardableResult
-    public func start(completion: @escaping @Sendable (Request<C>) -> Void) -> Bool {
-        start(success: completion, failure: completion)
+        var success = Self.joined(success, completion)
+        var failure = Self.joined(failure, completion)
+        return startRun(installing: { _ in install(&success, &failure) })
     }
 
     /// Closures for the next run, for requests that somebody else starts: a group. As those of
-    /// ``start(success:failure:)``, which replace them. Does nothing while the request runs (YTKNetwork
+    /// ``start(completion:success:failure:)``, which replace them. Does nothing while the request runs (YTKNetwork
     /// `setCompletionBlockWithSuccess:failure:`).
     public func whenDone(
-        success: (@Sendable (Request<C>) -> Void)?, failure: (@Sendable (Request<C>) -> Void)? = nil
+        completion: (@Sendable (Request<C>) -> Void)? = nil, success: (@Sendable (Request<C>) -> Void)? = nil,
+        failure: (@Sendable (Request<C>) -> Void)? = nil
     ) {
         // What they replace dies here, not under the lock.
-        var success = success
-        var failure = failure
+        var success = Self.joined(success, completion)
+        var failure = Self.joined(failure, completion)
         core.withLock { core in
             guard core.machine.isAtRest else { return }
             install(&success, &failure)
+        }
+    }
+
+    /// `first`, then `then`.
+    private static func joined(
+        _ first: (@Sendable (Request<C>) -> Void)?, _ then: (@Sendable (Request<C>) -> Void)?
+    ) -> (@Sendable (Request<C>) -> Void)? {
+        guard let first else { return then }
+        guard let then else { return first }
+        return { request in
+            first(request)
+            then(request)
         }
     }
 
@@ -126,7 +135,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     package func start(
         asChild number: UInt32, _ told: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void
     ) -> Bool {
-        start(installing: { _ in
+        startRun(installing: { _ in
             parent = told
             child = number
         })
@@ -156,7 +165,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     package override func responseDecoder(by builder: RequestBuilder) -> ResponseDecoder? {
         if let decoder = overrides?.jsonDecoder { return ResponseDecoder(decoder: decoder, isOverride: true) }
-        let own = command.jsonDecoder
+        let own = command.givenJSONDecoder
         if own !== SharedCoders.jsonDecoder { return ResponseDecoder(decoder: own, isOverride: false) }
         return builder.settings.jsonDecoder.map { ResponseDecoder(decoder: $0, isOverride: false) }
     }
@@ -172,7 +181,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     override var isRestartable: Bool { !isApart && !(command is any StreamedCommand) }
 
     override var redirectPolicy: RedirectPolicy {
-        overrides?.redirects ?? command.redirects ?? client.redirects
+        overrides?.redirects ?? command.givenRedirects ?? client.redirects
     }
 
     override func takeValue() -> (any Sendable)? {
@@ -180,9 +189,11 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return storedValue.take()
     }
 
+    override var lastValue: (any Sendable)? { storedValue }
+
     override var commandInterceptors: [any Interceptor] {
-        guard let overrides, !overrides.interceptors.isEmpty else { return command.interceptors }
-        return command.interceptors + overrides.interceptors
+        guard let overrides, !overrides.interceptors.isEmpty else { return command.givenInterceptors }
+        return command.givenInterceptors + overrides.interceptors
     }
 
     override var erasedCommand: any Command {
@@ -223,7 +234,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     override func conclude(_ error: ErrandError) {
         // After a stop and a shutdown nothing is waited for.
-        guard error != .cancelled, error != .shutDown, let preprocess = command.failurePreprocessor,
+        guard error != .cancelled, error != .shutDown, let preprocess = command.givenFailurePreprocessor,
             core.withLock({ $0.hooks?.run.isPreprocessed }) != true
         else {
             return conclude(.failure(error))
@@ -287,6 +298,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         if end.delegate != nil, told.isEmpty, isApart { return tellOnCallbackQueue(end, success, failure) }
         tell(end, success, failure)
         tell(told) { $0.requestDidStop($1) }
+        resumeWaiters(end)
         let tellParent = if let parent { report(to: parent) } else { nil as (() -> Void)? }
         // A run that begins here is counted before this one is let go: a drain waits for it.
         endTelling()
@@ -303,6 +315,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             // Whoever has stopped the request there meanwhile is not to hear of it: promise 3.
             let isSilenced = !client.reportsStops && core.withLock { $0.machine.isSilenced }
             if !isSilenced || end.evenStopped { tell(end, success, failure) }
+            resumeWaiters(end)
             endTelling()
             client.requestEnded(self)
         }
@@ -330,13 +343,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         var isSilenced: Bool { !client.reportsStops && core.withLock { $0.machine.isSilenced } }
         switch end.outcome {
         case .succeeded:
-            if let filter = command.successFilter {
+            if let filter = command.givenSuccessFilter {
                 filter(self)
                 if isSilenced { break }
             }
             end.delegate?.requestFinished(self)
         case .failed:
-            if let filter = command.failureFilter {
+            if let filter = command.givenFailureFilter {
                 filter(self)
                 if isSilenced { break }
             }

@@ -9,13 +9,13 @@ struct StreamCommand<C: Command>: Command, StreamedCommand {
     let command: C
 
     var path: String { command.path }
-    var coordinator: GroupCoordinator? { command.coordinator }
-    var jsonDecoder: JSONDecoder { command.jsonDecoder }
+    var givenCoordinator: GroupCoordinator? { command.givenCoordinator }
+    var givenJSONDecoder: JSONDecoder { command.givenJSONDecoder }
     /// Nobody has the body as a whole.
     var cache: CachePolicy? { .off }
-    var redirects: RedirectPolicy? { command.redirects }
-    var acceptedStatusCodes: StatusCodes { command.acceptedStatusCodes }
-    var acceptedContentTypes: ContentTypes { command.acceptedContentTypes }
-    var interceptors: [any Interceptor] { command.interceptors }
-    var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { command.failurePreprocessor }
+    var givenRedirects: RedirectPolicy? { command.givenRedirects }
+    var givenAcceptedStatusCodes: StatusCodes { command.givenAcceptedStatusCodes }
+    var givenAcceptedContentTypes: ContentTypes { command.givenAcceptedContentTypes }
+    var givenInterceptors: [any Interceptor] { command.givenInterceptors }
+    var givenFailurePreprocessor: (@Sendable (ErrandError) async -> Void)? { command.givenFailurePreprocessor }
 }

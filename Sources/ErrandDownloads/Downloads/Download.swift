@@ -17,7 +17,7 @@ public import HTTPTypes
 /// otherwise than well is kept for the next one, except where the digest was wrong. Never cached.
 ///
 /// GET alone. The body is asked for without content encoding, unless ``acceptsEncodings`` says otherwise. Where it comes
-/// with one all the same, it is decoded if ``ConnectionOptions/encodings`` names codings, and else kept as it is; it
+/// with one all the same, it is decoded if ``ConnectionOptions/encodings`` were said to be some, and else kept as it is; it
 /// cannot be resumed then. ``Limits/bodyBytes`` counts only where the command, an override or the client's settings give it, for each
 /// transfer. ``Timeouts/total`` is for
 /// everything together, the other timeouts for each transfer. Nothing of a body is kept in memory but what is on its way to
@@ -99,43 +99,45 @@ public struct Download: Command {
 /// What the command says that it wraps.
 extension Download {
     /// The wrapped command's; only GET is sent.
-    public var method: HTTPRequest.Method { source.method }
+    public var givenMethod: HTTPRequest.Method { get throws(ErrandError) { try source.givenMethod } }
     /// The wrapped command's.
     public var path: String { source.path }
     /// The wrapped command's.
-    public var baseURL: String? { source.baseURL }
+    public var baseURL: String? { source.givenBaseURL }
     /// The wrapped command's.
-    public var cdnURL: String? { source.cdnURL }
+    public var cdnURL: String? { source.givenCDNURL }
     /// The wrapped command's.
-    public var usesCDN: Bool { source.usesCDN }
+    public var usesCDN: Bool { source.givenUsesCDN }
     /// The wrapped command's.
-    public var urlRules: URLRules? { source.urlRules }
+    public var urlRules: URLRules? { source.givenURLRules }
     /// The wrapped command's.
-    public var query: [QueryItem] { source.query }
+    public var query: [QueryItem] { source.givenQuery }
     /// The wrapped command's.
-    public var parameters: Parameters? { source.parameters }
+    public var parameters: Parameters? { source.givenParameters }
     /// The wrapped command's.
-    public var parameterEncoding: ParameterEncoding { source.parameterEncoding }
+    public var parameterEncoding: ParameterEncoding { source.givenParameterEncoding }
     /// The wrapped command's.
-    public var headers: HTTPFields { source.headers }
+    public var givenHeaders: HTTPFields { get throws(ErrandError) { try source.givenHeaders } }
     /// The wrapped command's.
-    public var body: RequestBody { source.body }
+    public var body: RequestBody { source.givenBody }
     /// The wrapped command's.
-    public var authorization: Authorization? { source.authorization }
+    public var authorization: Authorization? { source.givenAuthorization }
     /// The wrapped command's.
-    public var customRequest: CustomRequest? { source.customRequest }
+    public var customRequest: CustomRequest? { source.givenCustomRequest }
     /// The wrapped command's.
-    public var timeouts: Timeouts? { source.timeouts }
+    public var timeouts: Timeouts? { source.givenTimeouts }
     /// The wrapped command's.
-    public var limits: Limits? { source.limits }
+    public var limits: Limits? { source.givenLimits }
     /// The wrapped command's.
-    public var priority: Priority { source.priority }
+    public var priority: Priority { source.givenPriority }
     /// The wrapped command's.
-    public var connection: ConnectionOptions? { source.connection }
+    public var connection: ConnectionOptions? { source.givenConnection }
     /// The wrapped command's.
-    public var redirects: RedirectPolicy? { source.redirects }
+    public var redirects: RedirectPolicy? { source.givenRedirects }
     /// The wrapped command's, but for ``CommandOptions/coalesced``: each download has a file of its own.
-    public var options: CommandOptions { source.options.subtracting(.coalesced) }
+    public var options: CommandOptions { source.givenOptions.subtracting(.coalesced) }
+    /// ``options``, and whether content encodings are asked for.
+    public var givenOptions: CommandOptions { acceptsEncodings ? options : options.union(.keepsEncoding) }
     /// The wrapped command's.
-    public var interceptors: [any Interceptor] { source.interceptors }
+    public var interceptors: [any Interceptor] { source.givenInterceptors }
 }

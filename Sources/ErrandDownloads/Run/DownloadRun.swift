@@ -68,7 +68,7 @@ final class DownloadRun: @unchecked Sendable {
         place = DownloadPlace(settings: settings, url: request.firstURL ?? description.url)
         isFirst = request.isFirstTransfer
         wanted = description.reports
-        total = description.settings.timeouts.total
+        total = description.settings.timeouts.total?.duration
         var description = description
         try description.stream()
         // Counted here, over all transfers and what is between them.

@@ -24,7 +24,9 @@ extension Client {
     ) async throws -> WebSocket {
         let session = WebSocketSession(policy, client: self)
         var overrides = overrides ?? RequestOverrides()
-        for fields in [settings.headers, command.headers, overrides.headers] { try WebSocketHandshake.check(fields) }
+        for fields in [settings.headers, try command.givenHeaders, overrides.headers] {
+            try WebSocketHandshake.check(fields)
+        }
         try handshake.add(to: &overrides.headers)
         overrides.body = .source(session.outbox, contentType: nil)
         overrides.options = overrides.options?.union(.webSocket)
@@ -49,21 +51,21 @@ private struct WebSocketCommand<C: Command>: Command {
     let command: C
 
     var path: String { command.path.handshakeURL }
-    var baseURL: String? { command.baseURL?.handshakeURL }
-    var cdnURL: String? { command.cdnURL?.handshakeURL }
-    var usesCDN: Bool { command.usesCDN }
-    var urlRules: URLRules? { command.urlRules }
-    var query: [QueryItem] { command.query }
-    var headers: HTTPFields { command.headers }
-    var authorization: Authorization? { command.authorization }
-    var timeouts: Timeouts? { command.timeouts }
-    var limits: Limits? { command.limits }
-    var priority: Priority { command.priority }
-    var options: CommandOptions { command.options.union(.webSocket) }
-    var connection: ConnectionOptions? { command.connection }
-    var interceptors: [any Interceptor] { command.interceptors }
+    var givenBaseURL: String? { command.givenBaseURL?.handshakeURL }
+    var givenCDNURL: String? { command.givenCDNURL?.handshakeURL }
+    var givenUsesCDN: Bool { command.givenUsesCDN }
+    var givenURLRules: URLRules? { command.givenURLRules }
+    var givenQuery: [QueryItem] { command.givenQuery }
+    var givenHeaders: HTTPFields { get throws(ErrandError) { try command.givenHeaders } }
+    var givenAuthorization: Authorization? { command.givenAuthorization }
+    var givenTimeouts: Timeouts? { command.givenTimeouts }
+    var givenLimits: Limits? { command.givenLimits }
+    var givenPriority: Priority { command.givenPriority }
+    var givenOptions: CommandOptions { command.givenOptions.union(.webSocket) }
+    var givenConnection: ConnectionOptions? { command.givenConnection }
+    var givenInterceptors: [any Interceptor] { command.givenInterceptors }
     var cache: CachePolicy? { .off }
-    var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { command.failurePreprocessor }
+    var givenFailurePreprocessor: (@Sendable (ErrandError) async -> Void)? { command.givenFailurePreprocessor }
 }
 
 extension String {

@@ -123,7 +123,7 @@ final class WebSocketSession: Sendable {
     private func read(_ body: ResponseBodyStream) async {
         var reader = WebSocketFrameReader(maximumMessageBytes: policy.maximumMessageBytes)
         do {
-            for try await chunk in body {
+            for try await chunk in body.resumable {
                 guarded.withLock { $0.hasHeard = true }
                 // Behind the end the connection is read for its own end alone.
                 guard inbox.ending == nil else { continue }

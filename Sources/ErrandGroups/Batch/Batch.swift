@@ -65,7 +65,7 @@ public struct Batch<Element: Sendable>: Command {
     }
 
     /// A batch of these requests, which keep their delegates, accessories and closures
-    /// (``Request/whenDone(success:failure:)``). One that runs already fails its place with
+    /// (``Request/whenDone(completion:success:failure:)``). One that runs already fails its place with
     /// ``ErrandError/invalidArgument``; one that has ended runs again. They may be of another client.
     public init<C: Command>(
         requests: [Request<C>], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64

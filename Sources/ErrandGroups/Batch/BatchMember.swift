@@ -9,7 +9,7 @@ public struct BatchMember: Sendable {
     }
 
     /// A request that does not run at that moment; otherwise its place fails with ``ErrandError/invalidArgument``. It
-    /// keeps its delegate, its accessories and its closures (``Request/whenDone(success:failure:)``).
+    /// keeps its delegate, its accessories and its closures (``Request/whenDone(completion:success:failure:)``).
     public init(_ request: Request<some Command>) {
         make = { _, keep in GroupChild(request) { keep($0.map { $0 }) } }
     }

@@ -43,7 +43,7 @@ public struct ChainStep: Sendable {
     }
 
     /// A step that runs this request, which keeps its delegate, its accessories and its closures
-    /// (``Request/whenDone(success:failure:)``). One that runs already has failed with ``ErrandError/invalidArgument``.
+    /// (``Request/whenDone(completion:success:failure:)``). One that runs already has failed with ``ErrandError/invalidArgument``.
     public init<C: Command>(
         _ request: Request<C>, name: String? = nil,
         then: @escaping @Sendable (inout ChainTurn<C>) -> Void = { _ in },

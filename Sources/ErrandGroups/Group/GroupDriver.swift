@@ -135,7 +135,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             let action = began()
             return (core.run, action)
         }
-        if let total = description.settings.timeouts.total {
+        if let total = description.settings.timeouts.total?.duration {
             let clock = parent.client.stopwatch
             let timer = Task { [self] in
                 guard (try? await clock.sleep(for: total)) != nil else { return }

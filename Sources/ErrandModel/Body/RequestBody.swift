@@ -30,9 +30,6 @@ public struct RequestBody: Sendable {
     /// No body. For POST, PUT and PATCH `Content-Length: 0` is sent (RFC 9110 8.6).
     public static let empty = RequestBody(.none, contentType: nil)
 
-    /// The same as ``empty``. Where the type is optional, as in ``RequestOverrides/Members/body``, Swift takes this name for `nil`.
-    public static let none = empty
-
     /// These bytes. `contentType` `nil`: no such field is sent.
     public static func bytes(_ bytes: [UInt8], contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.bytes(bytes), contentType: contentType)

@@ -189,7 +189,7 @@ extension TransferSettings {
     /// The same with another total timeout.
     package func with(total: Duration?) throws(ErrandError) -> TransferSettings {
         var timeouts = timeouts
-        timeouts.total = total
+        timeouts.total = total.map { .after($0) }
         return try TransferSettings(
             timeouts: timeouts, limits: limits, priority: priority, connection: connection, requiresTLS: requiresTLS,
             ownTLS: ownTLS)

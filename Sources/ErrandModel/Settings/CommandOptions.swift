@@ -33,4 +33,7 @@ public struct CommandOptions: OptionSet, Sendable, Hashable {
 
     /// The request is the handshake of a WebSocket, for which ``Client/webSocket(_:subprotocols:policy:overrides:)`` is.
     package static let webSocket = CommandOptions(rawValue: 1 << 30)
+
+    /// Ask for no content encoding, and decode none, unless ``ConnectionOptions/encodings`` are said.
+    package static let keepsEncoding = CommandOptions(rawValue: 1 << 29)
 }

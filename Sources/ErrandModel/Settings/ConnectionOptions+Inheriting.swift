@@ -12,10 +12,10 @@ extension ConnectionOptions {
     }
 
     /// With nothing left to inherit, one value for all that mean the same, so that they share connections: `nil` is the
-    /// library's from here on.
+    /// library's from here on, but for ``encodings``, which are always said.
     package var resolved: ConnectionOptions {
         ConnectionOptions(
-            httpVersion: httpVersion.unless(.automatic), encodings: encodings.unless([]), tls: tls.resolved,
+            httpVersion: httpVersion.unless(.automatic), encodings: encodings ?? .all, tls: tls.resolved,
             proxy: proxy.unless(.direct), resolveOverrides: resolveOverrides.unless([]),
             unixSocketPath: unixSocketPath.unless(""), localInterface: localInterface.unless(""),
             tcpKeepaliveSeconds: tcpKeepaliveSeconds.unless(0), idleConnectionSeconds: idleConnectionSeconds.unless(0))

@@ -117,7 +117,14 @@ public struct ConnectionOptions: Sendable, Hashable {
 
     /// The library's: automatic.
     public var httpVersion: HTTPVersionPolicy?
-    /// Sent as `Accept-Encoding`; bodies arrive decoded. The library's: none.
+    /// Sent as `Accept-Encoding`; bodies arrive decoded, and ``Limits/decodedBytes`` bounds them. The library's:
+    /// ``Encodings/all``; `[]`: none is asked for, and nothing is decoded.
+    ///
+    /// The library's is `[]` for a request that has a field `Accept-Encoding` of its own or of the client's, whose body is
+    /// then as it was sent, for a ``Download`` without ``Download/acceptsEncodings``, and for a request whose own body is made
+    /// while it is sent, see ``ResponseBodyStream``. With a field `Range` it is
+    /// `Accept-Encoding: identity`, as browsers send it: a range of an encoded body cannot be decoded. What is said here
+    /// counts for these, too.
     public var encodings: Encodings?
     /// Inherited member by member. The library's: libcurl's authorities, TLS 1.2 or later.
     public var tls: TLS

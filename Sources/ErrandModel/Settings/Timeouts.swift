@@ -1,27 +1,25 @@
 /// How long each part of a request may take. What is left `nil` is inherited: from the command by an override, from the
-/// client by a command, and from the library by the client. ``noLimit`` is no limit; anything else must be above zero and
-/// at most 30 days, or the request fails with ``ErrandError/invalidLimit`` before it starts. Counted in whole
-/// milliseconds, rounded up.
+/// client by a command, and from the library by the client; ``Timeout/noLimit`` is no limit.
 public struct Timeouts: Sendable, Hashable {
     /// From submission until the engine starts it. The library's: none. Ends with ``ErrandError/timeoutQueue``.
-    public var queue: Duration?
+    public var queue: Timeout?
     /// From start until ready to send: name look-up, TCP, TLS. The library's: 10 s, several times what a lost SYN costs.
     /// Ends with ``ErrandError/timeoutConnect``.
-    public var connect: Duration?
+    public var connect: Timeout?
     /// From the last byte sent to the first byte received. The library's: none, the idle timeout covers it. Ends with
     /// ``ErrandError/timeoutFirstByte``.
-    public var firstByte: Duration?
+    public var firstByte: Timeout?
     /// Longest time without a byte in either direction, also where a body's source gives none to send; it stands still
     /// while the request is paused or its streamed response is not read. The library's: 60 s (YTKNetwork
     /// `requestTimeoutInterval`). Ends with ``ErrandError/timeoutIdle``.
-    public var idle: Duration?
+    public var idle: Timeout?
     /// From submission to the end, redirects included. The library's: none. Ends with ``ErrandError/timeoutTotal``.
-    public var total: Duration?
+    public var total: Timeout?
 
     /// Makes a set of timeouts; what is left out is inherited.
     public init(
-        queue: Duration? = nil, connect: Duration? = nil, firstByte: Duration? = nil, idle: Duration? = nil,
-        total: Duration? = nil
+        queue: Timeout? = nil, connect: Timeout? = nil, firstByte: Timeout? = nil, idle: Timeout? = nil,
+        total: Timeout? = nil
     ) {
         self.queue = queue
         self.connect = connect
@@ -30,12 +28,9 @@ public struct Timeouts: Sendable, Hashable {
         self.total = total
     }
 
-    /// No limit, for a single timeout.
-    public static let noLimit = Duration.nanoseconds(Int64.max)
-
     /// No limit at all.
     public static let unlimited = Timeouts(
-        queue: noLimit, connect: noLimit, firstByte: noLimit, idle: noLimit, total: noLimit)
+        queue: .noLimit, connect: .noLimit, firstByte: .noLimit, idle: .noLimit, total: .noLimit)
 }
 
 extension Timeouts {
@@ -54,7 +49,7 @@ extension Timeouts {
 
     /// With nothing left to inherit: `nil` is no limit from here on.
     package var resolved: Timeouts {
-        func limit(_ value: Duration?) -> Duration? { value == Self.noLimit ? nil : value }
+        func limit(_ value: Timeout?) -> Timeout? { value == .noLimit ? nil : value }
         let all = inheriting(.library)
         return Timeouts(
             queue: limit(all.queue), connect: limit(all.connect), firstByte: limit(all.firstByte),
@@ -62,8 +57,8 @@ extension Timeouts {
     }
 
     /// Milliseconds as the core counts them, 0 for none.
-    static func milliseconds(_ value: Duration?, _ name: StaticString) throws(ErrandError) -> Int64 {
-        guard let value, value != noLimit else { return 0 }
+    static func milliseconds(_ value: Timeout?, _ name: StaticString) throws(ErrandError) -> Int64 {
+        guard let value = value?.duration else { return 0 }
         guard value > .zero, value <= maximum else {
             throw ErrandError.invalidLimit.with(message: "timeout '\(name)' is \(value), not above 0 and up to 30 days")
         }

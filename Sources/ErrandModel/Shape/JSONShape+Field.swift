@@ -24,6 +24,10 @@ extension JSONShape.Field {
 
     /// A required key with ``JSONShape/any``.
     public static var any: Self { Self(.any) }
+    /// A required ``JSONShape/anyObject``.
+    public static var anyObject: Self { Self(.anyObject) }
+    /// A required ``JSONShape/anyArray``.
+    public static var anyArray: Self { Self(.anyArray) }
     /// A required key with ``JSONShape/string``.
     public static var string: Self { Self(.string) }
     /// A required key with ``JSONShape/number``.

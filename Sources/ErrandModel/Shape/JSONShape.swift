@@ -43,6 +43,12 @@ public indirect enum JSONShape: Sendable, Hashable {
 }
 
 extension JSONShape {
+    /// An object with whatever keys it has.
+    public static var anyObject: JSONShape { .object([:]) }
+
+    /// An array of whatever elements, none included.
+    public static var anyArray: JSONShape { .array(of: .any) }
+
     /// An array of at least so many elements.
     public static func array(of element: JSONShape, count: PartialRangeFrom<Int>) -> JSONShape {
         .array(of: element, count: count.lowerBound ... .max)

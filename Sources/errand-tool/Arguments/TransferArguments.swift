@@ -50,8 +50,8 @@ struct TransferArguments: ParsableArguments {
 
     var timeouts: Timeouts {
         Timeouts(
-            connect: connectTimeout.duration, firstByte: firstByteTimeout?.duration, idle: idleTimeout.duration,
-            total: timeout?.duration)
+            connect: .after(connectTimeout.duration), firstByte: firstByteTimeout.map { .after($0.duration) },
+            idle: .after(idleTimeout.duration), total: timeout.map { .after($0.duration) })
     }
 
     /// How to connect. Throws what is wrong with an option, by its name.

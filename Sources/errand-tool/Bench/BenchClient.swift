@@ -16,7 +16,7 @@ enum BenchClient {
         configuration.inFlightLimit = plan.connections
         configuration.originInFlightLimit = plan.connections
         configuration.connection = plan.connection
-        configuration.timeouts = Timeouts(connect: plan.timeout, idle: plan.timeout)
+        configuration.timeouts = Timeouts(connect: .after(plan.timeout), idle: .after(plan.timeout))
         configuration.limits = Limits(bodyBytes: plan.bodyLimit, decodedBytes: plan.bodyLimit)
         configuration.redirects = .doNotFollow
         if plan.cache == .sqlite { configuration.cache = ResponseCache(BenchStore.make()) }

@@ -57,7 +57,7 @@ struct BenchPlan: Sendable {
     /// and limits are the client's too.
     var command: BenchCommand {
         BenchCommand(
-            method: method, path: path, body: body.map { .data($0, contentType: nil) } ?? .none, cache: cachePolicy)
+            method: method, path: path, body: body.map { .data($0, contentType: nil) } ?? .empty, cache: cachePolicy)
     }
 
     private var cachePolicy: CachePolicy? {
@@ -91,7 +91,7 @@ struct BenchPlan: Sendable {
     }
 
     var connection: ConnectionOptions {
-        var options = ConnectionOptions(httpVersion: httpVersion.policy)
+        var options = ConnectionOptions(httpVersion: httpVersion.policy, encodings: [])
         options.tls.caFile = caFile
         options.tls.insecureAcceptAnyCertificate = insecure
         options.tls.insecureAcceptAnyHostName = insecure

@@ -164,7 +164,7 @@ struct DownloadCommand: AsyncParsableCommand {
             throw ToolError(.usage, "\(name) needs a file, and -o - has none")
         }
         var settings = FetchSettings(
-            method: .get, headers: try fields(), body: .none, timeouts: transfer.timeouts, bodyLimit: nil,
+            method: .get, headers: try fields(), body: .empty, timeouts: transfer.timeouts, bodyLimit: nil,
             connection: connection, followsRedirects: true, maxRedirects: maxRedirects, refused: .allButContent,
             parallel: 1)
         if !transfer.compressed, settings.headers[.acceptEncoding] == nil {

@@ -37,7 +37,7 @@ extension Fetch {
             throw ErrandError.invalidMethod.with(message: "\(name.debugDescription) is not an HTTP method; see -X")
         }
         var settings = FetchSettings(
-            method: parsed, headers: try fields(), body: body ?? .none, timeouts: transfer.timeouts,
+            method: parsed, headers: try fields(), body: body ?? .empty, timeouts: transfer.timeouts,
             bodyLimit: maxBody?.bytes, connection: try transfer.connection(), followsRedirects: location,
             maxRedirects: maxRedirects, refused: fail ? .errors : .none, parallel: parallel)
         settings.uploadName = uploadFile.flatMap { $0 == "-" ? nil : $0.split(separator: "/").last.map(String.init) }

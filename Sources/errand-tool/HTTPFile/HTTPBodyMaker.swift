@@ -30,7 +30,7 @@ struct HTTPBodyMaker {
 
     /// `bytes` is `nil` where the engine reads the body from its file.
     func make(_ lines: [HTTPBodyLine]) throws -> (body: RequestBody, bytes: [UInt8]?) {
-        guard let first = lines.first else { return (.none, []) }
+        guard let first = lines.first else { return (.empty, []) }
         if lines.count == 1, case .file(let file) = first, file.encoding == nil {
             let path = try path(file)
             let body = try located(file) { () throws(ToolError) in

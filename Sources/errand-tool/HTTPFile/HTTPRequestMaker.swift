@@ -74,8 +74,8 @@ struct HTTPRequestMaker: Sendable {
 
     private func timeouts(_ said: HTTPFileRequest.Options) -> Timeouts {
         var timeouts = settings.timeouts
-        if let connect = said.connectTimeout { timeouts.connect = connect }
-        if let idle = said.idleTimeout { timeouts.idle = idle }
+        if let connect = said.connectTimeout { timeouts.connect = .after(connect) }
+        if let idle = said.idleTimeout { timeouts.idle = .after(idle) }
         return timeouts
     }
 

@@ -14,11 +14,11 @@ import Testing
     }
 
     private func miss<C: Command>(_ client: Client, _ command: C) async -> CacheMiss? {
-        do throws(ErrandError) {
+        do {
             _ = try await client.cached(command)
             return nil
         } catch {
-            return error.cacheMissReason
+            return (error as? ErrandError)?.cacheMissReason
         }
     }
 

@@ -58,7 +58,8 @@ struct RequestStatesDocument {
             var comment: [String] = []
             for line in try SourceTree.text(path).components(separatedBy: "\n") {
                 let indent = line.prefix { $0 == " " }.count
-                let code = line.trimmingCharacters(in: .whitespaces)
+                let words = line.trimmingCharacters(in: .whitespaces)
+                let code = words.hasPrefix("package ") ? String(words.dropFirst(8)) : words
                 if let open = depth, code == "}", indent == open { depth = nil }
                 if code.hasPrefix("///") {
                     comment.append(code.dropFirst(3).trimmingCharacters(in: .whitespaces))

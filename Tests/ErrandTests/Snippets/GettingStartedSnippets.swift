@@ -20,6 +20,19 @@ import Testing
         print(user.name)
     }
 
+    static func waitLater(_ client: Client) async throws {
+        let request = client.request(GetUser(id: 1))
+        request.onProgress { progress in print(progress.bytesReceived) }
+        request.start()
+        let user = try await request.finalValue()
+        print(user.name, request.metrics?.total ?? .zero)
+    }
+
+    static func outcome(_ client: Client) async throws {
+        let outcome = try await client.outcome(of: GetUser(id: 1))
+        print(outcome.value.name, outcome.response.statusCode, outcome.metrics.total)
+    }
+
     static func closures(_ client: Client) async {
         let request = client.start(
             GetUser(id: 1),

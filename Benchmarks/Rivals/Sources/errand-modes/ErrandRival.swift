@@ -51,7 +51,7 @@ struct ErrandRival: Rival {
     }
 
     private var body: RequestBody {
-        plan.body.map { .data($0, contentType: nil) } ?? .none
+        plan.body.map { .data($0, contentType: nil) } ?? .empty
     }
 
     private func send<C: Command>(_ command: C, _ ticket: Load.Ticket, _ load: Load) where C.Response: Counted {
