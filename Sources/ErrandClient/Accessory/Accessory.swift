@@ -1,50 +1,54 @@
-/// Watches requests: a loading indicator, a log, a counter. Strictly balanced: whoever is told that a request will
-/// start is told that it will stop and that it did, once each, whatever becomes of it.
+/// Watches requests: a loading indicator, a log, a counter. The calls are strictly balanced: for each
+/// `requestWillStart` there is exactly one `requestWillStop` and one `requestDidStop`, however the request ends.
 ///
-/// Kept strongly, by the client, or by a request until the run is over that it was added for (YTKNetwork `YTKRequestAccessory`).
+/// An accessory is kept strongly: by the client, or by a request until the end of the run that it was added for
+/// (YTKNetwork `YTKRequestAccessory`).
 public protocol Accessory: AnyObject, Sendable {
-    /// Where this accessory is told: a queue of its own, in order, so that taking its time delays nobody; it then hears of
-    /// things that may have gone on. Read for each call; has to be the same always. Default: `nil`, the threads that the
-    /// methods name, where every other callback of the client waits for it.
+    /// The queue on which this accessory is called. An own queue keeps the order of the calls, and a slow accessory
+    /// then delays nothing else; its calls may arrive after the request has moved on. The property is read for each
+    /// call and must always return the same queue. Default: `nil`, the threads that the methods name. There every other
+    /// callback of the client waits for the accessory.
     var callbackQueue: CallbackQueue? { get }
-    /// Before anything is sent. On the thread that starts the request.
+    /// The request is about to start; nothing was sent yet. Called on the thread that starts the request.
     func requestWillStart(_ request: AnyRequest)
-    /// The outcome is about to be told. On the callback queue.
+    /// The outcome is about to be reported. Called on the callback queue.
     func requestWillStop(_ request: AnyRequest)
-    /// The outcome was told. On the callback queue.
+    /// The outcome was reported. Called on the callback queue.
     func requestDidStop(_ request: AnyRequest)
 }
 
 extension Accessory {
-    /// None of its own.
+    /// The default: no queue of its own.
     public var callbackQueue: CallbackQueue? { nil }
-    /// Does nothing.
+    /// The default does nothing.
     public func requestWillStart(_ request: AnyRequest) {}
-    /// Does nothing.
+    /// The default does nothing.
     public func requestWillStop(_ request: AnyRequest) {}
-    /// Does nothing.
+    /// The default does nothing.
     public func requestDidStop(_ request: AnyRequest) {}
 }
 
-/// An accessory that is also told what happens in between. Requests that no such accessory watches pay nothing for it.
+/// An accessory that also observes events between start and end. Requests without such an accessory pay nothing for
+/// events.
 public protocol EventAccessory: Accessory {
-    /// On the callback queue, between `requestWillStart` and `requestWillStop`, in the order of events. What is thrown
-    /// here is dropped: an accessory watches, it does not decide.
+    /// Called on the callback queue, between `requestWillStart` and `requestWillStop`, in the order of events. An error
+    /// thrown here is ignored: an accessory watches a request and does not decide its outcome.
     func request(_ request: AnyRequest, did event: RequestEvent) throws
 }
 
-/// Told how a request ended, before its closures are. On the callback queue; of a request that was stopped only with
-/// ``Client/Configuration/reportsStops``, by `requestFailed`. Kept weakly (YTKNetwork `YTKRequestDelegate`).
+/// Gets the end of a request, before the request's closures. Called on the callback queue. For a stopped request,
+/// `requestFailed` is called only with ``Client/Configuration/reportsStops``. A request keeps its delegate weakly
+/// (YTKNetwork `YTKRequestDelegate`).
 public protocol RequestDelegate: AnyObject, Sendable {
-    /// The request has a value.
+    /// The request has succeeded and has a value.
     func requestFinished(_ request: AnyRequest)
-    /// The request has an error.
+    /// The request has failed and has an error.
     func requestFailed(_ request: AnyRequest)
 }
 
 extension RequestDelegate {
-    /// Does nothing.
+    /// The default does nothing.
     public func requestFinished(_ request: AnyRequest) {}
-    /// Does nothing.
+    /// The default does nothing.
     public func requestFailed(_ request: AnyRequest) {}
 }

@@ -1,11 +1,12 @@
 import Synchronization
 
-/// ``AnyRequest/onProgress(_:)`` as an accessory: the progress of a run, in which no number falls though it may take
-/// several transfers. Each of them counts from zero, and the body of a redirect is none that was asked for.
+/// ``AnyRequest/onProgress(_:)`` as an accessory. It reports the progress of a run, in which no number decreases
+/// although the run may take several transfers. Each transfer counts from zero, and the body of a redirect does not
+/// count.
 final class ProgressObserver: EventAccessory {
     private struct State {
         var told = TransferProgress()
-        /// The present transfer's, while its head says that it leads elsewhere.
+        /// The progress of the present transfer while its head is a redirect.
         var withheld: TransferProgress?
         var isRedirecting = false
     }
@@ -42,7 +43,7 @@ final class ProgressObserver: EventAccessory {
         }
     }
 
-    /// A redirect that was taken for the response.
+    /// Reports the progress of a redirect that was taken as the response.
     func requestWillStop(_ request: AnyRequest) {
         let news = state.withLock { state -> TransferProgress? in
             guard let progress = state.withheld.take() else { return nil }
@@ -54,7 +55,7 @@ final class ProgressObserver: EventAccessory {
 }
 
 extension TransferProgress {
-    /// Takes what is not less.
+    /// Takes the numbers that are not lower than the present ones.
     fileprivate mutating func advance(to other: TransferProgress) {
         if other.bytesSent >= bytesSent {
             bytesSent = other.bytesSent

@@ -1,25 +1,25 @@
 /// What happens to a request between its start and its end, for an ``EventAccessory``.
 public enum RequestEvent: Sendable {
-    /// A transfer is handed to the transport, where it may wait for admission. The description is what the transfer sends,
-    /// with the changes of all interceptors.
+    /// A transfer was handed to the transport, where it may wait for admission. The description is what the transfer
+    /// sends, with the changes of all interceptors.
     case queued(RequestDescription)
-    /// It was admitted.
+    /// The transfer was admitted.
     case started
-    /// A connection is ready, and the request described is about to go out. ``AnyRequest/transferDescription`` may be that
-    /// of a later transfer by the time an accessory with a queue of its own hears of this one.
+    /// A connection is ready, and the described request is about to be sent. For an accessory with its own queue,
+    /// ``AnyRequest/transferDescription`` may already be that of a later transfer when this event arrives.
     case sent(RequestDescription)
-    /// Status and header fields of the response are known; the body is empty here.
+    /// The status and the header fields of the response are known; the body is empty here.
     case head(Response)
-    /// Bytes have moved.
+    /// Bytes were sent or received.
     case progress(TransferProgress)
     /// A transfer ended with a redirect, and the request follows it to the URL `to`.
     case redirected(Attempt, to: String)
     /// A transfer ended, and the request is sent again.
     case replaying(Attempt)
-    /// A child of a group has ended: so many have, and there are so many, where that is known.
+    /// A child of a group has ended: the number of ended children, and the total number if it is known.
     case advanced(ended: Int, of: Int?)
-    /// The response, or that of a hop, comes from the cache; its end follows.
+    /// The response of the request or of a hop comes from the cache; the end of the transfer follows.
     case cacheHit
-    /// What was stored, and could be used; the network is asked next (``CacheReading/cacheThenNetwork``).
+    /// A stored response that could be used. The network is asked next (``CacheReading/cacheThenNetwork``).
     case cached(Response)
 }

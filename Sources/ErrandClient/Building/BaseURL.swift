@@ -1,23 +1,23 @@
 /// How a relative path is joined to a base URL that has a path of its own.
 public enum PathJoining: Sendable, Hashable {
-    /// RFC 3986 5.2, the default, as YTKNetwork 2 does: `/x` replaces the base's path.
+    /// Resolves by RFC 3986 5.2, as YTKNetwork 2 does: `/x` replaces the base's path. The default.
     case resolve
-    /// The path is always appended: base `http://h/v1` and `/x` give `http://h/v1/x`, as YTKNetwork 1 did. Nothing of the
-    /// base's path is ever lost: dot segments are removed all the same, but a path that leads above the base's
-    /// (`../x`, `a/../../x`, `%2e%2e/x`) is ``ErrandError/invalidURL``. An empty path, or one of a query alone, leaves the
-    /// base as it is written: `http://h/v1`, `http://h/v1?a=1`.
+    /// Always appends the path, as YTKNetwork 1 did: base `http://h/v1` and `/x` give `http://h/v1/x`. No part of the
+    /// base's path is ever lost. Dot segments are removed here too, but a path that leads above the base's path
+    /// (`../x`, `a/../../x`, `%2e%2e/x`) is ``ErrandError/invalidURL``. An empty path, and a path with only a query,
+    /// leave the base as it is written: `http://h/v1`, `http://h/v1?a=1`.
     case append
 }
 
-/// A base URL taken apart once, so that joining a path on the common way is one concatenation.
+/// A base URL that was parsed once, so that in the usual case joining a path is one concatenation.
 package struct BaseURL: Sendable {
     /// `http://host:port`, without a slash.
     private let origin: String
-    /// The same as RFC 6454 compares it.
+    /// The origin in the form in which RFC 6454 compares it.
     private let normalOrigin: String
-    /// Scheme to path.
+    /// The URL as written, from scheme to path.
     private let written: String
-    /// The same with a slash at the end.
+    /// The written URL with a slash at the end.
     private let folder: String
 
     /// Throws ``ErrandError/invalidURL`` unless `text` is an absolute URL with a host that can be looked up.
@@ -38,8 +38,8 @@ package struct BaseURL: Sendable {
         folder = parts.text
     }
 
-    /// `path` is percent-encoded and relative. Throws ``ErrandError/invalidURL`` where it leads out of a base that it is to
-    /// be appended to.
+    /// Joins a relative, percent-encoded `path`. Throws ``ErrandError/invalidURL`` if the path leads out of a base that
+    /// it has to be appended to.
     package func joining(_ path: String, _ joining: PathJoining) throws(ErrandError) -> String {
         if joining == .append { return try appending(path) }
         guard Self.needsNoResolving(path) else {
@@ -48,7 +48,7 @@ package struct BaseURL: Sendable {
         return Self.concatenation(path.utf8.first == 0x2F ? origin : folder, path)
     }
 
-    /// `head + tail`, made in one go: `+` copies the head and then makes room for the rest.
+    /// `head + tail` in one allocation: `+` copies the head and then grows it for the rest.
     private static func concatenation(_ head: String, _ tail: String) -> String {
         var (head, tail) = (head, tail)
         return head.withUTF8 { head in
@@ -77,7 +77,7 @@ package struct BaseURL: Sendable {
         return hasDots ? URLReference(joined).withoutDotSegments?.text ?? joined : joined
     }
 
-    /// Whether the segments lead above where they begin. `%2e` counts: many servers undo it before they look.
+    /// Whether the segments lead above their beginning. `%2e` counts as a dot: many servers decode it first.
     private static func climbs(_ path: Substring) -> Bool {
         let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.endIndex
         var depth = 0
@@ -92,7 +92,7 @@ package struct BaseURL: Sendable {
         return false
     }
 
-    /// Whether `url`, absolute, has the same scheme, host and port.
+    /// Whether `url`, an absolute URL, has the same scheme, host and port.
     package func isOrigin(of url: String) -> Bool {
         if url.hasPrefix(origin) {
             let rest = url.utf8.dropFirst(origin.utf8.count)
@@ -102,8 +102,8 @@ package struct BaseURL: Sendable {
         return URLReference(url).origin == normalOrigin
     }
 
-    /// True where RFC 3986 5.2 comes down to a concatenation: no dot segment, no `//` or `?` in front, not empty.
-    /// By the bytes as they lie there, as each request asks.
+    /// True if RFC 3986 5.2 is a plain concatenation: no dot segment, no `//` or `?` in front, not empty. Works on the
+    /// bytes in place, because each request calls it.
     private static func needsNoResolving(_ path: String) -> Bool {
         path.utf8.withContiguousStorageIfAvailable(needsNoResolving)
             ?? Array(path.utf8).withUnsafeBufferPointer(needsNoResolving)

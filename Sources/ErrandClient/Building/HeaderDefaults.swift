@@ -1,22 +1,23 @@
 package import HTTPTypes
 
-/// A client's default header fields as ready-made blocks, so that a command without fields of its own costs none. A class,
-/// so that a request takes one reference to it and not ten.
+/// A client's default header fields as ready-made blocks, so that a command without fields of its own has no cost for
+/// them. A class, so that a request takes one reference and not ten.
 package final class HeaderDefaults: Sendable {
     private let fields: HTTPFields
-    /// Whether the default `Authorization` field comes from ``Client/Settings/authorization`` and so may be replaced.
+    /// Whether the default `Authorization` field comes from ``Client/Settings/authorization`` and may therefore be
+    /// replaced.
     private let hasAuthorization: Bool
-    /// Whether ``Client/Settings/headers`` has such a field, which no ``Authorization`` replaces.
+    /// Whether ``Client/Settings/headers`` has an `Authorization` field, which no ``Authorization`` replaces.
     private let isAuthorizationGiven: Bool
-    /// What ``Client/Settings/authorization`` leaves to the engine.
+    /// The part of ``Client/Settings/authorization`` that the engine handles.
     private let authentication: ServerAuthentication?
     /// The block of `fields`.
     private let plain: HeaderBlock
-    /// The same with the `Content-Type` of the commonest bodies.
+    /// The same block with the `Content-Type` of the most common bodies.
     private let json: HeaderBlock
     private let form: HeaderBlock
 
-    /// `authorized`: with ``Client/Settings/authorization``. Throws ``ErrandError/invalidHeader``.
+    /// `authorized`: include ``Client/Settings/authorization``. Throws ``ErrandError/invalidHeader``.
     package init(_ settings: Client.Settings, authorized: Bool = true) throws(ErrandError) {
         let authorization = authorized ? settings.authorization : nil
         var fields = settings.headers
@@ -37,11 +38,11 @@ package final class HeaderDefaults: Sendable {
             fields, HTTPFields(), WireBody(body: .none, contentType: "application/x-www-form-urlencoded"))
     }
 
-    /// What the command says of who asks; `nil`: nothing.
+    /// The command's own fields and credentials; `nil`: it has none.
     package typealias Own = (fields: HTTPFields, authorization: Authorization?)
 
-    /// Defaults, then the command's own fields, which replace defaults of the same name, then what the body says of itself
-    /// where neither has such a field. Throws ``ErrandError/invalidHeader``.
+    /// Builds the block in this order: the defaults; the command's own fields, which replace defaults of the same name;
+    /// the body's fields, if neither has a field of that name. Throws ``ErrandError/invalidHeader``.
     package func block(_ own: Own, _ wire: WireBody) throws(ErrandError) -> HeaderBlock {
         if own.fields.isEmpty, own.authorization == nil, wire.contentEncoding == nil {
             switch wire.contentType {
@@ -54,7 +55,8 @@ package final class HeaderDefaults: Sendable {
         var defaults = fields
         var ownFields = own.fields
         if let authorization = own.authorization, !ownFields.contains(.authorization) {
-            // The command's, whatever it is, takes the place of the client's, but not of a field given by name.
+            // The command's authorization of any kind replaces the client's, but not an `Authorization` field given by
+            // name.
             if hasAuthorization { defaults[.authorization] = nil }
             if !defaults.contains(.authorization), let value = try authorization.header() {
                 ownFields.append(.authorization(value))
@@ -66,7 +68,8 @@ package final class HeaderDefaults: Sendable {
         return try Self.block(defaults, ownFields, wire)
     }
 
-    /// What the engine answers a challenge with; `nil` where an `Authorization` field is sent, or nothing is to be.
+    /// The credentials that the engine answers a challenge with; `nil` if an `Authorization` field is sent, or there
+    /// are none.
     package func authentication(_ own: Own) throws(ErrandError) -> ServerAuthentication? {
         if own.authorization == nil, authentication == nil { return nil }
         guard !isAuthorizationGiven, !own.fields.contains(.authorization) else { return nil }
@@ -81,7 +84,7 @@ package final class HeaderDefaults: Sendable {
         var own = own
         if let boundary = wire.boundary { try MultipartType.give(boundary, to: &own, &defaults) }
         var bytes: [UInt8] = []
-        // Room for most, so that lines of usual length do not move what is there.
+        // Enough room for most requests, so that lines of usual length need no reallocation.
         bytes.reserveCapacity((defaults.count + own.count + 1) * 48)
         for field in defaults where !own.contains(field.name) { bytes.appendLine(field) }
         for field in own { bytes.appendLine(field) }
@@ -91,7 +94,7 @@ package final class HeaderDefaults: Sendable {
         return HeaderBlock(bytes: bytes)
     }
 
-    /// The block of a request that takes no defaults.
+    /// The block of a request that uses no defaults.
     package static func block(of fields: HTTPFields, _ wire: WireBody) throws(ErrandError) -> HeaderBlock {
         var fields = fields
         if let encoding = wire.contentEncoding, !fields.contains(.contentEncoding) {
@@ -102,7 +105,7 @@ package final class HeaderDefaults: Sendable {
 }
 
 extension HTTPField {
-    /// Lenient, as a token or name in UTF-8 stays as it is; the value was checked.
+    /// Lenient, because a UTF-8 token or name is sent unchanged; the value was checked before.
     package static func authorization(_ value: String) -> HTTPField {
         HTTPField(name: .authorization, lenientValue: Array(value.utf8))
     }

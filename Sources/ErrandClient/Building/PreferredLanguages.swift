@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// Which languages to ask for, as ``Client/Settings/languages`` takes them.
+/// The languages to ask for, in the form of ``Client/Settings/languages``.
 public enum PreferredLanguages {
     /// The user's languages by the rules of GNU gettext: `LANGUAGE`, a list with colons, unless the locale is `C`; then
-    /// the locale, which is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. `de_AT.UTF-8` gives `de-AT`; empty
-    /// where nothing usable is set. The environment is read now.
+    /// the locale, which is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. `de_AT.UTF-8` gives `de-AT`.
+    /// Empty if no usable variable is set. Each call reads the environment.
     public static func fromEnvironment() -> [String] {
         from(ProcessInfo.processInfo.environment)
     }
 
-    /// The same from the variables given.
+    /// The languages from the given variables.
     static func from(_ environment: [String: String]) -> [String] {
         func value(_ name: String) -> String? {
             environment[name].flatMap { $0.isEmpty ? nil : $0 }
@@ -21,7 +21,7 @@ public enum PreferredLanguages {
         return (listed.isEmpty ? [main] : listed).filter { seen.insert($0).inserted }
     }
 
-    /// `nil` for the locales `C` and `POSIX`, and for what is no language tag.
+    /// The language tag of a locale; `nil` for the locales `C` and `POSIX`, and for text that is no language tag.
     private static func tag(_ locale: String) -> String? {
         let name = locale.prefix { $0 != "." && $0 != "@" }
         guard name != "C", name != "POSIX" else { return nil }
@@ -29,7 +29,7 @@ public enum PreferredLanguages {
         return isRange(tag) ? tag : nil
     }
 
-    /// A language range of RFC 4647 2.1.
+    /// Whether the text is a language range of RFC 4647 2.1.
     static func isRange(_ text: String) -> Bool {
         if text == "*" { return true }
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
@@ -46,7 +46,7 @@ public enum PreferredLanguages {
         return !parts.isEmpty
     }
 
-    /// `de-AT;q=1, en;q=0.9`, or `nil` for none.
+    /// The value of the field, such as `de-AT;q=1, en;q=0.9`; `nil` for no languages.
     static func header(_ languages: [String]) throws(ErrandError) -> String? {
         var ranges: [String] = []
         for (index, language) in languages.prefix(6).enumerated() {

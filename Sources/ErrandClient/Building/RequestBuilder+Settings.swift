@@ -1,16 +1,18 @@
 import HTTPTypes
 
 extension RequestBuilder {
-    /// Shared by all requests that say nothing, composed for the others. `fields`, `body`: the request's own.
+    /// The settings of a transfer. Requests without settings of their own share one value; for other requests it is
+    /// composed. `fields`, `body`: the request's own.
     func transferSettings(
         of command: some Command, _ overrides: RequestOverrides?, url: String, _ fields: HTTPFields,
         _ body: RequestDescription.Body
     ) throws(ErrandError) -> TransferSettings {
         var keepsEncoding =
             command.givenOptions.contains(.keepsEncoding) || (!fields.isEmpty && fields.contains(.acceptEncoding))
-        // The end of a response that is decoded is told when the upload has ended, too, which may be waiting for it.
+        // The end of a decoded response is reported only after the upload has ended, and the upload may be waiting for
+        // that end.
         if case .source = body { keepsEncoding = true }
-        // Most say nothing, and are not to copy what they do not say.
+        // Most requests have no settings of their own, and should copy nothing in this check.
         if overrides == nil, !hasPolicies, command.givenTimeouts == nil, command.givenLimits == nil,
             command.givenPriority == .normal, command.givenConnection == nil, !keepsEncoding
         {
@@ -21,7 +23,8 @@ extension RequestBuilder {
         return try ownSettings(of: command, overrides, url: url, keepsEncoding)
     }
 
-    /// A range is one of the bytes that are sent: unless encodings are asked for by name, those of the content itself.
+    /// Asks for an unencoded body if a range is requested: a range counts the bytes that are sent. If encodings are
+    /// requested by name, the range counts the encoded bytes on purpose.
     func askForWholeBytes(_ fields: inout HTTPFields, _ command: some Command, _ overrides: RequestOverrides?) {
         guard fields.contains(.range), !fields.contains(.acceptEncoding), settings.headers[.acceptEncoding] == nil,
             overrides?.connection?.encodings ?? command.givenConnection?.encodings ?? settings.connection.encodings
@@ -57,7 +60,7 @@ extension RequestBuilder {
             if let connection {
                 var all = connection.inheriting(settings.connection)
                 if let entry { all.tls = connection.tls.inheriting(entry.tls) }
-                // What is the engine's own shares its connections.
+                // Options that equal the engine's share its connections.
                 let resolved = all.resolved
                 options = resolved == engine ? nil : resolved
                 requiresTLS = all.tls.demandsTLS
@@ -72,11 +75,12 @@ extension RequestBuilder {
         return result
     }
 
-    /// What a request goes by that was led from `url` to another origin: that one's TLS policy. Throws
-    /// ``ErrandError/invalidURL`` where the host cannot be told, and ``ErrandError/unsupportedScheme`` where TLS is required
-    /// and it is not.
+    /// The settings of a request that was led from `url` to another origin: the TLS policy of that origin applies.
+    /// Throws ``ErrandError/invalidURL`` if the host cannot be determined, and ``ErrandError/unsupportedScheme`` if TLS
+    /// is required and the URL does not use it.
     ///
-    /// - Parameter byServer: a server's redirect is not to be trusted with who asks; the program's own interceptor is.
+    /// - Parameter byServer: Whether a server's redirect led there. A redirect is not trusted with the client's
+    ///   identity; the program's own interceptor is.
     func settings(
         forHop next: RequestDescription, from url: String, byServer: Bool = true
     ) throws(ErrandError) -> TransferSettings {
@@ -86,7 +90,7 @@ extension RequestBuilder {
             let table = try policies.get()
             let entry = try table.entry(ofURL: next.url)
             var tls = (entry ?? table.fallback)?.tls ?? self.settings.connection.tls
-            // It tells who asks; only an entry for the host says that it may know.
+            // A client certificate reveals the client's identity. Only an entry for the host allows that.
             if byServer, entry?.own.namesClient != true { tls = tls.withoutClient }
             if let own = settings.ownTLS {
                 tls = (byServer && own.namesClient ? own.withoutClient : own).inheriting(tls)
@@ -97,7 +101,7 @@ extension RequestBuilder {
         return settings
     }
 
-    /// `url` is absolute, its scheme http or https.
+    /// Checks the scheme. `url` is absolute, and its scheme is http or https.
     private static func requireTLS(_ url: String) throws(ErrandError) {
         guard url.utf8.dropFirst(4).first == UInt8(ascii: ":") else { return }
         throw ErrandError.unsupportedScheme.with(

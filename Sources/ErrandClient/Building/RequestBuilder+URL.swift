@@ -16,7 +16,7 @@ extension RequestBuilder {
         return url
     }
 
-    /// `all`: absolute URLs too.
+    /// Applies the filters. `all`: to absolute URLs too.
     private static func filtered(
         _ path: String, by filters: [any URLFilter], all: Bool, for command: some Command
     ) throws(ErrandError) -> String {
@@ -54,7 +54,7 @@ extension RequestBuilder {
         return try baseURL.get().joining(path, joining)
     }
 
-    // Empty is not said, as with YTKNetwork.
+    // An empty string counts as not set, as with YTKNetwork.
 
     private func ownBaseURL(of command: some Command, _ overrides: RequestOverrides?) -> String? {
         let given = overrides?.baseURL ?? command.givenBaseURL
@@ -66,7 +66,7 @@ extension RequestBuilder {
         return given?.isEmpty == true ? nil : given
     }
 
-    /// Whether `url` is where the client, or the command by a base URL of its own, means to talk to.
+    /// Whether `url` has an origin that the client's settings name, or the command by a base or CDN URL of its own.
     func isOwn(_ url: String, of command: some Command, _ overrides: RequestOverrides?) -> Bool {
         for case .success(let base)? in [baseURL, cdnURL] where base.isOrigin(of: url) { return true }
         for case let text? in [ownBaseURL(of: command, overrides), ownCDNURL(of: command, overrides)] {
@@ -77,7 +77,7 @@ extension RequestBuilder {
 
     /// `path` if it is an absolute URL, without dot segments; `nil` if it is relative.
     static func absolute(_ path: String, hasBase: Bool) throws(ErrandError) -> String? {
-        // A path of the base's host, as most are; RFC 3986 3.1: no scheme begins with a slash.
+        // Most paths are on the base's host and begin with a slash. RFC 3986 3.1: no scheme begins with a slash.
         if path.utf8.first == UInt8(ascii: "/") { return nil }
         if URLReference.isPlainAbsolute(path) { return path }
         guard path.utf8.contains(0x3A) else { return nil }
@@ -89,7 +89,7 @@ extension RequestBuilder {
         guard isSupported(scheme) else {
             throw ErrandError.unsupportedScheme.with(message: "only http and https are sent, not '\(scheme)'")
         }
-        // RFC 3986 5.2.4 for every kind of URL, not only for those that are joined to a base.
+        // RFC 3986 5.2.4 applies to every kind of URL, not only to URLs that are joined to a base.
         return reference.withoutDotSegments?.text ?? path
     }
 
@@ -98,7 +98,7 @@ extension RequestBuilder {
             message: "\(Redaction.quoted(path)) is not an absolute URL with a host, and there is no base URL for it")
     }
 
-    /// `a:b`, which RFC 3986 4.2 does not allow for a relative path, or `http:///x`.
+    /// The error for `a:b`, which RFC 3986 4.2 does not allow as a relative path, or `http:///x`.
     private static func schemeWithoutHost(_ path: String, _ scheme: Substring, hasBase: Bool) -> ErrandError {
         var message = "\(Redaction.quoted(path)) reads as a URL of scheme '\(scheme)' without a host"
         if hasBase, !path.utf8.contains(where: { $0 == 0x2F || $0 == 0x40 }) {

@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// Turns commands into descriptions by a client's settings. Immutable, so that a request takes one reference to it and
-/// sees one state of the settings; any thread.
+/// Turns commands into descriptions by a client's settings. Immutable, so that a request takes one reference to the
+/// builder and sees one state of the settings. May be used from any thread.
 package final class RequestBuilder: Sendable {
     let settings: Client.Settings
-    /// What the engine was started with: descriptions without options stand for it.
+    /// The options that the engine was started with: descriptions without options use them.
     let engine: ConnectionOptions
     let baseURL: Result<BaseURL, ErrandError>?
     let cdnURL: Result<BaseURL, ErrandError>?
     private let headers: Result<HeaderDefaults, ErrandError>
-    /// For URLs that the client's authorization is not for. `nil`: there are none.
+    /// The headers for URLs that do not get the client's authorization. `nil`: there are no such URLs.
     private let foreignHeaders: Result<HeaderDefaults, ErrandError>?
     private let options: CommandOptions
     let plain: Result<TransferSettings, ErrandError>
-    /// `nil`: one TLS for all hosts.
+    /// TLS settings by host. `nil`: one TLS setting for all hosts.
     let policies: Result<TLSPolicyTable, ErrandError>?
     let hasPolicies: Bool
 
@@ -60,7 +60,8 @@ package final class RequestBuilder: Sendable {
         return Result { () throws(ErrandError) in try BaseURL(text) }
     }
 
-    /// Throws what keeps a command from being sent; nothing has been opened then.
+    /// Builds the description of a command. Throws the error that keeps the command from being sent; nothing was opened
+    /// then.
     func description(
         of command: some Command, overrides: RequestOverrides? = nil
     ) throws(ErrandError) -> RequestDescription {
@@ -75,7 +76,8 @@ package final class RequestBuilder: Sendable {
         var own = (fields: try command.givenHeaders, authorization: command.givenAuthorization)
         if let overrides {
             body = overrides.body ?? body
-            // Empty parameters of a command make a form without fields; an override that is empty takes all away.
+            // Empty parameters of a command make a form without fields. Empty parameters of an override remove all
+            // parameters.
             if let given = overrides.parameters { parameters = given.isEmpty ? nil : given }
             encoding = overrides.parameterEncoding ?? encoding
             Self.replace(&own.fields, by: overrides.headers)
@@ -99,7 +101,7 @@ package final class RequestBuilder: Sendable {
         return description
     }
 
-    /// What a group's request sends to its children's carrier: nothing but how long it may take.
+    /// What a group's request sends to the carrier of its children: only its total time.
     func description(
         ofGroup command: some Command, overrides: RequestOverrides?
     ) throws(ErrandError) -> RequestDescription {
@@ -147,7 +149,7 @@ package final class RequestBuilder: Sendable {
         fields = HTTPFields(fields.filter { !others.contains($0.name) } + others)
     }
 
-    /// What `parameters` make of the body, or of the URL.
+    /// Places `parameters` in the body or in the URL.
     private func place(
         _ parameters: Parameters, _ encoding: ParameterEncoding, method: HTTPRequest.Method,
         beside body: RequestBody, url: inout String
@@ -175,7 +177,7 @@ package final class RequestBuilder: Sendable {
                 message: "the command has both a body and parameters that go into a body")
         }
         if encoding == .json { return WireBody(body: .bytes(try parameters.json()), contentType: "application/json") }
-        // With its type even where it is empty, as AFNetworking: that is a form without fields.
+        // The body has its content type even if it is empty, as with AFNetworking: that is a form without fields.
         return WireBody(
             body: .bytes(Array(try style.encode(parameters).utf8)), contentType: "application/x-www-form-urlencoded")
     }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A transport that the client did not make, as this client uses it: it knows the client's own transfers, so that a
-/// shutdown ends these alone and leaves the transport running for whoever else uses it.
+/// Wraps a transport that the client did not make. The wrapper tracks the client's own transfers, so that a shutdown
+/// ends only those and leaves the transport running for its other users.
 final class BorrowedTransport: Transport {
     private enum Phase {
         case open
-        /// Nothing more is taken; these wait for the end of what is open.
+        /// No more transfers are accepted; the closures wait for the end of the open ones.
         case stopping([@Sendable () -> Void])
         case stopped
     }
@@ -14,7 +14,7 @@ final class BorrowedTransport: Transport {
         var phase = Phase.open
         var open: [ObjectIdentifier: Loan] = [:]
 
-        /// Whom to tell that nothing is open any more.
+        /// The closures to call because no transfer is open any more.
         mutating func lookForEnd() -> [@Sendable () -> Void] {
             guard open.isEmpty, case .stopping(let waiters) = phase else { return [] }
             phase = .stopped
@@ -22,16 +22,16 @@ final class BorrowedTransport: Transport {
         }
     }
 
-    /// The receiver of one transfer: hands on what it is told, and notes the end.
+    /// The receiver of one transfer: forwards its events and notes its end.
     ///
     /// `@unchecked Sendable`: `id` and `hasEnded` are read and written only inside `owner.state.withLock`, the rest is
     /// constant.
     private final class Loan: TransferReceiver, @unchecked Sendable {
         let receiver: TransferReceiver
         let owner: BorrowedTransport
-        /// `nil` until `submit` of the transport beneath has returned.
+        /// `nil` until `submit` of the wrapped transport has returned.
         nonisolated(unsafe) var id: TransferID?
-        /// Its end is being told: there is nothing to cancel.
+        /// Whether the transfer's end is being reported: there is nothing to cancel then.
         nonisolated(unsafe) var hasEnded = false
 
         init(_ receiver: TransferReceiver, of owner: BorrowedTransport) {
@@ -85,7 +85,7 @@ final class BorrowedTransport: Transport {
         }
     }
 
-    /// `nil` after the client's shutdown.
+    /// Opens a loan for `receiver`; `nil` after the client's shutdown.
     private func open(for receiver: TransferReceiver) -> Loan? {
         let loan = Loan(receiver, of: self)
         return state.withLock { state in
@@ -95,7 +95,7 @@ final class BorrowedTransport: Transport {
         }
     }
 
-    /// The transfer's name is known. A shutdown that came in between could not cancel it.
+    /// Records the transfer's id. A shutdown before this point could not cancel the transfer, so this does.
     private func entered(_ loan: Loan, as id: TransferID) {
         let isToEnd = state.withLock { state in
             loan.id = id
@@ -124,7 +124,7 @@ final class BorrowedTransport: Transport {
     func failUpload(_ id: TransferID) { base.failUpload(id) }
     func filesMayHaveChanged() { base.filesMayHaveChanged() }
 
-    /// Ends the client's transfers; the transport beneath is not shut down.
+    /// Ends the client's transfers; does not shut down the wrapped transport.
     func shutdown(_ stopped: @escaping @Sendable () -> Void) {
         let (ids, waiters) = state.withLock { state -> ([TransferID], [@Sendable () -> Void]) in
             switch state.phase {
@@ -132,7 +132,7 @@ final class BorrowedTransport: Transport {
             case .stopping(let waiters): state.phase = .stopping(waiters + [stopped])
             case .stopped: return ([], [stopped])
             }
-            // In the order in which they were taken, as an engine ends them.
+            // In the order of submission, as an engine ends them.
             let ids = state.open.values.compactMap { $0.hasEnded ? nil : $0.id }.sorted { $0.rawValue < $1.rawValue }
             return (ids, state.lookForEnd())
         }

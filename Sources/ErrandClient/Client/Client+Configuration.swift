@@ -1,40 +1,45 @@
 public import HTTPTypes
 
 extension Client {
-    /// What a client's requests have in common: ``settings``, whose members are the configuration's too, and what is
-    /// fixed once the client is made.
+    /// What a client's requests have in common: ``settings``, whose members are also members of the configuration, and
+    /// options that cannot change after the client is made.
     @dynamicMemberLookup
     public struct Configuration: Sendable {
-        /// What may be changed later, by ``Client/reconfigure(_:)``.
+        /// The settings that ``Client/reconfigure(_:)`` can change later.
         public var settings = Settings()
-        /// Where callbacks run. `nil`: a serial queue of the client's own.
+        /// The queue of the callbacks. `nil`: a serial queue of the client's own.
         public var callbackQueue: CallbackQueue?
-        /// Told of every request of the client (YTKNetwork accessories, for all).
+        /// Accessories of every request of the client (YTKNetwork accessories, for all requests).
         public var accessories: [any Accessory] = []
-        /// Stand between every request of the client and the network; see ``Interceptor``.
+        /// Interceptors between every request of the client and the network; see ``Interceptor``.
         public var interceptors: [any Interceptor] = []
-        /// Whether delegate and closures of a stopped request are told, with ``ErrandError/cancelled``. Filters are not, either
-        /// way. Default: no; `stop()` is silent.
+        /// Whether the delegate and the closures of a stopped request are called, with ``ErrandError/cancelled``.
+        /// Filters are not called in either case. Default: no; `stop()` is silent.
         public var reportsStops = false
-        /// What `Configuration.cache` of the module `ErrandCaching` names.
+        /// The storage that `Configuration.cache` of the module `ErrandCaching` sets.
         package var cacheStorage: (any CacheStorage)?
-        /// Default: off.
+        /// Where cookies are kept. Default: off.
         public var cookies = CookieStorage.off
-        /// Loop threads. `nil`: one a core, at most 4. Range 1...64.
+        /// The number of loop threads, 1...64. `nil`: one per core, at most 4.
         public var loops: Int?
-        /// Requests that may wait for admission, at most 2^24; more are ``ErrandError/queueFull``. `nil`: 65,536.
+        /// How many requests may wait for admission, at most 2^24; further requests fail with
+        /// ``ErrandError/queueFull``. `nil`: 65,536.
         public var queueCapacity: Int?
-        /// Requests in flight, in all, at most 2^24. `nil`: half of the limit of open files, at most 4,096.
+        /// How many requests may be in flight in total, at most 2^24. `nil`: half of the limit of open files, at most
+        /// 4,096.
         public var inFlightLimit: Int?
-        /// Requests in flight to one origin, at most 2^24. `nil`: 256.
+        /// How many requests to one origin may be in flight, at most 2^24. `nil`: 256.
         public var originInFlightLimit: Int?
-        /// Counts what is not the engine's to count: ``Client/shutdown(_:)``'s drain time; the total time of groups and the
-        /// delays of chains; of downloads the pauses between tries, the rate and ``Timeouts/total``; and ``Timeouts/total``
-        /// of requests where interceptors, hooks, the cache's store or another request's transfer are waited for, and what
-        /// is left of it after a redirect or a replay. Default: the continuous clock.
+        /// The clock for times that the engine does not measure. Default: the continuous clock. It measures:
+        ///
+        /// - the drain time of ``Client/shutdown(_:)``;
+        /// - the total time of groups and the delays of chains;
+        /// - the pauses between tries of downloads, their rate and their ``Timeouts/total``;
+        /// - ``Timeouts/total`` of requests while they wait for interceptors, hooks, the cache's store or another
+        ///   request's transfer, and the rest of it after a redirect or a replay.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Makes a configuration; what is left out has the default of its member.
+        /// Makes a configuration. A member without an argument has its default.
         public init(
             baseURL: String? = nil, headers: HTTPFields = HTTPFields(), timeouts: Timeouts = Timeouts(),
             limits: Limits = Limits(), connection: ConnectionOptions = ConnectionOptions(),

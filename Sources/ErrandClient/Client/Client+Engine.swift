@@ -1,5 +1,5 @@
 extension Client.Configuration {
-    /// What the engine of the client is started with.
+    /// The settings that the client's engine is started with.
     var engine: ReactorSettings {
         var engine = ReactorSettings()
         engine.cookies = cookies
@@ -13,7 +13,7 @@ extension Client.Configuration {
 }
 
 extension ReactorTransport {
-    /// The engine that a configuration describes; `pause`: as ``OptionsCache``'s.
+    /// Makes the engine that a configuration describes. `pause` has the meaning of ``OptionsCache``'s `pause`.
     convenience init(_ configuration: Client.Configuration, pause: Int = OptionsCache.pause) {
         self.init(configuration.engine, pause: pause)
     }

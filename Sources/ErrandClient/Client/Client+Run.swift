@@ -3,8 +3,9 @@ import Dispatch
 extension Client {
     /// Runs a command and returns its value. Cancelling the task stops the request.
     ///
-    /// Throws ``ErrandError``; `CancellationError` where the task was cancelled or the request stopped. Decoding runs in
-    /// the caller's task; by way of the callback queue where accessories, interceptors or hooks of the command are to be called.
+    /// Throws ``ErrandError``, or `CancellationError` if the task was cancelled or the request was stopped. Decoding
+    /// runs in the caller's task. If accessories, interceptors or hooks of the command have to be called, the request
+    /// runs by way of the callback queue instead.
     public func run<C: Command>(_ command: C, overrides: RequestOverrides? = nil) async throws -> C.Response {
         try Task.checkCancellation()
         guard accessories.isEmpty, interceptors.isEmpty, !command.hasHooks,
@@ -15,14 +16,15 @@ extension Client {
         return try await directRequest(command, overrides).runDirectly()
     }
 
-    /// A function of its own, as its temporary values would else be in the task's frame for as long as the request waits.
+    /// A separate function: its temporary values would otherwise stay in the task's frame for as long as the request
+    /// waits.
     @inline(never)
     private func directRequest<C: Command>(_ command: C, _ overrides: RequestOverrides?) -> Request<C> {
         Request(client: self, command: command, callbacks: queueOfCaller, overrides: overrides, isDirect: true)
     }
 
-    /// Runs a command and returns value or error in place of throwing; ``ErrandError/cancelled`` where the task was
-    /// cancelled.
+    /// Runs a command and returns its value or error instead of throwing. The error is ``ErrandError/cancelled`` if the
+    /// task was cancelled.
     public func result<C: Command>(
         of command: C, overrides: RequestOverrides? = nil
     ) async -> Result<C.Response, ErrandError> {
@@ -35,8 +37,7 @@ extension Client {
         }
     }
 
-    /// The queue of this client's callbacks where the present task prefers it, and else the one that resumes tasks of
-    /// the pool.
+    /// The client's callback queue if the present task prefers it; otherwise the queue that resumes tasks of the pool.
     var queueOfCaller: CallbackQueue {
         prefersCallbacks ? callbacks.besideInline ?? callbacks : resumptions
     }
@@ -47,9 +48,10 @@ extension Client {
         return executor.map { $0 == callbacks.asUnownedTaskExecutor() } ?? false
     }
 
-    /// Where the events come of a request whose values a task reads as they come: a queue of its own, so that neither a
-    /// closure on the callback queue nor another such request holds it up. A task that prefers the callback queue reads
-    /// there anyway, and an inline queue is asked for by name.
+    /// The queue for the events of a request whose values a task reads as they arrive. It is a separate queue, so that
+    /// neither a closure on the callback queue nor another such request delays the events. A task that prefers the
+    /// callback queue reads there anyway. An inline callback queue is used too, because the program chose it
+    /// explicitly.
     package var queueOfReader: CallbackQueue {
         callbacks.isInline || prefersCallbacks ? callbacks : .dispatchQueue(.global())
     }

@@ -3,86 +3,94 @@ public import HTTPTypes
 import Synchronization
 
 extension Client {
-    /// The part of a ``Configuration`` that may change while the client runs, by ``Client/reconfigure(_:)``.
+    /// The part of a ``Configuration`` that ``Client/reconfigure(_:)`` can change while the client runs.
     public struct Settings: Sendable {
-        /// What relative paths are joined to; a slash is added to its path where none ends it, and its query and fragment are
-        /// dropped. `nil` or empty: every path must be absolute (YTKNetwork `baseUrl`).
+        /// The URL that relative paths are joined to. A slash is added if its path does not end with one; its query and
+        /// fragment are dropped. `nil` or empty: every path must be absolute (YTKNetwork `baseUrl`).
         public var baseURL: String?
-        /// What the relative paths of commands that ask for it are joined to, see ``Command/usesCDN`` (YTKNetwork
+        /// The URL that relative paths are joined to if the command asks for it, see ``Command/usesCDN`` (YTKNetwork
         /// `cdnUrl`). Default: `nil`.
         public var cdnURL: String?
         /// How paths are joined. Default: by RFC 3986.
         public var pathJoining = PathJoining.resolve
-        /// Applied in order to the path of every command, each to what the one before made of it (YTKNetwork
-        /// `urlFilters`). Default: none.
+        /// Filters that are applied in order to the path of every command; each one gets the result of the previous one
+        /// (YTKNetwork `urlFilters`). Default: none.
         public var urlFilters: [any URLFilter] = []
-        /// Whether ``urlFilters`` see absolute URLs too. Default: no, as YTKNetwork.
+        /// Whether ``urlFilters`` are applied to absolute URLs too. Default: no, as in YTKNetwork.
         public var filtersAbsoluteURLs = false
-        /// Fields of every request, unless the command has one of that name: for whatever host it is, so credentials are
-        /// better off in ``authorization``. Default: none.
+        /// Header fields of every request, unless the command has a field of the same name. They are sent to every
+        /// host; use ``authorization`` for credentials. Default: none.
         public var headers = HTTPFields()
-        /// `User-Agent`; `nil`: none is sent. Default: `errand/0.1`.
+        /// The `User-Agent` field; `nil`: none is sent. Default: `errand/0.1`.
         public var userAgent: String? = "errand/0.1"
-        /// `Accept-Language`, the preferred first: the first 6 are sent, with the weights 1, 0.9 ... 0.5 as AFNetworking
-        /// does. Each is a language tag (RFC 5646) or `*`, or every request fails with ``ErrandError/invalidHeader``. Empty,
-        /// the default: none is sent. See ``PreferredLanguages/fromEnvironment()``.
+        /// The languages of the `Accept-Language` field, in order of preference. The first 6 are sent, with the weights
+        /// 1, 0.9 ... 0.5 as AFNetworking does. Each one must be a language tag (RFC 5646) or `*`; otherwise every
+        /// request fails with ``ErrandError/invalidHeader``. Empty (the default): none is sent. See
+        /// ``PreferredLanguages/fromEnvironment()``.
         public var languages: [String] = []
-        /// For commands that bring none. Default: none.
+        /// The credentials of commands that have none. Default: none.
         ///
-        /// It is sent to the origins (scheme, host and port) of ``baseURL`` and ``cdnURL`` and of the command's own, and
-        /// not to where a command leads by an absolute URL or a path such as `//host/x`, or an URL filter leads it; without
-        /// ``baseURL`` and ``cdnURL``, and with ``authorizesAnyOrigin``, to every URL. A command's own authorization goes
-        /// wherever the command does.
+        /// They are sent to the origins (scheme, host and port) of ``baseURL``, of ``cdnURL`` and of the command's own
+        /// base and CDN URL. They are not sent to another origin that an absolute URL, a path such as `//host/x` or a
+        /// URL filter leads to. They are sent to every URL if there is neither ``baseURL`` nor ``cdnURL``, or with
+        /// ``authorizesAnyOrigin``. A command's own authorization is sent wherever the command leads.
         public var authorization: Authorization?
         /// Whether ``authorization`` is sent to every URL. Default: no.
         public var authorizesAnyOrigin = false
-        /// How parameters are written where ``Command/parameterEncoding`` names no style. Default: AFNetworking's rules.
+        /// How parameters are written if ``Command/parameterEncoding`` names no style. Default: AFNetworking's rules.
         public var queryStyle = QueryStyle.afNetworking
-        /// Encodes bodies of ``RequestBody/json(_:encoder:)`` that bring no encoder. Must not be changed once it is here.
-        /// Default, `nil`: one with Foundation's own settings.
+        /// The encoder for bodies of ``RequestBody/json(_:encoder:)`` without an encoder. It must not be changed after
+        /// it is set here. `nil` (the default): an encoder with Foundation's own settings.
         public var jsonEncoder: JSONEncoder?
-        /// For commands that bring none, and members that are `nil` in theirs. Default: the library's.
+        /// The timeouts of commands that have none, and of members that are `nil` in the command's. Default: the
+        /// library's.
         public var timeouts = Timeouts()
-        /// For commands that bring none, and members that are `nil` in theirs. Default: the library's.
+        /// The limits of commands that have none, and of members that are `nil` in the command's. Default: the
+        /// library's.
         public var limits = Limits()
-        /// Beside those of every command; ``RequestOverrides/Members/options`` replace both. Not
-        /// ``CommandOptions/coalesced``, which is passed over here: only who knows a request can say that it may be shared.
-        /// Default: none.
+        /// Options in addition to those of every command; ``RequestOverrides/Members/options`` replaces both. The
+        /// option ``CommandOptions/coalesced`` is ignored here: only the author of a command knows whether the request
+        /// may be shared. Default: none.
         public var options: CommandOptions = []
-        /// For commands that bring none, and members that are `nil` in theirs. Default: the library's.
+        /// The connection options of commands that have none, and of members that are `nil` in the command's. Default:
+        /// the library's.
         public var connection = ConnectionOptions()
-        /// TLS settings by host, in place of the TLS settings of ``connection``. Default: none.
+        /// TLS settings by host; they replace the TLS settings of ``connection``. Default: none.
         public var tlsPolicies = TLSPolicies()
-        /// For commands that bring none. Default: at most 10 redirects.
+        /// The redirect policy of commands that have none. Default: at most 10 redirects.
         public var redirects = RedirectPolicy.follow
 
-        /// For commands that bring none. Default: ``CachePolicy/off``.
+        /// The cache policy of commands that have none. Default: ``CachePolicy/off``.
         public var cache = CachePolicy.off
 
-        /// For commands that say ``StatusCodes/inherited``. Default: 200...299 (AFNetworking's `responseSerializer` of a
-        /// manager).
+        /// The accepted statuses of commands with ``StatusCodes/inherited``. Default: 200...299 (AFNetworking's
+        /// `responseSerializer` of a manager).
         public var acceptedStatusCodes = StatusCodes.successful
-        /// For commands that say ``ContentTypes/inherited``. Default: any.
+        /// The accepted content types of commands with ``ContentTypes/inherited``. Default: any.
         public var acceptedContentTypes = ContentTypes.any
-        /// For commands that bring none. Must not be changed once it is here. Default, `nil`: one with Foundation's own settings.
+        /// The decoder of commands that have none. It must not be changed after it is set here. `nil` (the default): a
+        /// decoder with Foundation's own settings.
         public var jsonDecoder: JSONDecoder?
 
-        /// Makes settings that have every default.
+        /// Makes settings with all defaults.
         public init() {}
     }
 
-    /// What the client's requests are built by at present.
+    /// The settings that new requests are built by at present.
     public var settings: Settings { builder.settings }
 
-    /// Changes the settings for requests that are built from now on; those under way go on by what they were built by,
-    /// but a redirect takes the TLS policies and the redirect policy of the moment it is followed.
+    /// Changes the settings for requests that are built from now on. Running requests keep the settings that they were
+    /// built by, except that a redirect takes the TLS policies and the redirect policy of the moment when it is
+    /// followed.
     ///
-    /// Files that ``ConnectionOptions`` name (CA, certificate, key) are looked at again, also where their paths are the
-    /// same: what was replaced counts for new connections from here on. Without that it is seen within a minute.
+    /// The client checks again the files that ``ConnectionOptions`` name (CA, certificate, key), even if their paths
+    /// are the same: a replaced file applies to new connections from then on. Without a call of this method the client
+    /// notices a replaced file within a minute.
     ///
-    /// Any thread. Changes of several threads are made one after the other; `change` runs once, outside any lock that
-    /// requests take, and must not call `reconfigure`. What it throws leaves everything as it was. What makes no usable
-    /// request, such as a malformed base URL, fails each request that needs it, as with the configuration.
+    /// May be called from any thread. Concurrent changes are made one after the other. `change` runs once, outside any
+    /// lock that requests take, and must not call `reconfigure`. If `change` throws, the settings stay as they were.
+    /// Settings that make no usable request, such as a malformed base URL, fail each request that needs them, as with
+    /// the configuration.
     public func reconfigure<Failure: Error>(
         _ change: (inout Settings) throws(Failure) -> Void
     ) throws(Failure) {
@@ -96,7 +104,7 @@ extension Client {
                 building = next
                 return replaced
             }
-            // Dies here, not under the lock: filters of the user's may go with it.
+            // The old builder is released here, not under the lock: that may release the user's filters.
             _ = replaced
             cachesByDefault.store(!settings.cache.isOff, ordering: .relaxed)
             transport.filesMayHaveChanged()

@@ -2,30 +2,32 @@ import Dispatch
 import Synchronization
 
 extension Client {
-    /// What becomes of the requests that run.
+    /// What a shutdown does with running requests.
     public enum ShutdownMode: Sendable {
-        /// They may end; what is left after that time ends with ``ErrandError/shutDown``. Zero and less are
-        /// ``cancel``, more than 30 days are 30 days.
+        /// Running requests may end within this time; after it the rest ends with ``ErrandError/shutDown``. Zero and
+        /// less mean ``cancel``, more than 30 days mean 30 days.
         case drain(within: Duration)
-        /// They end at once with ``ErrandError/shutDown``.
+        /// Running requests end at once with ``ErrandError/shutDown``.
         case cancel
     }
 
-    /// Shuts the client down: starts from now on fail with ``ErrandError/shutDown``, what runs is treated as `mode`
-    /// says. During a drain those starts may still be made that a refresh needs (``Authenticator/refresh(_:after:)``), for
-    /// which requests that run may wait. Returns when every request has told its end, the engine's threads are gone, and the
-    /// cache has stored what it was given (``ResponseCache/flush()``), for which two seconds are waited at most.
-    /// May be called again, to turn a drain into a cancel, or just to wait.
+    /// Shuts the client down. From now on starts fail with ``ErrandError/shutDown``; running requests are treated as
+    /// `mode` says. During a drain, requests that refresh a credential (``Authenticator/refresh(_:after:)``) may still
+    /// start, because running requests may wait for them.
     ///
-    /// A client shuts down what it has made itself. A transport that it was given (``init(configuration:transport:)``) is
-    /// not shut down: this client's transfers are cancelled there, and those of other clients go on.
+    /// Returns when every request has reported its end, the engine's threads have ended, and the cache has stored its
+    /// pending changes (``ResponseCache/flush()``). The wait for the cache is at most two seconds. The method may be
+    /// called again, to turn a drain into a cancel or only to wait.
+    ///
+    /// A client shuts down only the transport that it made itself. A transport from ``init(configuration:transport:)``
+    /// keeps running: this client's transfers are cancelled there, and other clients' transfers continue.
     public func shutdown(_ mode: ShutdownMode = .drain(within: .seconds(30))) async {
         await withUnsafeContinuation { continuation in
             shutdown(mode) { continuation.resume() }
         }
     }
 
-    /// The same without waiting; `completion` runs on any thread. May be called from a callback.
+    /// Shuts the client down without waiting. `completion` runs on any thread. May be called from a callback.
     public func shutdown(_ mode: ShutdownMode, completion: @escaping @Sendable () -> Void) {
         var drain: Duration?
         if case .drain(let time) = mode, time > .zero { drain = min(time, Timeouts.maximum) }
@@ -49,7 +51,7 @@ extension Client {
     }
 
     /// Sleeps on the client's clock. Throws ``ErrandError/shutDown`` as soon as the client is shut down or drained, and
-    /// `CancellationError` where the task is cancelled.
+    /// `CancellationError` if the task is cancelled.
     package func sleep(for time: Duration) async throws {
         let clock = clock
         let sleep = Task { try await clock.sleep(for: min(time, .longestSleep)) }
@@ -78,10 +80,10 @@ extension Client {
         life.withLock { $0.machine.state != .running }
     }
 
-    /// Whether those that run are let end, and no more are begun.
+    /// Whether the client drains: running requests may end, and no new ones begin.
     package var isDraining: Bool { life.withLock { $0.machine.state == .draining } }
 
-    /// Whether what runs is being ended.
+    /// Whether the client is ending its running requests, or has done so.
     package var isStopping: Bool {
         life.withLock { life in
             switch life.machine.state {
@@ -96,16 +98,17 @@ extension Client {
         case .none, .startDrainTimer:
             break
         case .stopTransport:
-            // What interceptors and validators are busy with is not the transport's to end, nor what groups wait for.
-            // Groups before their children, which would fail them.
+            // The transport cannot end the work of interceptors and validators, nor the waiting of groups, so the
+            // requests are stopped here. Groups are stopped before their children: a child that ends first would fail
+            // its group.
             for request in requests.reversed() { request.clientStops() }
             madeCache?.clientStops()
-            // An engine of the client's own, or the client's part of somebody else's: see `BorrowedTransport`.
+            // This is the client's own engine, or the client's part of a shared transport: see `BorrowedTransport`.
             transport.shutdown { [self] in
                 perform(life.withLock { $0.machine.transportStopped() })
             }
         case .finish:
-            // Programs end after this; a store that is stuck is not waited for long.
+            // Programs usually exit after a shutdown, so the wait for a store that does not respond is short.
             let finish: @Sendable () -> Void = { [self] in
                 let waiters = life.withLock { life in
                     let waiters = life.waiters

@@ -1,5 +1,6 @@
 extension Client {
-    /// Starts a command and tells nobody; read the request, or give it a delegate with ``request(_:overrides:)`` instead.
+    /// Starts a command without callbacks. Read the request afterwards, or use ``request(_:overrides:)`` to set a
+    /// delegate before the start.
     @discardableResult
     public func start<C: Command>(_ command: C, overrides: RequestOverrides? = nil) -> Request<C> {
         let request = request(command, overrides: overrides)
@@ -7,10 +8,11 @@ extension Client {
         return request
     }
 
-    /// Starts a command. `completion` is told of any end, `success` or `failure` before it of one of them; they run once, on
-    /// the callback queue, unless the request is stopped, and are released then.
+    /// Starts a command with closures. `success` or `failure` is called when the request succeeds or fails;
+    /// `completion` is called after it, however the request ends. The closures run once, on the callback queue, unless
+    /// the request is stopped. They are released when the run ends.
     ///
-    /// A trailing closure without a label is the completion, wherever closures are given.
+    /// A trailing closure without a label is the completion, in every method that takes closures.
     @discardableResult
     public func start<C: Command>(
         _ command: C, overrides: RequestOverrides? = nil, completion: (@Sendable (Request<C>) -> Void)? = nil,

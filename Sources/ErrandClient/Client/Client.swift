@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Runs commands: the object a program makes once per service and keeps.
+/// Runs commands. A program makes one client per service and keeps it.
 ///
 /// ```swift
 /// let client = Client(configuration: .init(baseURL: "http://127.0.0.1:8080"))
@@ -9,65 +9,67 @@ import Synchronization
 /// await client.shutdown(.drain(within: .seconds(5)))
 /// ```
 ///
-/// Any thread. Making one starts the engine's loop threads. A client lives while it is referred to, and while requests
-/// of its run or are held; dropping the last reference stops the engine in the background. ``shutdown(_:)`` does so
-/// with a word about what runs, and returns when everything is over.
+/// A client may be used from any thread. Making a client starts the engine's loop threads. The client lives as long as
+/// the program holds a reference to it, and as long as one of its requests runs or is held. Releasing the last
+/// reference stops the engine in the background. ``shutdown(_:)`` also stops the engine: its mode says what
+/// becomes of running requests, and the call returns when everything has ended.
 public final class Client: Sendable {
     package let transport: any Transport
-    /// The same, for requests that share transfers.
+    /// The same transport, for requests that share transfers.
     let coalescing: CoalescingTransport
-    /// Takes the transfers of cached requests; `nil` before the first of them.
+    /// Takes the transfers of cached requests; `nil` before the first cached request.
     let caching: Mutex<(any ClientCache)?>
     /// Whether `caching` has a value.
     let hasCache: Atomic<Bool>
     package let cacheBase: CacheBase
-    /// Whether requests are cached whose commands say nothing.
+    /// Whether requests are cached whose commands have no cache policy.
     let cachesByDefault: Atomic<Bool>
-    /// The present one; it is exchanged by ``reconfigure(_:)``.
+    /// The present request builder; ``reconfigure(_:)`` replaces it.
     let building: Mutex<RequestBuilder>
-    /// Makes changes of the settings one after the other.
+    /// Held during a change of the settings, so that concurrent changes run one after the other.
     let reconfiguring = Mutex(())
     package let callbacks: CallbackQueue
-    /// Where `async` callers are resumed: a batch at a time, from a thread of the pool that runs them. Resumed by the
-    /// loop thread itself, each would wake a pool thread, which on a busy machine takes the loop's CPU at once: one
-    /// context switch per request, 4 to 8 us of it.
+    /// The queue that resumes `async` callers: a batch at a time, from a thread of the pool that runs them. If the loop
+    /// thread resumed each caller itself, each resumption would wake a pool thread, which on a busy machine preempts
+    /// the loop at once: one context switch per request, which costs 4 to 8 us.
     let resumptions = CallbackQueue.dispatchQueue(.global())
     let accessories: [any Accessory]
-    /// Those of `accessories` that want to know what happens in between.
+    /// The members of `accessories` that observe events.
     let observers: [any EventAccessory]
     package let interceptors: [any Interceptor]
     let reportsStops: Bool
     package let clock: any Clock<Duration>
-    /// The same, its moments counted from the making of the client.
+    /// The clock, with its instants counted from the creation of the client.
     package let stopwatch: Stopwatch
     let life = Mutex(Life())
 
     struct Life: ~Copyable {
         var machine = ClientStateMachine()
         var requests = RequestList()
-        /// Who waits for the shutdown.
+        /// Called when the shutdown is complete.
         var waiters: [@Sendable () -> Void] = []
-        /// Who sleeps until then at the latest; see `sleep(for:)`.
+        /// Tasks that sleep no longer than until the shutdown; see `sleep(for:)`.
         var sleeps: [UInt64: Task<Void, any Error>] = [:]
         var lastSleep: UInt64 = 0
     }
 
-    /// Makes a client with an engine of its own. An engine that cannot be started fails every request with the reason,
-    /// ``ErrandError/unsupportedLibrary`` or ``ErrandError/systemFailure`` as a rule.
+    /// Makes a client with its own engine. If the engine cannot be started, every request fails with the reason,
+    /// usually ``ErrandError/unsupportedLibrary`` or ``ErrandError/systemFailure``.
     public convenience init(configuration: Configuration = Configuration()) {
         self.init(configuration, own: ReactorTransport(configuration))
     }
 
-    /// Makes a client on a transport of the caller's: a stub, or one that several clients share. The engine's settings in
-    /// the configuration are of no effect then.
+    /// Makes a client on a transport that the caller made: a stub, or a transport that several clients share. The
+    /// engine settings of the configuration have no effect in this case.
     ///
-    /// The transport stays the caller's. ``shutdown(_:)`` ends this client's requests, and leaves the transport running
-    /// for others; whoever has made it shuts it down, by ``Transport/shutdown(_:)``, when nobody needs it any more.
+    /// The caller keeps ownership of the transport. ``shutdown(_:)`` ends this client's requests and leaves the
+    /// transport running for other clients. The caller shuts the transport down with ``Transport/shutdown(_:)`` when no
+    /// client needs it any more.
     public convenience init(configuration: Configuration = Configuration(), transport: any Transport) {
         self.init(configuration, own: BorrowedTransport(transport))
     }
 
-    /// `transport`: nobody else's, as ``shutdown(_:)`` shuts it down.
+    /// Makes a client that owns `transport`: ``shutdown(_:)`` shuts this transport down.
     init(_ configuration: Configuration, own transport: any Transport) {
         self.transport = transport
         clock = configuration.clock
@@ -89,20 +91,20 @@ public final class Client: Sendable {
         reportsStops = configuration.reportsStops
     }
 
-    /// What requests are built by from now on.
+    /// The builder for requests that are built from now on.
     package var builder: RequestBuilder { building.withLock { $0 } }
 
     var redirects: RedirectPolicy { builder.settings.redirects }
 
-    /// What requests without options of their own go by.
+    /// The connection options of requests without options of their own.
     package var connection: ConnectionOptions { builder.engine }
 
-    /// A request for `command`, not started yet: for accessories and a delegate of its own.
+    /// Makes a request for `command` without starting it, for example to add accessories or a delegate first.
     public func request<C: Command>(_ command: C, overrides: RequestOverrides? = nil) -> Request<C> {
         Request(client: self, command: command, callbacks: callbacks, overrides: overrides)
     }
 
-    /// What `command` would send, without sending it. Throws what a start would fail with.
+    /// Returns what `command` would send, without sending it. Throws the error that a start would fail with.
     public func describe(
         _ command: some Command, overrides: RequestOverrides? = nil
     ) throws(ErrandError) -> RequestDescription {
@@ -116,17 +118,18 @@ public final class Client: Sendable {
         }
     }
 
-    /// The requests that run, newest first. Among them are those that a task waits for (``run(_:overrides:)``,
-    /// ``stream(_:overrides:)``): a delegate that is set on one is told on the callback queue as everywhere, perhaps after
-    /// the task has gone on.
+    /// The running requests, newest first. The list includes requests that a task waits for (``run(_:overrides:)``,
+    /// ``stream(_:overrides:)``). A delegate that is set on such a request is called on the callback queue as usual,
+    /// possibly after the task has resumed.
     public var requests: [AnyRequest] {
         life.withLock { $0.requests.all }
     }
 
-    /// Stops every request that runs; see ``AnyRequest/stop()``. Later ones may be started all the same (YTKNetwork
+    /// Stops every running request; see ``AnyRequest/stop()``. Requests can still be started afterwards (YTKNetwork
     /// `cancelAllRequests`).
     public func cancelAll() {
-        // Oldest first, so groups before their children: a child that is stopped by itself would fail its group.
+        // Stops the oldest requests first, so that groups are stopped before their children: a child that is stopped on
+        // its own would fail its group.
         for request in requests.reversed() { request.stop() }
     }
 

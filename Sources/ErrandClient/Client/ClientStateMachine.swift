@@ -1,12 +1,12 @@
-/// The life of a client: when the transport may be stopped, and when a shutdown is complete.
+/// The life of a client: decides when the transport may be stopped, and when a shutdown is complete.
 struct ClientStateMachine: ~Copyable {
     enum State: Equatable {
         case running
-        /// No new requests but those that get credentials for others; those that run may end.
+        /// No new requests, except those that get credentials for other requests. Running requests may end.
         case draining
-        /// The transport ends what is left.
+        /// The transport is ending the remaining requests.
         case stopping
-        /// The transport has stopped; the last requests are being told.
+        /// The transport has stopped; the last requests are reporting their end.
         case transportStopped
         case stopped
     }
@@ -16,16 +16,16 @@ struct ClientStateMachine: ~Copyable {
         /// Call `drainExpired` when the time is up.
         case startDrainTimer
         case stopTransport
-        /// Resume everybody who waits for the shutdown.
+        /// Call the completions of the shutdown.
         case finish
     }
 
     private(set) var state = State.running
-    /// Requests that were started and have not told their end; counted in every state, refused ones too.
+    /// Requests that have started and have not reported their end. Counted in every state, including refused requests.
     private(set) var open = 0
 
-    /// Returns whether the request may go on; if not it ends with an error, and `requestEnded` follows all the same.
-    /// `isForRefresh`: it gets a credential, which requests that drain may be waiting for.
+    /// Returns whether the request may continue. If not, it ends with an error, and `requestEnded` follows in this case
+    /// too. `isForRefresh`: the request gets a credential that draining requests may be waiting for.
     mutating func requestStarted(isForRefresh: @autoclosure () -> Bool = false) -> Bool {
         open += 1
         switch state {
@@ -72,7 +72,7 @@ struct ClientStateMachine: ~Copyable {
             state = .stopping
             return .stopTransport
         case .running, .stopping, .transportStopped, .stopped:
-            // The drain was quicker than its timer.
+            // The drain ended before its timer.
             return .none
         }
     }
@@ -87,7 +87,7 @@ struct ClientStateMachine: ~Copyable {
             state = .stopped
             return .finish
         case .running, .draining, .transportStopped, .stopped:
-            // A transport that was shut down by somebody else, or told twice.
+            // The transport was shut down elsewhere, or reported its end twice.
             return .none
         }
     }

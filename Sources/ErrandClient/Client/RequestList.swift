@@ -1,17 +1,18 @@
-/// What runs on a client: a list through the requests themselves, so that keeping it costs a request no memory of its
-/// own. Used under the client's lock.
+/// The running requests of a client: a list linked through the requests themselves, so that a request needs no extra
+/// memory for it. Used under the client's lock.
 struct RequestList: ~Copyable {
-    /// A request's place in the list. Unmanaged: the list holds one reference to each member, and neighbours are members.
+    /// A request's place in the list. Unmanaged: the list holds one reference to each member, and a member's neighbours
+    /// are members too.
     struct Links {
         fileprivate var next: Unmanaged<AnyRequest>?
         fileprivate var previous: Unmanaged<AnyRequest>?
-        /// Runs that have begun and not ended: two for a moment, where a run is started in the callback of another.
+        /// Runs that have begun and not ended. Briefly two, when a run starts in the callback of another run.
         fileprivate var runs = 0
     }
 
     private var first: Unmanaged<AnyRequest>?
 
-    /// Holds the request until it is removed.
+    /// Adds the request, and holds a reference to it until it is removed.
     mutating func add(_ request: AnyRequest) {
         request.inList.runs += 1
         guard request.inList.runs == 1 else { return }
@@ -21,7 +22,8 @@ struct RequestList: ~Copyable {
         first = member
     }
 
-    /// A run has ended. Answers the list's reference, to be released after the lock is dropped, where it was the last.
+    /// Notes the end of a run. If it was the last run, removes the request and returns the list's reference, which the
+    /// caller releases after dropping the lock.
     mutating func remove(_ request: AnyRequest) -> Unmanaged<AnyRequest>? {
         let links = request.inList
         request.inList.runs -= 1
@@ -36,7 +38,7 @@ struct RequestList: ~Copyable {
         return Unmanaged.passUnretained(request)
     }
 
-    /// Newest first.
+    /// The members, newest first.
     var all: [AnyRequest] {
         var requests: [AnyRequest] = []
         var member = first

@@ -1,14 +1,15 @@
 import Synchronization
 
-/// Stands before a client's transport for requests with ``CommandOptions/coalesced``: while a transfer is under way,
-/// equal ones are not sent but told what it ends with.
+/// Coalesces the transfers of requests with ``CommandOptions/coalesced``, in front of a client's transport. While a
+/// transfer is under way, equal requests are not sent; they get the result of that transfer.
 ///
-/// A member that is cancelled leaves; the transfer itself is cancelled when the last one leaves, and paused while all
-/// are. Each redirect or replay of a request is a transfer of its own, which joins or opens anew.
+/// A cancelled member leaves the transfer. The transfer itself is cancelled when the last member leaves, and paused
+/// while all members are paused. Each redirect or replay of a request is a transfer of its own, which joins another one
+/// or opens a new one.
 ///
-/// Joining is decided at once, under the lock. Everything else, events as well as leaving, goes through one serial inline
-/// queue, so that what members hear keeps its order and nothing of a transfer comes after its end; user code is called
-/// neither under the lock nor from here, as members' events go to their own queues.
+/// Joining is decided at once, under the lock. Everything else (events and leaving) goes through one serial inline
+/// queue. Therefore members get events in order, and no event of a transfer after its end. User code is called neither
+/// under the lock nor from here, because members' events go to their own queues.
 package final class CoalescingTransport: Transport {
     private let base: any Transport
     private let stopwatch: Stopwatch
@@ -17,7 +18,7 @@ package final class CoalescingTransport: Transport {
 
     private struct Table: ~Copyable {
         var lastID: UInt64 = 0
-        /// What may be joined.
+        /// The transfers that may be joined.
         var shared: [SharedTransferKey: SharedTransfer] = [:]
         var transfers: [TransferID: SharedTransfer] = [:]
 
@@ -32,9 +33,9 @@ package final class CoalescingTransport: Transport {
         self.stopwatch = stopwatch
     }
 
-    /// How many transfers may be joined now.
+    /// The number of transfers that may be joined now.
     var count: Int { table.withLock { $0.shared.count } }
-    /// How many requests have a transfer here, their own or a shared one.
+    /// The number of requests with a transfer here, whether shared or not.
     var memberCount: Int { table.withLock { $0.transfers.count } }
 
     package func submit(
@@ -56,7 +57,7 @@ package final class CoalescingTransport: Transport {
         if isNew {
             try open(transfer, description, for: id)
         } else {
-            // It may rest, with all the others paused.
+            // The transfer may be paused, with all other members.
             events.async { [self] in reconcile(transfer) }
         }
         if key != nil, let total = description.settings.timeouts.total?.duration {
@@ -73,11 +74,11 @@ package final class CoalescingTransport: Transport {
             if transfer.key != nil { description.settings = try description.settings.with(total: nil) }
             let baseID = try base.submit(description, for: transfer)
             table.withLock { _ in transfer.opened(baseID) }
-            // Members may have left or paused in the meantime.
+            // Members may have left or paused while the transfer was submitted.
             events.async { [self] in reconcile(transfer) }
         } catch {
             let others = end(transfer).filter { $0.id != id }
-            // Whether something of theirs was sent before, a redirect or a replay, is not known here.
+            // The other members may have sent something before, by a redirect or a replay; this is not known here.
             let failure = error.with(isRefusal: false)
             TransferReceiver.deliver(others.map { TransferEvent($0.receiver, .ended(.failure(failure))) })
             throw error
@@ -126,7 +127,7 @@ package final class CoalescingTransport: Transport {
             let (transfer, member) = table.withLock { table in
                 let transfer = table.transfers.removeValue(forKey: id)
                 let member = transfer?.leave(id)
-                // Cancelled now, or as soon as it is submitted: not to be joined.
+                // The transfer is cancelled now, or as soon as it is submitted, and must not be joined any more.
                 if let transfer, transfer.members.isEmpty { table.forget(transfer) }
                 return (transfer, member)
             }
@@ -155,7 +156,7 @@ package final class CoalescingTransport: Transport {
         }
     }
 
-    /// On `events`, so that pauses and resumes reach the transport in the order in which they were decided.
+    /// Called on `events`, so that pauses and resumes reach the transport in the order in which they were decided.
     private func reconcile(_ transfer: SharedTransfer) {
         switch table.withLock({ _ in transfer.reconcile() }) {
         case .none: break

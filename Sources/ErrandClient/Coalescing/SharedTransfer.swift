@@ -1,10 +1,10 @@
-/// One transfer of the transport beneath, and the equal requests that share it.
+/// One transfer of the wrapped transport, and the equal requests that share it.
 ///
 /// `@unchecked Sendable`: everything that varies is read and written only while the table of its
 /// ``CoalescingTransport`` is locked.
 final class SharedTransfer: TransferReceiver, @unchecked Sendable {
     enum Phase {
-        /// Being submitted.
+        /// The transfer is being submitted.
         case opening
         case open(TransferID)
         /// Ended, refused, or cancelled because the last member left.
@@ -15,7 +15,7 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
         let id: TransferID
         let receiver: TransferReceiver
         var isPaused = false
-        /// Ends the membership when `Timeouts.total` is up.
+        /// Ends the membership when `Timeouts.total` expires.
         var timer: Task<Void, Never>?
     }
 
@@ -26,11 +26,11 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
         case cancel(TransferID)
     }
 
-    /// `nil`: never shared.
+    /// `nil`: the transfer is never shared.
     let key: SharedTransferKey?
-    /// In milliseconds since 1970, where that is known.
+    /// When the transfer was sent, in milliseconds since 1970, if known.
     let sentAt: Int64?
-    /// In the order in which they came.
+    /// The members in the order in which they joined.
     // This and what follows: read and written only while the table is locked.
     nonisolated(unsafe) private(set) var members: [Member] = []
     // As `members`.
@@ -56,18 +56,18 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
         members.append(Member(id: id, receiver: receiver))
     }
 
-    /// Answers the member, where it is one.
+    /// Removes and returns the member, if there is one with this id.
     func leave(_ id: TransferID) -> Member? {
         guard let index = members.firstIndex(where: { $0.id == id }) else { return nil }
         return members.remove(at: index)
     }
 
     func opened(_ id: TransferID) {
-        // It may have ended before the submission returned.
+        // The transfer may have ended before `submit` returned.
         if case .opening = phase { phase = .open(id) }
     }
 
-    /// No member hears of it from here on but those answered.
+    /// Ends the transfer and returns its members. Only these members get the end.
     func end() -> [Member] {
         phase = .over
         defer { members = [] }
@@ -85,8 +85,8 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
         return true
     }
 
-    /// What the transport beneath must do, after members came, went, paused or resumed. It moves bytes while one member
-    /// wants them.
+    /// What the wrapped transport must do after members joined, left, paused or resumed. The transfer runs as long as
+    /// one member is not paused.
     func reconcile() -> Action {
         guard case .open(let id) = phase else { return .none }
         guard !members.isEmpty else {

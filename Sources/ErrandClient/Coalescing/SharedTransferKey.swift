@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// What makes two requests equal: every byte they would send, and how they would be sent. Not the total timeout, which
-/// each request counts for itself.
+/// The key by which two requests are equal: every byte that they send, and how they are sent. The total timeout is not
+/// part of it, because each request counts its own.
 struct SharedTransferKey: Hashable {
     private let method: HTTPRequest.Method
     private let url: String
@@ -14,11 +14,11 @@ struct SharedTransferKey: Hashable {
     private let limits: Limits
     private let priority: Priority
     private let connection: ConnectionOptions?
-    /// Which removal of the response from the cache was the last before it was sent.
+    /// The number of the last removal of the response from the cache before the request was sent.
     private let removals: UInt64
 
-    /// `nil` where nothing can be shared: a streamed response has one reader, and a file or a source may give other bytes
-    /// the next time.
+    /// `nil` if the transfer cannot be shared: a streamed response has one reader, and a file or a source may give
+    /// other bytes the next time.
     init?(_ description: RequestDescription) {
         guard case .buffered = description.delivery else { return nil }
         switch description.body {
@@ -42,7 +42,7 @@ struct SharedTransferKey: Hashable {
         removals = description.cachePlan?.sent.after ?? 0
     }
 
-    /// The rest is compared, not hashed: requests to one address differ seldom, and bodies may be long.
+    /// The other members are compared but not hashed: requests to one address seldom differ, and bodies may be long.
     func hash(into hasher: inout Hasher) {
         hasher.combine(method)
         hasher.combine(url)

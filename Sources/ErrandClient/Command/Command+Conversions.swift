@@ -1,102 +1,106 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-// Members in the types that programs have at hand, beside those of the engine.
+// Conversions for members of common types other than the engine's own.
 
 extension Command where MethodMember == String {
-    /// Throws ``ErrandError/invalidMethod`` where it is no HTTP token.
+    /// Converts the text. Throws ``ErrandError/invalidMethod`` if it is no HTTP token.
     public var givenMethod: HTTPRequest.Method { get throws(ErrandError) { try .checked(method) } }
 }
 
 extension Command where BodyMember == Data {
-    /// As ``RequestBody/data(_:contentType:)``.
+    /// Sends the data as ``RequestBody/data(_:contentType:)``.
     public var givenBody: RequestBody { .data(body) }
 }
 
 extension Command where BodyMember == [UInt8] {
-    /// As ``RequestBody/bytes(_:contentType:)``.
+    /// Sends the bytes as ``RequestBody/bytes(_:contentType:)``.
     public var givenBody: RequestBody { .bytes(body) }
 }
 
 extension Command where BodyMember == String {
-    /// As ``RequestBody/string(_:contentType:)``.
+    /// Sends the text as ``RequestBody/string(_:contentType:)``.
     public var givenBody: RequestBody { .string(body) }
 }
 
 extension Command where BodyMember == RequestBody? {
-    /// `nil`: none.
+    /// The body; `nil`: no body.
     public var givenBody: RequestBody { body ?? .empty }
 }
 
 extension Command where QueryMember == [String: String] {
-    /// Sorted by name, as a dictionary has no order.
+    /// The items sorted by name, because a dictionary has no order.
     public var givenQuery: [QueryItem] { query.sorted { $0.key < $1.key }.map { QueryItem($0.key, $0.value) } }
 }
 
 extension Command where QueryMember == [String: String?] {
-    /// Sorted by name, as a dictionary has no order.
+    /// The items sorted by name, because a dictionary has no order.
     public var givenQuery: [QueryItem] { query.sorted { $0.key < $1.key }.map { QueryItem($0.key, $0.value) } }
 }
 
 extension Command where QueryMember == KeyValuePairs<String, String> {
-    /// In this order.
+    /// The items in the given order.
     public var givenQuery: [QueryItem] { query.map { QueryItem($0.key, $0.value) } }
 }
 
 extension Command where QueryMember == [(String, String)] {
-    /// In this order.
+    /// The items in the given order.
     public var givenQuery: [QueryItem] { query.map { QueryItem($0.0, $0.1) } }
 }
 
 extension Command where QueryMember == [(String, String?)] {
-    /// In this order.
+    /// The items in the given order.
     public var givenQuery: [QueryItem] { query.map { QueryItem($0.0, $0.1) } }
 }
 
 extension Command where HeadersMember == [String: String] {
-    /// Throws ``ErrandError/invalidHeader`` where a name is no token, or a value has CR, LF or NUL in it.
+    /// The fields sorted by name. Throws ``ErrandError/invalidHeader`` if a name is no token, or a value contains CR,
+    /// LF or NUL.
     public var givenHeaders: HTTPFields { get throws(ErrandError) { try .checked(headers.sorted { $0.key < $1.key }) } }
 }
 
 extension Command where HeadersMember == [HTTPField.Name: String] {
-    /// Throws ``ErrandError/invalidHeader`` where a name is no token, or a value has CR, LF or NUL in it.
+    /// The fields sorted by name. Throws ``ErrandError/invalidHeader`` if a name is no token, or a value contains CR,
+    /// LF or NUL.
     public var givenHeaders: HTTPFields {
         get throws(ErrandError) { try .checked(headers.map { ($0.key.rawName, $0.value) }.sorted { $0.0 < $1.0 }) }
     }
 }
 
 extension Command where HeadersMember == KeyValuePairs<String, String> {
-    /// Throws ``ErrandError/invalidHeader`` where a name is no token, or a value has CR, LF or NUL in it.
+    /// The fields in the given order. Throws ``ErrandError/invalidHeader`` if a name is no token, or a value contains
+    /// CR, LF or NUL.
     public var givenHeaders: HTTPFields { get throws(ErrandError) { try .checked(headers.map { ($0.key, $0.value) }) } }
 }
 
 extension Command where HeadersMember == [(String, String)] {
-    /// Throws ``ErrandError/invalidHeader`` where a name is no token, or a value has CR, LF or NUL in it.
+    /// The fields in the given order. Throws ``ErrandError/invalidHeader`` if a name is no token, or a value contains
+    /// CR, LF or NUL.
     public var givenHeaders: HTTPFields { get throws(ErrandError) { try .checked(headers) } }
 }
 
 extension Command where HeadersMember == [HTTPField] {
-    /// In this order.
+    /// The fields in the given order.
     public var givenHeaders: HTTPFields { get throws(ErrandError) { HTTPFields(headers) } }
 }
 
 extension Command where AcceptedStatusCodesMember == ClosedRange<Int> {
-    /// These statuses.
+    /// Accepts the statuses of this range.
     public var givenAcceptedStatusCodes: StatusCodes { .in(acceptedStatusCodes) }
 }
 
 extension Command where AcceptedStatusCodesMember == [Int] {
-    /// These statuses.
+    /// Accepts these statuses.
     public var givenAcceptedStatusCodes: StatusCodes { .of(acceptedStatusCodes) }
 }
 
 extension Command where AcceptedContentTypesMember == [String] {
-    /// These types.
+    /// Accepts these types.
     public var givenAcceptedContentTypes: ContentTypes { .of(acceptedContentTypes) }
 }
 
 extension Command where InterceptorsMember: Sequence, InterceptorsMember.Element: Interceptor {
-    /// In this order.
+    /// The interceptors in the given order.
     public var givenInterceptors: [any Interceptor] { Array(interceptors) }
 }
 

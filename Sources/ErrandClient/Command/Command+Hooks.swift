@@ -1,35 +1,35 @@
 extension Command where InterceptorsMember == [any Interceptor] {
-    /// None.
+    /// The default: no interceptors.
     @inlinable public var interceptors: [any Interceptor] { [] }
 }
 
 extension Command where ValidatorMember == (@Sendable (Response, ErrandModel.Response) async throws -> Void)? {
-    /// None.
+    /// The default: no validator.
     @inlinable public var validator: (@Sendable (Response, ErrandModel.Response) async throws -> Void)? { nil }
 }
 
 extension Command where SuccessPreprocessorMember == (@Sendable (Response, ErrandModel.Response) async -> Void)? {
-    /// None.
+    /// The default: no preprocessor.
     @inlinable public var successPreprocessor: (@Sendable (Response, ErrandModel.Response) async -> Void)? { nil }
 }
 
 extension Command where FailurePreprocessorMember == (@Sendable (ErrandError) async -> Void)? {
-    /// None.
+    /// The default: no preprocessor.
     @inlinable public var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? { nil }
 }
 
 extension Command where SuccessFilterMember == (@Sendable (Request<Self>) -> Void)? {
-    /// None.
+    /// The default: no filter.
     @inlinable public var successFilter: (@Sendable (Request<Self>) -> Void)? { nil }
 }
 
 extension Command where FailureFilterMember == (@Sendable (Request<Self>) -> Void)? {
-    /// None.
+    /// The default: no filter.
     @inlinable public var failureFilter: (@Sendable (Request<Self>) -> Void)? { nil }
 }
 
 extension Command {
-    /// Whether anything but judging and decoding is to be done, so that the request cannot take the short way.
+    /// Whether the command has hooks beyond judging and decoding, so that the request cannot take the short path.
     package var hasHooks: Bool {
         !givenInterceptors.isEmpty || givenValidator != nil || givenSuccessPreprocessor != nil
             || givenFailurePreprocessor != nil

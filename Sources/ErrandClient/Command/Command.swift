@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-/// What to ask a server for: a value that a ``Client`` runs as a ``Request``.
+/// Describes what to ask a server for: a value that a ``Client`` runs as a ``Request``.
 ///
 /// ```swift
 /// struct GetUser: Command {
@@ -11,349 +11,373 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// Everything but ``path`` has a default. A member whose default is `nil` may be optional or not. A member of a type that
-/// is not taken is an error of the compiler, which names it with `given` in front: `givenBody` for ``body``. A command is read once per start, on the thread that starts it, and turned
-/// into an immutable ``RequestDescription``. What it says of the response is asked, and ``decode(_:)`` called, later and in one
-/// of three places, so that it must not rely on any: the caller's own task (by `async`, where no accessory, interceptor or
-/// hook is to be called); a task of the request's own (with interceptors, a validator or preprocessors, or for a body of
-/// 64 KiB and more that is decoded or has a shape); else the client's callback queue.
+/// Every member except ``path`` has a default. A member whose default is `nil` may have an optional or a non-optional
+/// type. A member of an unsupported type is a compiler error, which names the requirement with the prefix `given`:
+/// `givenBody` for ``body``.
 ///
-/// YTKNetwork calls this `YTKRequest` and mixes it with the running request.
+/// The client reads a command once per start, on the thread that starts the request, and turns it into an immutable
+/// ``RequestDescription``. The members about the response are read, and ``decode(_:)`` is called, later. That happens
+/// in one of three places, and a command must not rely on any of them:
+///
+/// - The caller's own task: `async` calls for which no accessory, interceptor or hook has to be called.
+/// - A task of the request: requests with interceptors, a validator or preprocessors, and bodies of 64 KiB and more
+///   that are decoded or have a shape.
+/// - The client's callback queue: all other requests.
+///
+/// YTKNetwork calls this `YTKRequest` and does not separate it from the running request.
 public protocol Command: Sendable {
-    /// What ``decode(_:)`` makes of a response. `Decodable` types are read as JSON; `Data`, `[UInt8]`, `String`,
-    /// ``NoContent`` and ``Errand/Response`` (the default: no decoding) are taken as they come.
+    /// The value that ``decode(_:)`` makes of a response. `Decodable` types are read as JSON. `Data`, `[UInt8]`,
+    /// `String`, ``NoContent`` and ``Errand/Response`` (the default: no decoding) are read without JSON.
     associatedtype Response: Sendable = ErrandModel.Response
 
     // MARK: What to send
 
-    /// An `HTTPRequest.Method`, or a `String`; text that is no HTTP token fails the request with
+    /// The HTTP method: an `HTTPRequest.Method` or a `String`. A string that is no HTTP token fails the request with
     /// ``ErrandError/invalidMethod`` before it is sent. Default: GET (YTKNetwork `requestMethod`).
     var method: MethodMember { get }
 
-    /// Absolute (`http://...`), or relative to the base URL (as if that ended with `/`) as RFC 3986 5.2 says: `users/1` is
-    /// appended to it, `/users/1` replaces the base's path. Spaces and non-ASCII characters are percent-encoded, an existing
-    /// `%41` is kept, a `%` that begins no such escape becomes `%25`; the segments `.` and `..` are removed from absolute and relative ones alike (5.2.4), `%2e` is kept.
-    /// A relative path whose first segment has a colon is written `./a:b`. An absolute URL, and `//host/x`, leads to any
-    /// host; the client's default credentials do not, see ``Client/Settings/authorization`` (YTKNetwork `requestUrl`).
+    /// The URL of the request: absolute (`http://...`) or relative to the base URL.
+    ///
+    /// A relative path is resolved by RFC 3986 5.2 as if the base URL ended with `/`: `users/1` is appended to the base
+    /// URL, `/users/1` replaces the path of the base URL. A relative path whose first segment has a colon is written
+    /// `./a:b`.
+    ///
+    /// Spaces and non-ASCII characters are percent-encoded. An existing escape such as `%41` is kept; a `%` that begins
+    /// no escape becomes `%25`. The segments `.` and `..` are removed from absolute and relative paths alike (5.2.4);
+    /// `%2e` is kept.
+    ///
+    /// An absolute URL or `//host/x` can lead to any host. The client's default credentials are not sent to other
+    /// hosts; see ``Client/Settings/authorization`` (YTKNetwork `requestUrl`).
     var path: String { get }
 
-    /// `nil`, the default, or empty: ``Client/Settings/baseURL`` (YTKNetwork `baseUrl`).
+    /// The base URL for a relative ``path``. `nil` (the default) or empty: ``Client/Settings/baseURL`` (YTKNetwork
+    /// `baseUrl`).
     var baseURL: BaseURLMember { get }
 
-    /// `nil`, the default, or empty: ``Client/Settings/cdnURL`` (YTKNetwork `cdnUrl`).
+    /// The CDN's base URL, see ``usesCDN``. `nil` (the default) or empty: ``Client/Settings/cdnURL`` (YTKNetwork
+    /// `cdnUrl`).
     var cdnURL: CDNURLMember { get }
 
-    /// Whether a relative path is joined to the CDN's URL and not to the base URL. Where there is none the request fails
-    /// with ``ErrandError/invalidURL``: it never falls back to the base URL, which may be another host altogether.
-    /// Default: no (YTKNetwork `useCDN`).
+    /// Whether a relative path is joined to the CDN's URL instead of the base URL. Without a CDN URL the request fails
+    /// with ``ErrandError/invalidURL``. It never falls back to the base URL, which may be a different host. Default: no
+    /// (YTKNetwork `useCDN`).
     var usesCDN: UsesCDNMember { get }
 
-    /// How ``path`` becomes a URL: joining and filters. `nil`, the default: as ``Client/Settings`` say.
+    /// How ``path`` becomes a URL: joining and filters. `nil` (the default): the rules of ``Client/Settings``.
     var urlRules: URLRulesMember { get }
 
-    /// Appended to the URL's own query, percent-encoded: ``QueryItem``s, pairs of name and value, or a dictionary, which is
-    /// sorted by name. Default: none.
+    /// Query items that are percent-encoded and appended to the URL's own query: ``QueryItem``s, pairs of name and
+    /// value, or a dictionary, which is sorted by name. Default: none.
     var query: QueryMember { get }
 
-    /// Values that go where ``parameterEncoding`` says. Default: none (YTKNetwork `requestArgument`).
+    /// Values that are sent where ``parameterEncoding`` says. Default: none (YTKNetwork `requestArgument`).
     var parameters: ParametersMember { get }
 
     /// Where and how ``parameters`` are sent. Default: in the query for GET, HEAD and DELETE, as a form otherwise
     /// (YTKNetwork `requestSerializerType`).
     var parameterEncoding: ParameterEncodingMember { get }
 
-    /// Fields of this request; a name given here replaces the client's default of that name. `HTTPFields`, pairs of name
-    /// and value, or a dictionary, which is sorted by name; text that is no header field fails the request with
-    /// ``ErrandError/invalidHeader`` before it is sent. Default: none
-    /// (YTKNetwork `requestHeaderFieldValueDictionary`).
+    /// Header fields of this request. A field here replaces the client's default field of the same name. The type is
+    /// `HTTPFields`, pairs of name and value, or a dictionary, which is sorted by name. Text that is no header field
+    /// fails the request with ``ErrandError/invalidHeader`` before it is sent. Default: none (YTKNetwork
+    /// `requestHeaderFieldValueDictionary`).
     var headers: HeadersMember { get }
 
-    /// A ``RequestBody``; or `Data` or `[UInt8]`, sent as ``RequestBody/data(_:contentType:)``; or a `String`, sent as
-    /// ``RequestBody/string(_:contentType:)``. Default: none (YTKNetwork `constructingBodyBlock`, and what `requestArgument` could not say).
+    /// The request body: a ``RequestBody``; `Data` or `[UInt8]`, sent as ``RequestBody/data(_:contentType:)``; or a
+    /// `String`, sent as ``RequestBody/string(_:contentType:)``. Default: none (YTKNetwork `constructingBodyBlock`, and
+    /// bodies that `requestArgument` cannot express).
     var body: BodyMember { get }
 
-    /// `nil`, the default: ``Client/Settings/authorization``. An `Authorization` field in ``headers`` wins over it
-    /// (YTKNetwork `requestAuthorizationHeaderFieldArray`).
+    /// The credentials of this request. `nil` (the default): ``Client/Settings/authorization``. An `Authorization`
+    /// field in ``headers`` takes precedence (YTKNetwork `requestAuthorizationHeaderFieldArray`).
     var authorization: AuthorizationMember { get }
 
-    /// Sent in place of what the members above say. Default: none (YTKNetwork `buildCustomUrlRequest`).
+    /// A complete request that is sent instead of one built from the members above. Default: none (YTKNetwork
+    /// `buildCustomUrlRequest`).
     var customRequest: CustomRequestMember { get }
 
     // MARK: How to send it
 
-    /// `nil`, the default, and each member that is: ``Client/Settings/timeouts`` (YTKNetwork `requestTimeoutInterval`).
+    /// The time limits of this request. `nil` (the default): ``Client/Settings/timeouts``. A member that is `nil` takes
+    /// its value from there too (YTKNetwork `requestTimeoutInterval`).
     var timeouts: TimeoutsMember { get }
 
-    /// `nil`, the default, and each member that is: ``Client/Settings/limits``.
+    /// The limits of this request. `nil` (the default): ``Client/Settings/limits``. A member that is `nil` takes its
+    /// value from there too.
     var limits: LimitsMember { get }
 
-    /// Among the requests of a client, so that there is no default of the client's. Default: normal (YTKNetwork
-    /// `requestPriority`).
+    /// The priority among the requests of the same client; for that reason the client's settings have no default
+    /// priority. Default: normal (YTKNetwork `requestPriority`).
     var priority: PriorityMember { get }
 
-    /// How to reach the server. `nil`, the default, and each member that is: ``Client/Settings/connection``.
+    /// How to reach the server. `nil` (the default): ``Client/Settings/connection``. A member that is `nil` takes its
+    /// value from there too.
     var connection: ConnectionMember { get }
 
-    /// `nil`, the default: ``Client/Settings/redirects``.
+    /// How redirects are followed. `nil` (the default): ``Client/Settings/redirects``.
     var redirects: RedirectsMember { get }
 
-    /// Rarely used switches, beside those of ``Client/Settings/options``. Default: none.
+    /// Rarely used switches, in addition to those of ``Client/Settings/options``. Default: none.
     var options: OptionsMember { get }
 
-    /// Whether and how the response is cached. Asked once for each request, when that is made. `nil`, the default:
-    /// ``Client/Settings/cache`` (YTKNetwork `cacheTimeInSeconds`, `cacheVersion`, `cacheSensitiveData`).
+    /// Whether and how the response is cached. Read once for each request, when the request is made. `nil` (the
+    /// default): ``Client/Settings/cache`` (YTKNetwork `cacheTimeInSeconds`, `cacheVersion`, `cacheSensitiveData`).
     var cache: CacheMember { get }
 
-    /// What a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` has in place of a transfer; a command that stands
-    /// for one of them passes its coordinator on, and for a download its ``decode(_:)`` too. Asked once for each request,
-    /// when that is made. Default: `nil`.
+    /// The coordinator that a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` uses instead of a transfer.
+    /// A command that wraps one of them returns its coordinator here; a command that wraps a download forwards
+    /// ``decode(_:)`` to it too. Read once for each request, when the request is made. Default: `nil`.
     var coordinator: CoordinatorMember { get }
 
     // MARK: What comes back
 
-    /// The statuses that count as success; a response with another one fails with ``ErrandError/statusNotAccepted``, which
-    /// carries the response. Default: ``StatusCodes/inherited``, which ``Client/Settings/acceptedStatusCodes`` says: 200...299
-    /// (YTKNetwork `statusCodeValidator`).
+    /// The statuses that count as success. A response with another status fails with ``ErrandError/statusNotAccepted``,
+    /// which carries the response. Default: ``StatusCodes/inherited``, the value of
+    /// ``Client/Settings/acceptedStatusCodes``: 200...299 (YTKNetwork `statusCodeValidator`).
     var acceptedStatusCodes: AcceptedStatusCodesMember { get }
 
-    /// The content types taken; a response with another one fails with ``ErrandError/contentTypeNotAccepted``. Judged
-    /// after the status. Default: ``ContentTypes/inherited``, which ``Client/Settings/acceptedContentTypes`` says: any
-    /// (AFNetworking `acceptableContentTypes`).
+    /// The content types that are accepted, checked after the status. A response with another type fails with
+    /// ``ErrandError/contentTypeNotAccepted``. Default: ``ContentTypes/inherited``, the value of
+    /// ``Client/Settings/acceptedContentTypes``: any (AFNetworking `acceptableContentTypes`).
     var acceptedContentTypes: AcceptedContentTypesMember { get }
 
-    /// What the body, read as JSON, must look like; if it does not, the request fails with
-    /// ``ErrandError/shapeMismatch``. `nil`, the default: no check (YTKNetwork `jsonValidator`).
+    /// The shape that the body, read as JSON, must have. If the body does not match, the request fails with
+    /// ``ErrandError/shapeMismatch``. `nil` (the default): no check (YTKNetwork `jsonValidator`).
     var shape: ShapeMember { get }
 
-    /// Turns an accepted response into the command's value. An error thrown here that is no ``ErrandError`` becomes
-    /// the `underlyingError` of ``ErrandError/responseDecodingFailed``.
-    /// ``Errand/Response/decode(_:using:)`` of the response given here takes the decoder of ``jsonDecoder`` unless told another.
+    /// Turns an accepted response into the command's value. An error thrown here that is no ``ErrandError`` becomes the
+    /// `underlyingError` of ``ErrandError/responseDecodingFailed``. ``Errand/Response/decode(_:using:)`` of this
+    /// response uses the decoder of ``jsonDecoder`` unless it is given another one.
     func decode(_ response: ErrandModel.Response) throws -> Response
 
-    /// Reads `Decodable` values. Must not be changed while requests run. Default: one that stands for
-    /// ``Client/Settings/jsonDecoder``, as an argument of ``Errand/Response/decode(_:using:)`` too.
+    /// The decoder for `Decodable` values. It must not be changed while requests run. Default: a decoder that stands
+    /// for ``Client/Settings/jsonDecoder``, also when it is passed to ``Errand/Response/decode(_:using:)``.
     var jsonDecoder: JSONDecoderMember { get }
 
     // MARK: Hooks
 
-    /// Stand between this command and the network, after the client's. Default: none.
+    /// Interceptors between this command and the network. They come after the client's interceptors. Default: none.
     var interceptors: InterceptorsMember { get }
 
-    /// The business rules of a decoded value: throws where a response that came well is none all the same, as an error
-    /// code within a 200. In a task of the request's own. An ``ErrandError`` ends the request as it is, any other error
-    /// as the `underlyingError` of ``ErrandError/validationFailed``. `nil`, the default: there are none.
+    /// Checks the business rules of a decoded value, for example an error code within a 200 response. The validator
+    /// throws to reject the response and runs in a task of the request. An ``ErrandError`` ends the request unchanged;
+    /// any other error becomes the `underlyingError` of ``ErrandError/validationFailed``. `nil` (the default): no
+    /// check.
     var validator: ValidatorMember { get }
 
-    /// Runs after a success, off the callback queue and before anybody is told (YTKNetwork
-    /// `requestCompletePreprocessor`). Of a run one preprocessor is called at most: where ``Timeouts/total`` is up while it
-    /// runs, the run ends with that at once, and the other is not called. Default: `nil`.
+    /// Runs after a success, off the callback queue and before any callback (YTKNetwork `requestCompletePreprocessor`).
+    /// At most one preprocessor is called per run: if ``Timeouts/total`` expires while this one runs, the run ends with
+    /// that error at once and ``failurePreprocessor`` is not called. Default: `nil`.
     var successPreprocessor: SuccessPreprocessorMember { get }
 
-    /// Runs after a failure, off the callback queue and before anybody is told; not after a stop or the client's shutdown,
-    /// which wait for nothing (YTKNetwork `requestFailedPreprocessor`). Default: `nil`.
+    /// Runs after a failure, off the callback queue and before any callback. It does not run after a stop or the
+    /// client's shutdown, because neither waits for it (YTKNetwork `requestFailedPreprocessor`). Default: `nil`.
     var failurePreprocessor: FailurePreprocessorMember { get }
 
-    /// Runs on the callback queue after accessories heard `requestWillStop`, before delegate and closures (YTKNetwork
-    /// `requestCompleteFilter`). Default: `nil`.
+    /// Runs after a success on the callback queue: after the accessories' `requestWillStop`, before delegate and
+    /// closures (YTKNetwork `requestCompleteFilter`). Default: `nil`.
     var successFilter: SuccessFilterMember { get }
 
-    /// The same after a failure; not after a stop (YTKNetwork `requestFailedFilter`). Default: `nil`.
+    /// Runs after a failure at the same point as ``successFilter``; not after a stop (YTKNetwork
+    /// `requestFailedFilter`). Default: `nil`.
     var failureFilter: FailureFilterMember { get }
 
     // MARK: The types of members
 
-    // Each is inferred from the member of its name. They are there so that a member of a wrong type is an error of the
-    // compiler: where the requirement had a fixed type, the default would take the place of that member in silence.
+    // The compiler infers each of these types from the member of that name. They make a member of a wrong type a
+    // compiler error: if the requirement had a fixed type, the default would silently replace such a member.
 
-    /// The type of ``method``, inferred from it; not to be written.
+    /// The type of ``method``; the compiler infers it, do not declare it.
     associatedtype MethodMember = HTTPRequest.Method
-    /// The type of ``baseURL``, inferred from it; not to be written.
+    /// The type of ``baseURL``; the compiler infers it, do not declare it.
     associatedtype BaseURLMember = String?
-    /// The type of ``cdnURL``, inferred from it; not to be written.
+    /// The type of ``cdnURL``; the compiler infers it, do not declare it.
     associatedtype CDNURLMember = String?
-    /// The type of ``usesCDN``, inferred from it; not to be written.
+    /// The type of ``usesCDN``; the compiler infers it, do not declare it.
     associatedtype UsesCDNMember = Bool
-    /// The type of ``urlRules``, inferred from it; not to be written.
+    /// The type of ``urlRules``; the compiler infers it, do not declare it.
     associatedtype URLRulesMember = URLRules?
-    /// The type of ``query``, inferred from it; not to be written.
+    /// The type of ``query``; the compiler infers it, do not declare it.
     associatedtype QueryMember = [QueryItem]
-    /// The type of ``parameters``, inferred from it; not to be written.
+    /// The type of ``parameters``; the compiler infers it, do not declare it.
     associatedtype ParametersMember = Parameters?
-    /// The type of ``parameterEncoding``, inferred from it; not to be written.
+    /// The type of ``parameterEncoding``; the compiler infers it, do not declare it.
     associatedtype ParameterEncodingMember = ParameterEncoding
-    /// The type of ``headers``, inferred from it; not to be written.
+    /// The type of ``headers``; the compiler infers it, do not declare it.
     associatedtype HeadersMember = HTTPFields
-    /// The type of ``body``, inferred from it; not to be written.
+    /// The type of ``body``; the compiler infers it, do not declare it.
     associatedtype BodyMember = RequestBody
-    /// The type of ``authorization``, inferred from it; not to be written.
+    /// The type of ``authorization``; the compiler infers it, do not declare it.
     associatedtype AuthorizationMember = Authorization?
-    /// The type of ``customRequest``, inferred from it; not to be written.
+    /// The type of ``customRequest``; the compiler infers it, do not declare it.
     associatedtype CustomRequestMember = CustomRequest?
-    /// The type of ``timeouts``, inferred from it; not to be written.
+    /// The type of ``timeouts``; the compiler infers it, do not declare it.
     associatedtype TimeoutsMember = Timeouts?
-    /// The type of ``limits``, inferred from it; not to be written.
+    /// The type of ``limits``; the compiler infers it, do not declare it.
     associatedtype LimitsMember = Limits?
-    /// The type of ``priority``, inferred from it; not to be written.
+    /// The type of ``priority``; the compiler infers it, do not declare it.
     associatedtype PriorityMember = Priority
-    /// The type of ``connection``, inferred from it; not to be written.
+    /// The type of ``connection``; the compiler infers it, do not declare it.
     associatedtype ConnectionMember = ConnectionOptions?
-    /// The type of ``redirects``, inferred from it; not to be written.
+    /// The type of ``redirects``; the compiler infers it, do not declare it.
     associatedtype RedirectsMember = RedirectPolicy?
-    /// The type of ``options``, inferred from it; not to be written.
+    /// The type of ``options``; the compiler infers it, do not declare it.
     associatedtype OptionsMember = CommandOptions
-    /// The type of ``cache``, inferred from it; not to be written.
+    /// The type of ``cache``; the compiler infers it, do not declare it.
     associatedtype CacheMember = CachePolicy?
-    /// The type of ``coordinator``, inferred from it; not to be written.
+    /// The type of ``coordinator``; the compiler infers it, do not declare it.
     associatedtype CoordinatorMember = GroupCoordinator?
-    /// The type of ``acceptedStatusCodes``, inferred from it; not to be written.
+    /// The type of ``acceptedStatusCodes``; the compiler infers it, do not declare it.
     associatedtype AcceptedStatusCodesMember = StatusCodes
-    /// The type of ``acceptedContentTypes``, inferred from it; not to be written.
+    /// The type of ``acceptedContentTypes``; the compiler infers it, do not declare it.
     associatedtype AcceptedContentTypesMember = ContentTypes
-    /// The type of ``shape``, inferred from it; not to be written.
+    /// The type of ``shape``; the compiler infers it, do not declare it.
     associatedtype ShapeMember = JSONShape?
-    /// The type of ``jsonDecoder``, inferred from it; not to be written.
+    /// The type of ``jsonDecoder``; the compiler infers it, do not declare it.
     associatedtype JSONDecoderMember = JSONDecoder
-    /// The type of ``interceptors``, inferred from it; not to be written.
+    /// The type of ``interceptors``; the compiler infers it, do not declare it.
     associatedtype InterceptorsMember = [any Interceptor]
-    /// The type of ``validator``, inferred from it; not to be written.
+    /// The type of ``validator``; the compiler infers it, do not declare it.
     associatedtype ValidatorMember = (@Sendable (Response, ErrandModel.Response) async throws -> Void)?
-    /// The type of ``successPreprocessor``, inferred from it; not to be written.
+    /// The type of ``successPreprocessor``; the compiler infers it, do not declare it.
     associatedtype SuccessPreprocessorMember = (@Sendable (Response, ErrandModel.Response) async -> Void)?
-    /// The type of ``failurePreprocessor``, inferred from it; not to be written.
+    /// The type of ``failurePreprocessor``; the compiler infers it, do not declare it.
     associatedtype FailurePreprocessorMember = (@Sendable (ErrandError) async -> Void)?
-    /// The type of ``successFilter``, inferred from it; not to be written.
+    /// The type of ``successFilter``; the compiler infers it, do not declare it.
     associatedtype SuccessFilterMember = (@Sendable (Request<Self>) -> Void)?
-    /// The type of ``failureFilter``, inferred from it; not to be written.
+    /// The type of ``failureFilter``; the compiler infers it, do not declare it.
     associatedtype FailureFilterMember = (@Sendable (Request<Self>) -> Void)?
 
     // MARK: What the engine reads
 
-    // Not to be implemented, but by a command that wraps another one and passes its members on: each has a default that
-    // turns the member of its name into the type that is sent. Generic code reads a command by these.
+    // Only a command that wraps another command and forwards its members implements these. Each one has a default that
+    // converts the member of that name to the type that is sent. Generic code reads a command through these.
 
-    /// ``method`` as the engine takes it; not to be implemented. Throws ``ErrandError/invalidMethod`` where text is no HTTP token.
+    /// ``method`` in the type that the engine reads; do not implement it.
+    /// Throws ``ErrandError/invalidMethod`` if text is no HTTP token.
     var givenMethod: HTTPRequest.Method { get throws(ErrandError) }
-    /// ``baseURL`` as the engine takes it; not to be implemented.
+    /// ``baseURL`` in the type that the engine reads; do not implement it.
     var givenBaseURL: String? { get }
-    /// ``cdnURL`` as the engine takes it; not to be implemented.
+    /// ``cdnURL`` in the type that the engine reads; do not implement it.
     var givenCDNURL: String? { get }
-    /// ``usesCDN`` as the engine takes it; not to be implemented.
+    /// ``usesCDN`` in the type that the engine reads; do not implement it.
     var givenUsesCDN: Bool { get }
-    /// ``urlRules`` as the engine takes it; not to be implemented.
+    /// ``urlRules`` in the type that the engine reads; do not implement it.
     var givenURLRules: URLRules? { get }
-    /// ``query`` as the engine takes it; not to be implemented.
+    /// ``query`` in the type that the engine reads; do not implement it.
     var givenQuery: [QueryItem] { get }
-    /// ``parameters`` as the engine takes it; not to be implemented.
+    /// ``parameters`` in the type that the engine reads; do not implement it.
     var givenParameters: Parameters? { get }
-    /// ``parameterEncoding`` as the engine takes it; not to be implemented.
+    /// ``parameterEncoding`` in the type that the engine reads; do not implement it.
     var givenParameterEncoding: ParameterEncoding { get }
-    /// ``headers`` as the engine takes it; not to be implemented. Throws ``ErrandError/invalidHeader`` where text is no header field.
+    /// ``headers`` in the type that the engine reads; do not implement it.
+    /// Throws ``ErrandError/invalidHeader`` if text is no header field.
     var givenHeaders: HTTPFields { get throws(ErrandError) }
-    /// ``body`` as the engine takes it; not to be implemented.
+    /// ``body`` in the type that the engine reads; do not implement it.
     var givenBody: RequestBody { get }
-    /// ``authorization`` as the engine takes it; not to be implemented.
+    /// ``authorization`` in the type that the engine reads; do not implement it.
     var givenAuthorization: Authorization? { get }
-    /// ``customRequest`` as the engine takes it; not to be implemented.
+    /// ``customRequest`` in the type that the engine reads; do not implement it.
     var givenCustomRequest: CustomRequest? { get }
-    /// ``timeouts`` as the engine takes it; not to be implemented.
+    /// ``timeouts`` in the type that the engine reads; do not implement it.
     var givenTimeouts: Timeouts? { get }
-    /// ``limits`` as the engine takes it; not to be implemented.
+    /// ``limits`` in the type that the engine reads; do not implement it.
     var givenLimits: Limits? { get }
-    /// ``priority`` as the engine takes it; not to be implemented.
+    /// ``priority`` in the type that the engine reads; do not implement it.
     var givenPriority: Priority { get }
-    /// ``connection`` as the engine takes it; not to be implemented.
+    /// ``connection`` in the type that the engine reads; do not implement it.
     var givenConnection: ConnectionOptions? { get }
-    /// ``redirects`` as the engine takes it; not to be implemented.
+    /// ``redirects`` in the type that the engine reads; do not implement it.
     var givenRedirects: RedirectPolicy? { get }
-    /// ``options`` as the engine takes it; not to be implemented.
+    /// ``options`` in the type that the engine reads; do not implement it.
     var givenOptions: CommandOptions { get }
-    /// ``cache`` as the engine takes it; not to be implemented.
+    /// ``cache`` in the type that the engine reads; do not implement it.
     var givenCache: CachePolicy? { get }
-    /// ``coordinator`` as the engine takes it; not to be implemented.
+    /// ``coordinator`` in the type that the engine reads; do not implement it.
     var givenCoordinator: GroupCoordinator? { get }
-    /// ``acceptedStatusCodes`` as the engine takes it; not to be implemented.
+    /// ``acceptedStatusCodes`` in the type that the engine reads; do not implement it.
     var givenAcceptedStatusCodes: StatusCodes { get }
-    /// ``acceptedContentTypes`` as the engine takes it; not to be implemented.
+    /// ``acceptedContentTypes`` in the type that the engine reads; do not implement it.
     var givenAcceptedContentTypes: ContentTypes { get }
-    /// ``shape`` as the engine takes it; not to be implemented.
+    /// ``shape`` in the type that the engine reads; do not implement it.
     var givenShape: JSONShape? { get }
-    /// ``jsonDecoder`` as the engine takes it; not to be implemented.
+    /// ``jsonDecoder`` in the type that the engine reads; do not implement it.
     var givenJSONDecoder: JSONDecoder { get }
-    /// ``interceptors`` as the engine takes it; not to be implemented.
+    /// ``interceptors`` in the type that the engine reads; do not implement it.
     var givenInterceptors: [any Interceptor] { get }
-    /// ``validator`` as the engine takes it; not to be implemented.
+    /// ``validator`` in the type that the engine reads; do not implement it.
     var givenValidator: (@Sendable (Response, ErrandModel.Response) async throws -> Void)? { get }
-    /// ``successPreprocessor`` as the engine takes it; not to be implemented.
+    /// ``successPreprocessor`` in the type that the engine reads; do not implement it.
     var givenSuccessPreprocessor: (@Sendable (Response, ErrandModel.Response) async -> Void)? { get }
-    /// ``failurePreprocessor`` as the engine takes it; not to be implemented.
+    /// ``failurePreprocessor`` in the type that the engine reads; do not implement it.
     var givenFailurePreprocessor: (@Sendable (ErrandError) async -> Void)? { get }
-    /// ``successFilter`` as the engine takes it; not to be implemented.
+    /// ``successFilter`` in the type that the engine reads; do not implement it.
     var givenSuccessFilter: (@Sendable (Request<Self>) -> Void)? { get }
-    /// ``failureFilter`` as the engine takes it; not to be implemented.
+    /// ``failureFilter`` in the type that the engine reads; do not implement it.
     var givenFailureFilter: (@Sendable (Request<Self>) -> Void)? { get }
 }
 
 extension Command where MethodMember == HTTPRequest.Method {
-    /// GET.
+    /// The default method: GET.
     @inlinable public var method: HTTPRequest.Method { .get }
 }
 
 extension Command where BaseURLMember == String? {
-    /// The client's.
+    /// The default: the client's base URL.
     @inlinable public var baseURL: String? { nil }
 }
 
 extension Command where QueryMember == [QueryItem] {
-    /// None.
+    /// The default: no query items.
     @inlinable public var query: [QueryItem] { [] }
 }
 
 extension Command where HeadersMember == HTTPFields {
-    /// None but the client's.
+    /// The default: no fields other than the client's.
     @inlinable public var headers: HTTPFields { HTTPFields() }
 }
 
 extension Command where BodyMember == RequestBody {
-    /// None.
+    /// The default: no body.
     @inlinable public var body: RequestBody { .empty }
 }
 
 extension Command where TimeoutsMember == Timeouts? {
-    /// The client's.
+    /// The default: the client's timeouts.
     @inlinable public var timeouts: Timeouts? { nil }
 }
 
 extension Command where LimitsMember == Limits? {
-    /// The client's.
+    /// The default: the client's limits.
     @inlinable public var limits: Limits? { nil }
 }
 
 extension Command where PriorityMember == Priority {
-    /// Normal.
+    /// The default priority: normal.
     @inlinable public var priority: Priority { .normal }
 }
 
 extension Command where ConnectionMember == ConnectionOptions? {
-    /// The client's.
+    /// The default: the client's connection options.
     @inlinable public var connection: ConnectionOptions? { nil }
 }
 
 extension Command where RedirectsMember == RedirectPolicy? {
-    /// The client's.
+    /// The default: the client's redirect policy.
     @inlinable public var redirects: RedirectPolicy? { nil }
 }
 
 extension Command where OptionsMember == CommandOptions {
-    /// None but the client's.
+    /// The default: no options other than the client's.
     @inlinable public var options: CommandOptions { [] }
 }
 
 extension Command where CacheMember == CachePolicy? {
-    /// The client's.
+    /// The default: the client's cache policy.
     @inlinable public var cache: CachePolicy? { nil }
 }
 
 extension Command where CoordinatorMember == GroupCoordinator? {
-    /// None.
+    /// The default: no coordinator.
     @inlinable public var coordinator: GroupCoordinator? { nil }
 }

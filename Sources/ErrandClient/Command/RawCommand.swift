@@ -1,7 +1,7 @@
 public import HTTPTypes
 
-/// A command made of plain values, for tools and scripts: any method, any URL, any status accepted, the response as it
-/// comes.
+/// A command made of plain values, for tools and scripts: any method and any URL. Every status is accepted, and the
+/// response is not decoded.
 public struct RawCommand: Command {
     /// The response, undecoded.
     public typealias Response = ErrandModel.Response
@@ -31,7 +31,7 @@ public struct RawCommand: Command {
     /// Default: the client's.
     public var cache: CachePolicy?
 
-    /// A request for `url`.
+    /// Makes a command for `url`.
     public init(
         method: HTTPRequest.Method = .get, url: String, headers: HTTPFields = HTTPFields(), body: RequestBody = .empty
     ) {
@@ -41,8 +41,8 @@ public struct RawCommand: Command {
         self.body = body
     }
 
-    /// The same from text that nobody has checked yet: throws ``ErrandError/invalidMethod`` where `method` is no HTTP
-    /// token, and ``ErrandError/invalidHeader`` where a name is no token or a value has CR, LF or NUL in it.
+    /// Makes a command from unchecked text. Throws ``ErrandError/invalidMethod`` if `method` is no HTTP token, and
+    /// ``ErrandError/invalidHeader`` if a name is no token or a value contains CR, LF or NUL.
     public init(
         method: String, url: String, headers: [(name: String, value: String)], body: RequestBody = .empty
     ) throws(ErrandError) {

@@ -1,68 +1,69 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-/// What one request does otherwise than its command says. What is left `nil` is as the command, or the client, says.
+/// Settings of one request that replace those of its command. A member that is `nil` keeps the value of the command or
+/// of the client.
 ///
-/// A ``CustomRequest`` takes ``Members/headers``, ``Members/query``, ``Members/authorization`` and ``Members/body``, and
-/// all that is not about building; an override of what it does not have (base URLs, rules, parameters) fails it with
-/// ``ErrandError/invalidArgument``.
+/// For a ``CustomRequest`` the overrides ``Members/headers``, ``Members/query``, ``Members/authorization`` and
+/// ``Members/body`` apply, and all overrides that are not about building the request. Overrides of what a custom
+/// request does not have (base URLs, rules, parameters) fail it with ``ErrandError/invalidArgument``.
 @dynamicMemberLookup
 public struct RequestOverrides: Sendable {
-    /// What may be said otherwise.
+    /// The members that can be overridden.
     public struct Members: Sendable {
-        /// In place of ``Command/baseURL``.
+        /// Replaces ``Command/baseURL``.
         public var baseURL: String?
-        /// In place of ``Command/cdnURL``.
+        /// Replaces ``Command/cdnURL``.
         public var cdnURL: String?
-        /// In place of ``Command/usesCDN``.
+        /// Replaces ``Command/usesCDN``.
         public var usesCDN: Bool?
-        /// In place of ``Command/urlRules``, member by member.
+        /// Replaces ``Command/urlRules``, member by member.
         public var urlRules: URLRules?
-        /// Added to the command's headers; a name given here replaces the command's fields of that name. Default: none.
+        /// Added to the command's headers. A field here replaces the command's fields of the same name. Default: none.
         public var headers = HTTPFields()
         /// Appended to the command's query. Default: none.
         public var query: [QueryItem] = []
-        /// In place of ``Command/parameters``; empty (`[:]`): the request has none.
+        /// Replaces ``Command/parameters``. Empty (`[:]`): the request has no parameters.
         public var parameters: Parameters?
-        /// In place of ``Command/parameterEncoding``.
+        /// Replaces ``Command/parameterEncoding``.
         public var parameterEncoding: ParameterEncoding?
-        /// In place of ``Command/body``, or the custom request's; ``RequestBody/empty``: it has none.
+        /// Replaces ``Command/body`` or the custom request's body. ``RequestBody/empty``: the request has no body.
         public var body: RequestBody?
-        /// In place of ``Command/authorization``. A custom request's own `Authorization` field gives way to it.
+        /// Replaces ``Command/authorization``, and the `Authorization` field of a custom request.
         public var authorization: Authorization?
-        /// In place of ``Command/customRequest``.
+        /// Replaces ``Command/customRequest``.
         public var customRequest: CustomRequest?
-        /// In place of ``Command/timeouts``, member by member.
+        /// Replaces ``Command/timeouts``, member by member.
         public var timeouts: Timeouts?
-        /// In place of ``Command/limits``, member by member.
+        /// Replaces ``Command/limits``, member by member.
         public var limits: Limits?
-        /// In place of ``Command/priority``.
+        /// Replaces ``Command/priority``.
         public var priority: Priority?
-        /// In place of ``Command/connection``, member by member.
+        /// Replaces ``Command/connection``, member by member.
         public var connection: ConnectionOptions?
-        /// In place of ``Command/redirects``.
+        /// Replaces ``Command/redirects``.
         public var redirects: RedirectPolicy?
-        /// In place of ``Command/options`` and ``Client/Settings/options``.
+        /// Replaces both ``Command/options`` and ``Client/Settings/options``.
         public var options: CommandOptions?
 
-        /// In place of ``Command/cache``.
+        /// Replaces ``Command/cache``.
         public var cache: CachePolicy?
 
-        /// In place of ``Command/acceptedStatusCodes``.
+        /// Replaces ``Command/acceptedStatusCodes``.
         public var acceptedStatusCodes: StatusCodes?
-        /// In place of ``Command/acceptedContentTypes``.
+        /// Replaces ``Command/acceptedContentTypes``.
         public var acceptedContentTypes: ContentTypes?
-        /// In place of ``Command/jsonDecoder``. Must not be changed once it is here.
+        /// Replaces ``Command/jsonDecoder``. The decoder must not be changed after it is set here.
         public var jsonDecoder: JSONDecoder?
-        /// In place of ``Command/shape``; not for streams. ``JSONShape/any`` still asks for JSON.
+        /// Replaces ``Command/shape``; not for streams. ``JSONShape/any`` still requires JSON.
         public var shape: JSONShape?
-        /// After ``Command/validator``, and as it; it does not know the type of the command's value, which the response can be
-        /// read as once more. Not for streams.
+        /// Runs after ``Command/validator``, under the same rules. The validator does not know the type of the
+        /// command's value; it can decode the response once more. Not for streams.
         public var validator: (@Sendable (Response) async throws -> Void)?
-        /// After the command's. Default: none.
+        /// Interceptors after the command's. Default: none.
         public var interceptors: [any Interceptor] = []
 
-        /// What is overridden that a custom request does not have; `nil`: nothing.
+        /// The name of an overridden member that a custom request does not have; `nil`: there is none.
         var unfitForCustomRequest: StaticString? {
             if baseURL != nil { return "baseURL" }
             if cdnURL != nil { return "cdnURL" }
@@ -74,7 +75,8 @@ public struct RequestOverrides: Sendable {
         }
     }
 
-    /// One word, and none of it copied with a request: most requests have no overrides, and pay for looking.
+    /// Keeps the overrides one word in size, so that a request copies none of the members. Most requests have no
+    /// overrides and only pay for the check.
     private final class Box: Sendable {
         let members: Members
         init(_ members: Members) { self.members = members }
@@ -82,12 +84,12 @@ public struct RequestOverrides: Sendable {
 
     private var box: Box
 
-    /// Overrides nothing.
+    /// Makes overrides that change nothing.
     public init() {
         box = Box(Members())
     }
 
-    /// The members.
+    /// Reads or replaces one of ``Members``.
     public subscript<Value>(dynamicMember member: WritableKeyPath<Members, Value>) -> Value {
         get { box.members[keyPath: member] }
         set {
@@ -97,9 +99,9 @@ public struct RequestOverrides: Sendable {
         }
     }
 
-    /// As ``Command/hasHooks``.
+    /// Whether interceptors or a validator are overridden; see ``Command/hasHooks``.
     package var hasHooks: Bool { !box.members.interceptors.isEmpty || box.members.validator != nil }
 
-    /// See ``Members``.
+    /// See ``Members/unfitForCustomRequest``.
     var unfitForCustomRequest: StaticString? { box.members.unfitForCustomRequest }
 }

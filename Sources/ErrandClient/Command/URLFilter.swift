@@ -1,16 +1,16 @@
-/// Alters the path of commands before it is joined to a base URL: common query parameters, another version of an API
-/// (YTKNetwork `YTKUrlFilterProtocol`). What needs more than the path, or has to wait, is an interceptor.
+/// Changes the path of commands before it is joined to a base URL: common query parameters, another version of an API
+/// (YTKNetwork `YTKUrlFilterProtocol`). Use an ``Interceptor`` to change more than the path, or to wait.
 public protocol URLFilter: Sendable {
-    /// `url` is the command's ``Command/path``, or what the filter before made of it; its own query items and parameters
-    /// are not in it yet. Called on the thread that starts the request, once per start. An error thrown here ends the
-    /// request with ``ErrandError/interceptionFailed``.
+    /// Returns the path to use instead of `url`: the command's ``Command/path``, or the result of the previous filter.
+    /// The command's own query items and parameters are not in `url` yet. Called on the thread that starts the request,
+    /// once per start. An error thrown here ends the request with ``ErrandError/interceptionFailed``.
     func filter(_ url: String, for command: any Command) throws -> String
 }
 
 /// Appends the same query items to every URL (YTKNetwork's example `YTKUrlArgumentsFilter`): a version, a device, a
-/// language. They go behind a query that is there and before a fragment.
+/// language. The items go after an existing query and before a fragment.
 public struct QueryParameterFilter: URLFilter, Hashable {
-    /// Percent-encoded when they are appended.
+    /// The items; percent-encoded when they are appended.
     public var items: [QueryItem]
 
     /// Makes a filter.
@@ -18,7 +18,7 @@ public struct QueryParameterFilter: URLFilter, Hashable {
         self.items = items
     }
 
-    /// The same, sorted by name as a dictionary has no order.
+    /// Makes a filter with the items sorted by name, because a dictionary has no order.
     public init(_ items: [String: String]) {
         self.init(items.sorted { $0.key < $1.key }.map { QueryItem($0.key, $0.value) })
     }

@@ -1,14 +1,14 @@
-/// How a command's path becomes a URL. What is left `nil` is inherited: from the command by an override, and from the
-/// client's ``Client/Settings`` by a command.
+/// How a command's path becomes a URL. A member that is `nil` is inherited: an override inherits it from the command,
+/// and a command from the client's ``Client/Settings``.
 public struct URLRules: Sendable {
-    /// In place of ``Client/Settings/pathJoining``.
+    /// Replaces ``Client/Settings/pathJoining``.
     public var pathJoining: PathJoining?
-    /// In place of ``Client/Settings/urlFilters``; empty: none is applied.
+    /// Replaces ``Client/Settings/urlFilters``; empty: no filter is applied.
     public var filters: [any URLFilter]?
-    /// In place of ``Client/Settings/filtersAbsoluteURLs``.
+    /// Replaces ``Client/Settings/filtersAbsoluteURLs``.
     public var filtersAbsoluteURLs: Bool?
 
-    /// Makes rules; what is left out is inherited.
+    /// Makes rules. A member without an argument is inherited.
     public init(
         pathJoining: PathJoining? = nil, filters: [any URLFilter]? = nil, filtersAbsoluteURLs: Bool? = nil
     ) {
@@ -17,7 +17,7 @@ public struct URLRules: Sendable {
         self.filtersAbsoluteURLs = filtersAbsoluteURLs
     }
 
-    /// The members of `base` where there are none here.
+    /// Returns these rules, with the members of `base` where these are `nil`.
     package func inheriting(_ base: URLRules) -> URLRules {
         URLRules(
             pathJoining: pathJoining ?? base.pathJoining, filters: filters ?? base.filters,

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// The interceptors of one run, called one after the other, as long as anybody waits for what they say.
+/// The interceptors of one run, called one after the other as long as the request still needs the result.
 package struct InterceptorChain: Sendable {
     let interceptors: [any Interceptor]
     let context: InterceptionContext
-    /// What `replays` has answered, or will: a streamed response was asked about before its end.
+    /// The result of `replays`, already asked for: it is asked before the end of a streamed response.
     var answer: Task<Result<Bool, ErrandError>, Never>?
-    /// Not where the body is the caller's as it comes.
+    /// False if the caller gets the body unchanged as it arrives.
     var transforms = true
 
-    /// Fails with what keeps the request from being sent.
+    /// Prepares the description; fails with the error that keeps the request from being sent.
     func prepare(
         _ description: RequestDescription, in step: AnyRequest.WorkStep
     ) async -> Result<RequestDescription, ErrandError> {
         await prepare(description) { step.isWanted }
     }
 
-    /// The same outside a step; `isWanted`: whether anybody still waits for it.
+    /// The same outside a step. `isWanted`: whether the result is still needed.
     package func prepare(
         _ description: RequestDescription, while isWanted: @Sendable () -> Bool
     ) async -> Result<RequestDescription, ErrandError> {
@@ -27,18 +27,19 @@ package struct InterceptorChain: Sendable {
                 let (former, bound) = (description.headers, description.originBoundFields)
                 description = try await interceptor.prepare(description, in: context)
                 description.bindFields(addedTo: former)
-                // A description of an earlier request does not know what this one's interceptors have added.
+                // A description of an earlier request does not know which fields this request's interceptors have
+                // added.
                 if !bound.isSubset(of: description.originBoundFields) { description.originBoundFields.formUnion(bound) }
             }
             return .success(description)
         } catch {
             let failure = Self.failure(error, response: nil)
-            // What came before a replay was sent.
+            // Before a replay something was sent already, so the failure is no refusal.
             return .failure(context.replays == 0 ? failure.refused : failure)
         }
     }
 
-    /// Whether one of them wants the request to be sent again.
+    /// Whether one of the interceptors wants the request to be sent again.
     func replays(
         after result: TransferResult, in step: AnyRequest.WorkStep
     ) async -> Result<Bool, ErrandError> {
@@ -46,7 +47,7 @@ package struct InterceptorChain: Sendable {
         return await replays(after: result) { step.isWanted }
     }
 
-    /// The same outside a step; `isWanted`: whether anybody still waits for it.
+    /// The same outside a step. `isWanted`: whether the result is still needed.
     func replays(
         after result: TransferResult, while isWanted: @Sendable () -> Bool
     ) async -> Result<Bool, ErrandError> {
@@ -55,7 +56,7 @@ package struct InterceptorChain: Sendable {
         case .response(let whole):
             response = whole
         case .failure(let error):
-            // Nothing was sent, and nothing would be.
+            // A refused request was never sent, and a replay would not be sent either.
             if error.isRefusal { return .success(false) }
             response = error.response
         }
@@ -75,7 +76,7 @@ package struct InterceptorChain: Sendable {
         await transform(result) { step.isWanted }
     }
 
-    /// The same outside a step, as above.
+    /// The same outside a step. `isWanted`: whether the result is still needed.
     package func transform(_ result: TransferResult, while isWanted: @Sendable () -> Bool) async -> TransferResult {
         guard transforms, case .response(let received) = result else { return result }
         var response = received
@@ -91,7 +92,8 @@ package struct InterceptorChain: Sendable {
     }
 
     private static func failure(_ error: any Error, response: Response?) -> ErrandError {
-        // Of a request of the interceptor's own, perhaps: whether that one was sent says nothing of this one.
+        // The error may come from a request that the interceptor made. Whether that request was sent says nothing about
+        // this one.
         if let error = error as? ErrandError {
             return error.with(response: error.response ?? response, isRefusal: false)
         }
@@ -101,9 +103,9 @@ package struct InterceptorChain: Sendable {
 }
 
 extension AnyRequest {
-    /// The interceptors of the present run; `nil` where there are none.
+    /// The interceptors of the present run; `nil` if there are none.
     final func interception() -> InterceptorChain? {
-        // Most have none, and are not to copy anything for that.
+        // Most requests have no interceptors, and should copy nothing in this check.
         guard core.withLock({ $0.hooks?.run.interceptors.isEmpty == false }) else { return nil }
         let (present, lastURL, builder) = core.withLock { core -> (RunHooks?, String?, RequestBuilder?) in
             guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return (nil, nil, nil) }
@@ -119,7 +121,7 @@ extension AnyRequest {
 }
 
 extension InterceptorChain {
-    /// The interceptors of a request that is not run, with a context of its own.
+    /// The interceptors for a request that does not run, with a context of its own.
     package init(of client: Client, for command: some Command, _ overrides: RequestOverrides?) {
         self.init(
             interceptors: client.interceptors + command.givenInterceptors + (overrides?.interceptors ?? []),

@@ -1,4 +1,4 @@
-/// Whether and how the responses to a command are cached. ``off``, unless somebody says otherwise.
+/// Whether and how the responses to a command are cached. The default is ``off``.
 ///
 /// ```swift
 /// struct GetPrices: Command {
@@ -8,11 +8,12 @@
 /// }
 /// ```
 ///
-/// Said by ``Command/cache``, ``RequestOverrides`` and ``Client/Settings/cache``, the first of these that says anything; read
-/// when a request is made. Streamed responses, groups and requests whose body comes from a file or a source are never
-/// cached. Where responses are kept is ``Client/Configuration/cache``'s business.
+/// The policy of a request comes from ``RequestOverrides``, ``Command/cache`` or ``Client/Settings/cache``: overrides
+/// take precedence over the command, and the command over the client. It is read when a request is made. Streamed
+/// responses, groups and requests whose body comes from a file or a source are never cached.
+/// ``Client/Configuration/cache`` sets where responses are kept.
 ///
-/// One word, copied without a lock; making one that is not ``off`` allocates once.
+/// The value is one word and is copied without a lock. Making a policy that is not ``off`` allocates once.
 public struct CachePolicy: Sendable {
     /// `nil`: off.
     package let kind: (any CachePolicyKind)?
@@ -22,6 +23,6 @@ public struct CachePolicy: Sendable {
     /// Nothing is read and nothing stored.
     public static let off = CachePolicy(nil)
 
-    /// Whether it is ``off``.
+    /// Whether the policy is ``off``.
     public var isOff: Bool { kind == nil }
 }

@@ -1,7 +1,7 @@
-/// Carries the transfers of one request in place of the client's transport, such as the run of a group's children or the
-/// transfers of a download.
+/// Carries the transfers of one request in place of the client's transport, such as the run of a group's children or
+/// the transfers of a download.
 package protocol RequestCarrier: Transport {
-    /// Whether the request brings its response's body to the disk.
+    /// Whether the request writes its response's body to a file.
     var isDownload: Bool { get }
 
     /// The request was stopped. Before `submit` has returned, the request has no transfer id to cancel.

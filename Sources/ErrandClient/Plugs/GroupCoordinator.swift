@@ -1,5 +1,5 @@
-/// What a request has in place of the client's engine: it runs the children of a ``Batch``, a ``Chain`` or a
-/// ``RequestGraph``, or the transfers of a ``Download``.
+/// Replaces the client's engine for a request: it runs the children of a ``Batch``, a ``Chain`` or a ``RequestGraph``,
+/// or the transfers of a ``Download``.
 public struct GroupCoordinator: Sendable {
     package let carrier: any RequestCarrier
 

@@ -1,8 +1,8 @@
 import Synchronization
 
 extension Request {
-    /// Whether what was made of a stored response is not the last word: the network is to be asked now, for
-    /// ``CacheReading/cacheThenNetwork``, or because the command cannot use what is stored.
+    /// Whether the network is asked after a stored response: for ``CacheReading/cacheThenNetwork``, or because the
+    /// command cannot use the stored response.
     func goesPastCache(_ verdict: Verdict) -> Bool {
         guard cachePolicy != nil, let plan = core.withLock({ $0.description?.cachePlan }), !plan.isSecond,
             plan.source == .stored
@@ -10,27 +10,27 @@ extension Request {
         switch (plan.reading, verdict) {
         case (_, .failure(.cancelled)), (_, .failure(.shutDown)), (_, .failure(.timeoutTotal)): return false
         case (.cacheThenNetwork, _): return true
-        // The server's own word, kept for as long as it said.
+        // The stored response is the server's own answer, and is used for as long as the server allowed.
         case (.cacheElseNetwork, .failure(.statusNotAccepted)): return plan.isTimed
         case (.cacheElseNetwork, .failure): return true
         case (.cacheElseNetwork, .success), (.cacheOnly, _), (.networkOnly, _), (.networkElseCache, _): return false
         }
     }
 
-    /// Tells what was stored where it is of use, and then answers what is sent; `nil` where the run is to end.
+    /// Reports the stored response if it is usable, and returns what is sent next; `nil` if the run ends here.
     func goingPastCache(_ verdict: Verdict) -> Step? {
         goesPastCache(verdict) ? pastCache(verdict) : nil
     }
 
-    // Apart: the type of its value is looked up where it begins.
+    // A separate function: the type of the value is looked up when the function begins.
     @inline(never)
     private func pastCache(_ verdict: Verdict) -> Step? {
         guard var next = transferDescription else { return nil }
         let isTold = next.cachePlan?.reading == .cacheThenNetwork
-        // Taken in any case: what comes next leaves another one.
+        // The value is taken in any case, because the next transfer makes another one.
         let value = takeUntoldValue()
         if isTold, let value, case .success(let response) = verdict { tell(value, response) }
-        // Whatever comes of it, the end is the network's.
+        // From here on the network decides the end of the run.
         next.cachePlan?.networkIsNext()
         guard let next = withTimeLeft(next) else {
             conclude(.timeoutTotal)
@@ -57,9 +57,10 @@ extension Request {
         for observer in observers { observer(value, response) }
     }
 
-    /// Calls `observe` with what is stored, before the network is asked, in this request's next run: on the callback queue,
-    /// once at most, and only with ``CacheReading/cacheThenNetwork``. Judged, decoded and validated as any response;
-    /// what is stored and does not pass is not told. Released at the end of the run.
+    /// Calls `observe` with a stored response in this request's next run, before the network is asked: on the callback
+    /// queue, at most once, and only with ``CacheReading/cacheThenNetwork``. A stored response is judged, decoded and
+    /// validated as any other; if it does not pass, `observe` is not called. The closure is released at the end of the
+    /// run.
     public func onCached(_ observe: @escaping @Sendable (C.Response, Response) -> Void) {
         core.withLock { core in
             core.madeHooks().onCached.append { value, response in

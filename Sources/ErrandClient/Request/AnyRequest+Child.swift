@@ -1,24 +1,24 @@
 import Synchronization
 
-/// What a group does to the run that it has started, by the number it gave that start. Its user, or another group, may
-/// run the same request before and after.
+/// How a group controls the run that it has started, identified by the number it gave that start. The user or another
+/// group may run the same request before and after.
 extension AnyRequest {
-    /// Where a group's run is.
+    /// The place of a group's run.
     enum ChildPlace {
-        /// It runs, or begins when the end of the run before was told.
+        /// The run is under way, or begins after the callbacks of the previous run.
         case present
-        /// Its end is being told.
+        /// The end of the run is being reported.
         case told
-        /// It has not begun, or is over.
+        /// The run has not begun, or is over.
         case elsewhere
     }
 
     private static let lastChild = Atomic<UInt32>(0)
 
-    /// Never 0, which is nobody's.
+    /// A number for the next child; never 0, which means no group.
     package static var nextChild: UInt32 { max(1, lastChild.wrappingAdd(1, ordering: .relaxed).newValue) }
 
-    /// As ``stop()``.
+    /// Stops the child's run as ``stop()`` does.
     package final func stop(child number: UInt32) {
         let action = core.withLock { core -> RequestStateMachine.ControlAction? in
             switch place(ofChild: number) {
@@ -32,7 +32,7 @@ extension AnyRequest {
         group?.requestStopped()
     }
 
-    /// As ``pause()`` and ``resume()``.
+    /// Pauses or resumes the child's run as ``pause()`` and ``resume()`` do.
     package final func setPaused(_ isPaused: Bool, child number: UInt32) {
         perform(
             core.withLock { core in

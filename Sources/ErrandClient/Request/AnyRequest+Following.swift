@@ -1,11 +1,11 @@
 import Synchronization
 
 extension AnyRequest {
-    /// Takes the result of a transfer as far as it goes: to the next transfer, or to the end.
+    /// Processes the result of a transfer up to the next transfer, or to the end of the run.
     final func advance(_ result: TransferResult, inPlace: Bool) -> Step {
         let (action, known, isPlain) = core.withLock { ($0.machine.transferEnded(), $0.builder, $0.hooks == nil) }
         let builder = known ?? client.builder
-        // Not as one value for both: every copy of a response counts its references.
+        // Not one variable for both cases: every copy of a response counts its references.
         guard let decoder = responseDecoder(by: builder) else {
             return take(action, result, by: builder, inPlace: inPlace, isPlain: isPlain)
         }
@@ -37,14 +37,15 @@ extension AnyRequest {
         case .response(let response) where RedirectRules.isRedirect(response.statusCode):
             return follow(response, endedBy: result, by: builder, inPlace: inPlace)
         case .failure(.cancelled):
-            // Not by the request's own stop: the transport was shut down beneath it.
+            // The request was not stopped: the transport was shut down under it.
             conclude(.shutDown)
             return .finished
         case .failure(.uploadNotReplayable):
             return sendAgain(result, by: builder, inPlace: inPlace)
         case .failure(let error):
-            // A redirect is decided by its head (RFC 9110 15.4), whatever became of a body that nobody reads.
-            // A replay that an interceptor refused was no transfer: the response of its error is another one's.
+            // The head decides a redirect (RFC 9110 15.4); a failure of the redirect's body, which is not read, does
+            // not matter. If an interceptor refused a replay, no transfer took place: the response in its error belongs
+            // to another transfer.
             if let response = error.response, RedirectRules.isRedirect(response.statusCode), error.isOfBody,
                 !core.withLock({ $0.isReplayUnsent })
             {
@@ -56,8 +57,8 @@ extension AnyRequest {
         }
     }
 
-    /// `result`: what the transfer of `response` ended with, a failure of its body perhaps; it counts where the response
-    /// is not followed.
+    /// Follows a redirect. `result` is how the transfer of `response` ended, possibly with a failure of its body. It is
+    /// the result of the run if the redirect is not followed.
     private func follow(
         _ response: Response, endedBy result: TransferResult, by builder: RequestBuilder, inPlace: Bool
     ) -> Step {
@@ -68,7 +69,8 @@ extension AnyRequest {
         guard let sent else {
             return finish(result)
         }
-        // A stream's head has decided: the caller may have it, and a policy's closure is asked once.
+        // A stream decides at the head: the caller may have the response already, and a policy's closure is called
+        // once.
         switch stream?.redirect ?? decideRedirect(response) {
         case .take:
             return finish(result)
@@ -99,15 +101,17 @@ extension AnyRequest {
         }
     }
 
-    /// So often a description is sent again because the engine wants its body once more.
+    /// How often a description is sent again because the engine needs its body once more.
     private static let resendLimit: UInt8 = 2
 
-    /// A kept connection turned out dead, or a nonce of Digest stale, when bytes of a body's source were gone already. A
-    /// body in memory or a file the engine itself sends again, within one transfer; a source is opened anew here, for
-    /// another one with what is left of the total time. The engine has seen to it that the request may be sent twice.
+    /// Sends a request with a body source again because a kept connection was dead or a Digest nonce stale, after bytes
+    /// of the source were sent. The engine itself sends bodies in memory and files again, within one transfer. A source
+    /// is opened again here, for another transfer with the rest of the total time. The engine has checked that the
+    /// request may be sent twice.
     ///
-    /// To the user it is what it is with other bodies: part of the same attempt, which ``attempts``, interceptors and
-    /// ``RequestEvent/replaying(_:)`` know nothing of. Observers hear ``RequestEvent/queued`` and what follows once more.
+    /// For the user this is part of the same attempt, as with other bodies: ``attempts``, interceptors and
+    /// ``RequestEvent/replaying(_:)`` do not show it. Observers get ``RequestEvent/queued`` and the events after it
+    /// once more.
     private func sendAgain(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool) -> Step {
         func finish(_ result: TransferResult) -> Step {
             self.finish(result, by: builder, inPlace: inPlace, isPlain: false)
@@ -131,7 +135,7 @@ extension AnyRequest {
         return .submit(next, transfer: transfer)
     }
 
-    /// Where a redirecting response leads.
+    /// Decides whether and where a redirecting response is followed.
     final func decideRedirect(_ response: Response) -> RedirectRules.Decision {
         let (sent, hops) = core.withLock { core in
             (core.description, core.earlier.count - (core.hooks?.run.attemptsBeforeReplay ?? 0))
@@ -141,11 +145,11 @@ extension AnyRequest {
             response, to: sent, hops: hops, policy: redirectPolicy, connection: client.connection)
     }
 
-    /// The same description with what is left of `Timeouts.total`; `nil` where nothing is.
+    /// The description with the rest of `Timeouts.total`; `nil` if no time is left.
     final func withTimeLeft(_ description: RequestDescription) -> RequestDescription? {
         guard let deadline = core.withLock({ $0.deadline }) else { return description }
         let left = deadline - client.stopwatch.now()
-        // An interceptor may have asked for less.
+        // An interceptor may have set a shorter total time.
         let total = min(left, description.settings.timeouts.total?.duration ?? left)
         guard total > .zero, let settings = try? description.settings.with(total: total) else { return nil }
         var description = description
@@ -153,7 +157,7 @@ extension AnyRequest {
         return description
     }
 
-    /// Sends the request again, from what was built, as an interceptor wants. On the callback queue.
+    /// Sends the request again for an interceptor, beginning with the built description. Called on the callback queue.
     final func replay(after result: TransferResult) {
         let (built, sent, attempts) = core.withLock { ($0.hooks?.run.built, $0.description, $0.earlier.count) }
         let (response, error): (Response?, ErrandError?) =
@@ -182,7 +186,8 @@ extension AnyRequest {
 }
 
 extension ErrandError {
-    /// Whether it may be about the body alone, where there is a response: its head came whole then.
+    /// Whether the error may concern only the body. If the error has a response, its head arrived completely in that
+    /// case.
     fileprivate var isOfBody: Bool {
         switch self {
         case .contentDecodingFailed, .partialBody, .sendFailed, .receiveFailed, .connectionLost, .malformedResponse,

@@ -1,17 +1,17 @@
 import Synchronization
 
 extension AnyRequest {
-    /// Where it is.
+    /// The present state.
     public final var state: RequestState {
         core.withLock { RequestState($0.machine.state) }
     }
 
-    /// The last response: whole, or what came of it before an error; `nil` while there is none.
+    /// The last response: complete, or the part received before an error; `nil` while there is none.
     public final var response: Response? {
         core.withLock { $0.response }
     }
 
-    /// Why it failed; ``ErrandError/cancelled`` where it was stopped; `nil` while it runs and after a success.
+    /// Why the request failed; ``ErrandError/cancelled`` if it was stopped; `nil` while it runs and after a success.
     public final var error: ErrandError? {
         core.withLock { core in
             guard let outcome = core.machine.outcome else { return nil }
@@ -23,18 +23,20 @@ extension AnyRequest {
         }
     }
 
-    /// Whether no transfer of the present run has ended before.
+    /// Whether no transfer of the present run has ended yet.
     package final var isFirstTransfer: Bool { core.withLock { $0.earlier.isEmpty } }
 
-    /// What the present run asked for first: before interceptors, whose signatures may be new each time, and redirects.
+    /// The first URL of the present run: before redirects, and before interceptors, whose signatures may be new each
+    /// time.
     package final var firstURL: String? {
         core.withLock { $0.hooks?.run.built?.url ?? $0.earlier.first?.url }
     }
 
     package final var isDownload: Bool { (ownCarrier as? any RequestCarrier)?.isDownload == true }
 
-    /// Whether the response came from a cache and not from the network; of a group, whether those of all its children did.
-    /// A response that the server has confirmed (304) is the network's (YTKNetwork `isDataFromCache`).
+    /// Whether the response came from a cache and not from the network; for a group, whether the responses of all
+    /// children did. A response that the server has confirmed (304) counts as the network's (YTKNetwork
+    /// `isDataFromCache`).
     public final var isFromCache: Bool {
         if let group { return group.isFromCache }
         guard cachePolicy != nil else { return false }
@@ -42,18 +44,18 @@ extension AnyRequest {
         return isOver && plan.map { $0.source != .network } ?? false
     }
 
-    /// The URL of the present or last transfer, after redirects; `nil` before the first start, and where it could not be
-    /// built.
+    /// The URL of the present or last transfer, after redirects; `nil` before the first start, and if the URL could not
+    /// be built.
     public final var url: String? {
         group == nil ? core.withLock { $0.description?.url } : nil
     }
 
-    /// What the present or last transfer sends.
+    /// The description of the present or last transfer: what it sends.
     public final var transferDescription: RequestDescription? {
         group == nil ? core.withLock { $0.description } : nil
     }
 
-    /// What the last transfer cost, whole or failed; `nil` while there is none.
+    /// The metrics of the last transfer, complete or failed; `nil` while there are none.
     public final var metrics: TransferMetrics? {
         group == nil ? response?.metrics ?? error?.metrics : nil
     }
@@ -75,7 +77,7 @@ extension AnyRequest {
     /// Whether the present run was stopped.
     package final var isStopped: Bool { core.withLock { $0.machine.isStopped } }
 
-    /// Whether nothing runs.
+    /// Whether the request is not running.
     package final var isAtRest: Bool { core.withLock { $0.machine.isAtRest } }
 
     /// Adds an accessory for this request's next run. It is released when that run is over; a request that is started
@@ -86,13 +88,13 @@ extension AnyRequest {
         }
     }
 
-    /// A number of the user's own, to tell requests apart. Default: 0. Kept over restarts.
+    /// A number for the user, to tell requests apart. Default: 0. Kept over restarts.
     public final var tag: Int {
         get { core.withLock { $0.hooks?.tag ?? 0 } }
         set { core.withLock { $0.madeHooks().tag = newValue } }
     }
 
-    /// Whatever the user wants to keep with the request. Kept over restarts.
+    /// Values that the user keeps with the request. Kept over restarts.
     public final var userInfo: [String: any Sendable] {
         get { core.withLock { $0.hooks?.userInfo ?? [:] } }
         set {
@@ -102,20 +104,20 @@ extension AnyRequest {
                 hooks.userInfo = newValue
                 return replaced
             }
-            // Dies here, not under the lock: its values' `deinit` may be the user's.
+            // The old values are released here, not under the lock: their `deinit` may be the user's.
             _ = replaced
         }
     }
 
     /// Calls `observe` with the progress of this request's next run, on the callback queue: at most ten times a second
-    /// and once more at the end of each transfer. No number falls within the run: the body of a redirect does not count,
-    /// that of a response that is sent for again (``Interceptor``) does (AFNetworking's upload and download progress
-    /// blocks).
+    /// and once more at the end of each transfer. No number decreases within the run. The body of a redirect does not
+    /// count; the body of a response that is requested again (``Interceptor``) does (AFNetworking's upload and download
+    /// progress blocks).
     public final func onProgress(_ observe: @escaping @Sendable (TransferProgress) -> Void) {
         addAccessory(ProgressObserver(observe))
     }
 
-    /// Told how the request ended, before closures are. Kept weakly.
+    /// The delegate; it gets the end of the request before the closures do. Kept weakly.
     public final var delegate: (any RequestDelegate)? {
         get {
             core.withLock { $0.hooks?.delegate }

@@ -1,40 +1,43 @@
 import Synchronization
 
 extension AnyRequest {
-    /// What comes after a transfer.
+    /// The next step after a transfer.
     enum Step {
         case submit(RequestDescription, transfer: Int)
-        /// Everybody was told.
+        /// The run has ended.
         case finished
-        /// The event was none of this run.
+        /// The event does not belong to this run.
         case ignored
     }
 
-    /// Starts the request; a finished one is started again, from its command, with nothing left of the run before.
+    /// Starts the request. A finished request is started again from its command; nothing remains of the previous run.
     ///
-    /// Returns false, and does nothing, while it runs or is still stopping, for a streamed request that is over, and for one of
-    /// ``Client/run(_:overrides:)`` or ``Client/values(of:overrides:)`` that nobody watches, as it is found in
-    /// ``Client/requests``: its result is the caller's alone. Accessories hear `requestWillStart` on this thread, before
-    /// anything is sent; all other news comes on the callback queue, a failure to build the request included. After the
-    /// client was shut down it fails with ``ErrandError/shutDown``.
+    /// Returns false, and does nothing, in these cases: the request runs or is still stopping; it is a streamed request
+    /// that has ended; or it is a request of ``Client/run(_:overrides:)`` or ``Client/values(of:overrides:)`` without
+    /// watchers, found in ``Client/requests``, whose result belongs to its caller alone.
     ///
-    /// While the end of a run is being told, as inside its filters, delegate, closures and `requestDidStop`, a start returns
-    /// true and begins when everybody was told, on the thread that tells; until then the request shows the run before.
+    /// Accessories get `requestWillStart` on this thread, before anything is sent. All other callbacks run on the
+    /// callback queue, also for a failure to build the request. After the client was shut down the request fails with
+    /// ``ErrandError/shutDown``.
+    ///
+    /// While the end of a run is being reported (inside its filters, delegate, closures and `requestDidStop`), a start
+    /// returns true. The new run begins after all callbacks of the previous one, on the thread that calls them. Until
+    /// then the request shows the previous run.
     @discardableResult
     public final func start() -> Bool {
         startRun(installing: { _ in })
     }
 
-    /// ``start()`` without a look at what is cached: the response comes from the network, and is stored (YTKNetwork
-    /// `startWithoutCache`).
+    /// Starts the request without reading the cache: the response comes from the network and is stored (YTKNetwork
+    /// `startWithoutCache`). Otherwise as ``start()``.
     @discardableResult
     public final func startIgnoringCache() -> Bool {
         startRun(installing: { $0.madeHooks().reading = .networkOnly })
     }
 
-    /// `install` runs under the lock, where the request does start.
+    /// `install` runs under the lock, if the request does start.
     final func startRun(installing install: (inout Core) -> Void) -> Bool {
-        // A new run would take the result away from the task.
+        // A new run would take the result away from the task that waits for it.
         guard !isDirect else { return false }
         switch begin(installing: install) {
         case .submit(let transfer):
@@ -47,10 +50,10 @@ extension AnyRequest {
         }
     }
 
-    /// What a run has left. It is taken under the lock and let go after it: with the last reference to a value or an
-    /// error of the user's their `deinit` runs, which may well ask this request something.
+    /// What a previous run has left. It is taken under the lock and released after the lock: releasing the last
+    /// reference to a user's value or error runs its `deinit`, which may call this request.
     ///
-    /// A class, as a first run has none of it and is not to carry its room about.
+    /// A class, because a first run has no remains and should not reserve room for them.
     ///
     /// `@unchecked Sendable`: it is only carried out of a lock and dropped; the hooks in it are never used again.
     private final class Remains: @unchecked Sendable {
@@ -77,7 +80,7 @@ extension AnyRequest {
         let remains: Remains?
     }
 
-    /// The first half of a start.
+    /// The first half of a start: changes the state under the lock.
     final func begin(installing install: (inout Core) -> Void) -> RequestStateMachine.StartAction {
         let begun = core.withLock { core in
             let outcome = core.machine.outcome
@@ -90,7 +93,7 @@ extension AnyRequest {
         return begun.action
     }
 
-    /// The end of a run, and the begin of the next where one was asked for meanwhile.
+    /// Ends the run after its callbacks, and begins the next run if one was requested meanwhile.
     final func endTelling() {
         let begun = core.withLock { core in
             let outcome = core.machine.outcome
@@ -134,7 +137,7 @@ extension AnyRequest {
         return Begun(action: action, told: core.told, remains: remains)
     }
 
-    /// The second half of a start.
+    /// The second half of a start: builds and sends the request.
     package final func proceed(_ transfer: Int) {
         do throws(ErrandError) {
             send(try prepare(), transfer: transfer)
@@ -143,9 +146,9 @@ extension AnyRequest {
         }
     }
 
-    /// Registers with the client, then builds.
+    /// Registers the request with the client, then builds it.
     final func prepare() throws(ErrandError) -> RequestDescription {
-        // A group that is let end needs its children.
+        // A group that may end during a drain needs its children.
         guard client.requestStarted(self) || (isChild && client.isDraining) else { throw .shutDown }
         let builder = client.builder
         let (stream, isObserved) = core.withLock { core -> (ResponseStream?, Bool) in
@@ -174,7 +177,7 @@ extension AnyRequest {
         return description
     }
 
-    /// Hands a transfer to interceptors where there are any, then to the transport.
+    /// Hands a transfer to the interceptors, if there are any, then to the transport.
     final func send(_ description: RequestDescription, transfer: Int) {
         guard let chain = interception() else {
             return submit(description, transfer: transfer)
@@ -190,18 +193,18 @@ extension AnyRequest {
         }
     }
 
-    /// What interceptors made of `built`.
+    /// Submits `prepared`, which interceptors made of `built`.
     private func submit(_ prepared: RequestDescription, insteadOf built: RequestDescription, transfer: Int) {
         do throws(ErrandError) {
             var prepared = prepared
             if case .stream = prepared.body {
                 throw .invalidBody.with(message: "an interceptor gave a body that nobody writes; use a source")
             }
-            // Another host's pins and certificates are another host's, whoever led there.
+            // Pins and certificates belong to a host. If an interceptor changed the URL, those of the new host apply.
             if prepared.url != built.url {
                 prepared.settings = try client.builder.settings(forHop: prepared, from: built.url, byServer: false)
             }
-            // Interceptors took their time, which counts.
+            // The time that interceptors took counts towards the total time.
             guard let timely = withTimeLeft(prepared) else { throw .timeoutTotal }
             submit(timely, transfer: transfer)
         } catch {
@@ -209,8 +212,8 @@ extension AnyRequest {
         }
     }
 
-    /// Hands a transfer to the transport, which keeps the request alive until its end; not one that was stopped before.
-    /// `isStored`: the request has the description already.
+    /// Hands a transfer to the transport, which keeps the request alive until the end of the transfer. A transfer that
+    /// was stopped before is not handed over. `isStored`: the request has the description already.
     final func submit(_ description: RequestDescription, transfer: Int, isStored: Bool = false) {
         if !isStored { store(description) }
         let isWanted = core.withLock { core in
@@ -233,18 +236,19 @@ extension AnyRequest {
         if description.delivery == .streamed { payDebts(id) }
     }
 
-    /// What is about to be sent is what the request shows from now on.
+    /// Stores the description of the transfer that is sent next; the request shows it from now on.
     final func store(_ description: RequestDescription) {
         let replaced = core.withLock { core in
             let replaced = core.description.take()
             core.description = description
             return replaced
         }
-        // Dies here, not under the lock: see `Remains`.
+        // The old description is released here, not under the lock: see `Remains`.
         _ = replaced
     }
 
-    /// The error of a transfer that the transport did not take: the first of a run, one after a redirect, or a replay.
+    /// The error of a transfer that the transport did not accept: the first of a run, one after a redirect, or a
+    /// replay.
     private func refusal(_ error: ErrandError) -> ErrandError {
         let (last, isReplay) = core.withLock { core in
             (core.earlier.last, core.hooks?.run.attemptsBeforeReplay == core.earlier.count)
@@ -253,7 +257,8 @@ extension AnyRequest {
         return isReplay ? error.with(response: last.response) : error.refusingHop(after: last.response)
     }
 
-    /// What the transport never heard of takes the way of any other end, so that callbacks never run inside `start`.
+    /// Delivers the result of a transfer that the transport never received like any other end, so that callbacks never
+    /// run inside `start`.
     final func deliver(_ result: TransferResult) {
         TransferReceiver.deliver(CollectionOfOne(TransferEvent(self, .ended(result))))
     }
@@ -273,21 +278,23 @@ extension AnyRequest {
         }
     }
 
-    /// Stops the request. Closures and delegate hear nothing more once this has returned on the callback queue, unless
-    /// ``Client/Configuration/reportsStops`` is set; accessories hear of the end; an `async` caller gets
-    /// `CancellationError`. What was not submitted yet is not sent. Does nothing where nothing runs.
+    /// Stops the request. A transfer that was not submitted yet is not sent. If this method is called on the callback
+    /// queue, closures and delegate are not called after it returns, unless ``Client/Configuration/reportsStops`` is
+    /// set. Accessories are called for the end. An `async` caller gets `CancellationError`. Does nothing if the request
+    /// does not run.
     public final func stop() {
         perform(core.withLock { $0.machine.stopRequested() })
         group?.requestStopped()
     }
 
-    /// Stops moving bytes; where the request is being prepared it is not sent yet. Idle and first-byte timeouts stand still
-    /// meanwhile. Does nothing where nothing runs, so before a start too.
+    /// Pauses the transfer of bytes. A request that is still being prepared is not sent yet. Idle and
+    /// first-byte timeouts do not count during a pause. Does nothing if the request does not run, so before a start
+    /// too.
     public final func pause() {
         perform(core.withLock { $0.machine.pauseRequested() })
     }
 
-    /// Undoes ``pause()``, however often that was called.
+    /// Ends a pause. One call is enough, regardless of how often ``pause()`` was called.
     public final func resume() {
         perform(core.withLock { $0.machine.resumeRequested() })
     }

@@ -1,8 +1,8 @@
 import Synchronization
 
 extension AnyRequest {
-    /// Tells observers, on the callback queue. Nothing once the request was stopped, as an engine has a last word of
-    /// progress even then.
+    /// Reports an event to the observers, on the callback queue. Reports nothing after the request was stopped: an
+    /// engine reports a last progress even then.
     package final func tell(_ event: RequestEvent) {
         let observers = core.withLock { core -> [any EventAccessory] in
             guard let run = core.hooks?.run, !run.observers.isEmpty, !core.machine.isStopped else { return [] }
@@ -10,19 +10,19 @@ extension AnyRequest {
         }
         for observer in observers {
             guard let queue = observer.callbackQueue ?? (isApart ? client.callbacks : nil) else {
-                // An observer that throws harms nobody: see `EventAccessory`.
+                // An error of an observer is ignored: see `EventAccessory`.
                 try? observer.request(self, did: event)
                 continue
             }
             queue.async {
-                // A stop on the callback queue may have come before this.
+                // The request may have been stopped on the callback queue before this runs.
                 if observer.callbackQueue == nil, self.core.withLock({ $0.machine.isStopped }) { return }
                 try? observer.request(self, did: event)
             }
         }
     }
 
-    /// Tells accessories, each on its own queue where it has one.
+    /// Calls the accessories, each on its own queue if it has one.
     final func tell(
         _ accessories: [any Accessory], _ message: @escaping @Sendable (any Accessory, AnyRequest) -> Void
     ) {
@@ -38,9 +38,9 @@ extension AnyRequest {
 }
 
 extension RequestEvent {
-    /// The event that observers hear for a transport's event; `nil` where they hear none.
+    /// The event that observers get for a transport's event; `nil` if they get none.
     ///
-    /// - Parameter description: Of the present transfer.
+    /// - Parameter description: The description of the present transfer.
     init?(_ event: TransferEvent.Kind, of description: @autoclosure () -> RequestDescription?) {
         switch event {
         case .started: self = .started

@@ -5,24 +5,24 @@ extension AnyRequest {
     enum WorkPhase {
         /// Before the submission.
         case preparing
-        /// After the transfer, whose response is told with a timeout.
+        /// After the transfer. A timeout reports the given response.
         case processing(Response?)
-        /// The same, when the time was up already, or does not count any more.
+        /// After the transfer, when the total time has expired already or does not count any more.
         case ending
     }
 
-    /// A step under way.
+    /// A running step.
     struct WorkStep: Sendable {
         let request: AnyRequest
         let number: Int
 
-        /// Whether anybody still waits for it: not once the request was stopped or its time was up. To be asked before
-        /// anything of the user's is called.
+        /// Whether the step's result is still needed: not after the request was stopped or its time expired. Check it
+        /// before calling code of the user.
         var isWanted: Bool { request.core.withLock { $0.machine.isWorking(number) } }
     }
 
-    /// Runs `step` in a task of its own, unless the request was stopped, and then `otherwise`. What `step` answers runs
-    /// on the callback queue, unless the request was stopped in the meantime or its time was up.
+    /// Runs `step` in a task of its own. If the request was stopped already, runs `otherwise` instead. The closure that
+    /// `step` returns runs on the callback queue, unless the request was stopped or its time expired in the meantime.
     final func work(
         _ phase: WorkPhase, otherwise: () -> Void,
         _ step: @escaping @Sendable (WorkStep) async -> (@Sendable () -> Void)
@@ -48,12 +48,12 @@ extension AnyRequest {
             core.madeHooks().run.work = running
             return true
         }
-        // It has ended already, or the request was stopped when there was nothing to cancel yet.
+        // The step has ended already, or the request was stopped when there was no task to cancel yet.
         if !isWanted { running.cancel() }
         if client.isStopping { clientStops() }
     }
 
-    /// The client has been shut down: a step that runs is not waited for, and a group's run ends.
+    /// The client has been shut down: a running step is given up without waiting for it, and a group's run ends.
     final func clientStops() {
         (ownCarrier as? any RequestCarrier)?.clientStops()
         let running: Work?? = core.withLock { core in
@@ -64,7 +64,7 @@ extension AnyRequest {
         callbacks.async { self.conclude(.shutDown) }
     }
 
-    /// Whether the caller is the first to end that step.
+    /// Returns whether the caller is the first to end the step.
     private func workEnded(_ work: Int) -> Bool {
         let (action, running) = core.withLock { core in
             let action = core.machine.workEnded(work)
@@ -77,19 +77,19 @@ extension AnyRequest {
     private func timeIsUp(_ phase: WorkPhase) {
         switch phase {
         case .preparing:
-            // Before a replay something was sent.
+            // Before a replay something was sent already.
             let last = core.withLock { $0.earlier.last }
             let error = ErrandError.timeoutTotal
             deliver(.failure(last.map { error.with(response: $0.response) } ?? error.refused))
         case .processing(let response):
             callbacks.async { self.conclude(.timeoutTotal.with(response: response)) }
         case .ending:
-            // Has no timer.
+            // This phase has no timer.
             break
         }
     }
 
-    /// The request was stopped in the middle of a step.
+    /// The request was stopped during a step.
     final func abandonWork() {
         core.withLock { $0.hooks?.run.work.take() }?.cancel()
         callbacks.async { self.conclude(.cancelled) }

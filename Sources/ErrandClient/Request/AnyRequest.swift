@@ -1,49 +1,50 @@
 import Synchronization
 
-/// A request without the type of its command: what accessories, delegates and lists of requests see.
+/// A request without the type of its command, as accessories, delegates and lists of requests see it.
 ///
-/// All of it may be used from any thread. A running request is kept alive by the transport; dropping one's own reference
-/// does not stop it. It keeps its client alive.
+/// All members may be used from any thread. The transport keeps a running request alive: releasing your own reference
+/// does not stop the request. A request keeps its client alive.
 ///
 /// `@unchecked Sendable`: `core` is a mutex, everything else here is constant. What ``Request`` adds is read and
 /// written only while that mutex is held.
 public class AnyRequest: TransferReceiver, @unchecked Sendable {
-    /// Unique in the process.
+    /// An identifier, unique in the process.
     public let id: UInt64
     package let client: Client
     let core = Mutex(Core())
 
-    /// What takes this request's transfers in place of the client's transport. Fixed, because the numbers of transfers are
-    /// those of their carrier.
+    /// The transport that takes this request's transfers instead of the client's transport. Fixed, because transfer ids
+    /// belong to the transport that issued them.
     package let ownCarrier: (any Transport)?
-    /// What runs the children, where this is a group's request.
+    /// Runs the children if this is a group's request.
     package final let group: (any GroupCarrier)?
-    /// `nil`: it is not cached. Fixed as `ownCarrier` is.
+    /// `nil`: the request is not cached. Fixed, as `ownCarrier` is.
     let cachePolicy: CachePolicy?
-    /// What this request does otherwise than its command says; `nil` for nothing.
+    /// The settings of this request that replace those of its command; `nil` for none.
     public final let overrides: RequestOverrides?
-    /// Its only user is the task that runs it, which reads it after its end.
+    /// Whether only one task uses this request: the task that runs it and reads the result.
     final let isDirect: Bool
-    /// The client's list of what runs; guarded by the client's lock.
+    /// The links of the client's list of running requests; guarded by the client's lock.
     nonisolated(unsafe) var inList = RequestList.Links()
 
     struct Core: ~Copyable {
         var machine = RequestStateMachine()
-        /// The present transfer's.
+        /// The description of the present transfer.
         var description: RequestDescription?
-        /// What the run is built and judged by, whatever becomes of the client's settings; `nil` where nothing runs.
+        /// The builder that the run is built and judged by, even if the client's settings change meanwhile; `nil` if
+        /// nothing runs.
         var builder: RequestBuilder?
-        /// The last result, whole or partial.
+        /// The last response, complete or partial.
         var response: Response?
-        /// Transfers before the present one: redirects and replays.
+        /// The transfers before the present one: redirects and replays.
         package var earlier: [Attempt] = []
-        /// The run decided to send again and did not come to it: what `description` says is in `earlier` already.
+        /// A replay was decided but not sent yet: the transfer that `description` describes is in `earlier` already.
         var isReplayUnsent = false
-        /// When `Timeouts.total` is up, by the client's stopwatch; counts over all transfers of a run.
+        /// When `Timeouts.total` expires, by the client's stopwatch. It covers all transfers of a run.
         var deadline: Duration?
-        /// Made where it is needed.
+        /// Made on first use.
         package var hooks: Hooks?
-        /// Those who were told of the start and must be told of the end.
+        /// The accessories that were called at the start and must be called at the end.
         var told: [any Accessory] = []
         /// The `async` caller of a request that runs directly.
         var caller = Caller.busy
@@ -56,70 +57,70 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         }
     }
 
-    /// Who goes on by himself when a transfer ends. What he goes on with is kept here and not in his continuation, as his
-    /// frame would have room for it for as long as he waits.
+    /// The state of the async caller that waits for the end of a transfer. The result is kept here and not in its
+    /// continuation, because the caller's frame would reserve room for the result for as long as it waits.
     enum Caller {
         case busy
         case waiting(UnsafeContinuation<Void, Never>)
         case resumed(TransferResult)
     }
 
-    /// Apart because most requests have none of it. Guarded by `core`.
+    /// Kept in a separate object because most requests have none of it. Guarded by `core`.
     final class Hooks {
-        /// For the next run.
+        /// Accessories for the next run.
         var accessories: [any Accessory] = []
         weak var delegate: (any RequestDelegate)?
         var tag = 0
         var userInfo: [String: any Sendable] = [:]
-        /// For the next run.
+        /// The stream for the next run.
         var stream: ResponseStream?
-        /// For the next run: in place of the policy's.
+        /// For the next run: replaces the policy's reading mode.
         var reading: CacheReading?
-        /// For the next run.
+        /// Closures for the next run.
         var onCached: [@Sendable (any Sendable, Response) -> Void] = []
-        /// For the next run.
+        /// Tasks that wait for the next run.
         var waiters: [RunWaiter] = []
-        /// Of this run.
+        /// The hooks of this run.
         package var run = RunHooks()
-        /// Has sent the body of the last transfer that had a source, of this run or an earlier one.
+        /// The pump that sent the body of the last transfer with a body source, in this run or an earlier one.
         var lastPump: UploadPump?
     }
 
-    /// What a run with interceptors or observers has besides; let go with the run.
+    /// Additional state of a run with interceptors or observers; released with the run.
     struct RunHooks {
-        /// Who is told what happens in between.
+        /// The accessories that observe events.
         var observers: [any EventAccessory] = []
         var interceptors: [any Interceptor] = []
         var storage: InterceptionContext.Storage?
-        /// What was built, before interceptors changed it: where a replay begins.
+        /// The built description before interceptors changed it. A replay begins with it.
         package var built: RequestDescription?
         var replays = 0
-        /// So many of `earlier` were before the last replay.
+        /// The number of `earlier` transfers before the last replay.
         var attemptsBeforeReplay = 0
-        /// What runs asynchronously now.
+        /// The asynchronous step that runs now.
         var work: Work?
-        /// A preprocessor was told how the run ended, and is the only one that is.
+        /// A preprocessor was called for the end of the run. No other preprocessor is called.
         var isPreprocessed = false
-        /// Where a streamed response goes.
+        /// Receives a streamed response.
         var stream: ResponseStream?
-        /// What was read before the transfer's id was known.
+        /// Credit for bytes that were read before the transfer's id was known.
         var owedCredit = 0
-        /// The transfer is to be ended as soon as its id is known.
+        /// Whether the transfer is to be cancelled as soon as its id is known.
         var isCut = false
-        /// Sends the present transfer's body.
+        /// Sends the body of the present transfer.
         var pump: UploadPump?
-        /// In place of the policy's.
+        /// Replaces the policy's reading mode.
         var reading: CacheReading?
-        /// Told what was stored, before the network is asked.
+        /// Called with the stored value, before the network is asked.
         var onCached: [@Sendable (any Sendable, Response) -> Void] = []
         /// Tasks that wait for the end of this run.
         var waiters: [RunWaiter] = []
     }
 
-    /// An asynchronous step.
+    /// A running asynchronous step.
     struct Work {
         let task: Task<Void, Never>
-        /// Ends it when `Timeouts.total` is up.
+        /// Ends the step when `Timeouts.total` expires.
         let timer: Task<Void, Never>?
 
         func cancel() {
@@ -147,51 +148,51 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         super.init(callbacks: callbacks)
     }
 
-    /// What the present run is built by.
+    /// The builder of the present run.
     final var builder: RequestBuilder { core.withLock { $0.builder } ?? client.builder }
 
-    /// Whether events come on another queue than the client's callback queue: nobody but a task waits for them, and users'
-    /// code is called by way of the callback queue.
+    /// Whether events arrive on another queue than the client's callback queue. Then only a task waits for them, and
+    /// users' code is called by way of the callback queue.
     final var isApart: Bool { callbacks !== client.callbacks }
 
-    /// What takes this request's transfers.
+    /// The transport that takes this request's transfers.
     var carrier: any Transport { ownCarrier ?? client.transport }
 
     // MARK: What Request adds
 
-    /// The command's description, made now.
+    /// Makes the command's description now.
     func describe(
         _ stream: ResponseStream?, by builder: RequestBuilder
     ) throws(ErrandError) -> RequestDescription { throw .internalFailure }
 
-    /// What reads the responses of a run that was built by `builder` as JSON; `nil`: the decoder that all share.
+    /// The JSON decoder for the responses of a run that was built by `builder`; `nil`: the shared decoder.
     func responseDecoder(by builder: RequestBuilder) -> ResponseDecoder? { nil }
 
-    /// Whether the present run is a group's.
+    /// Whether the present run belongs to a group.
     var isChild: Bool { false }
 
-    /// Whose run that is which a group has started by this number. Called while `core` is locked.
+    /// Where the run is that a group started with this number. Called while `core` is locked.
     func place(ofChild number: UInt32) -> ChildPlace { .elsewhere }
 
-    /// Whether it may be started once more.
+    /// Whether the request may be started once more.
     var isRestartable: Bool { true }
 
     /// The command's redirect policy, or the client's.
     var redirectPolicy: RedirectPolicy { client.redirects }
 
-    /// The command's own.
+    /// The interceptors of the command and of the overrides.
     var commandInterceptors: [any Interceptor] { [] }
 
-    /// For interceptors.
+    /// The command, for interceptors.
     var erasedCommand: any Command { RawCommand(url: "") }
 
-    /// Judges the result of the last transfer, and tells everybody. `inPlace`: nothing of the command's waits, and it is
-    /// the caller's own task that runs this. `isPlain`: nobody but the command has a say.
+    /// Judges the result of the last transfer and calls the callbacks. `inPlace`: this runs in the caller's own task,
+    /// and no code of the command waits. `isPlain`: only the command decides about the result.
     func finish(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool, isPlain: Bool) -> Step {
         .finished
     }
 
-    /// Tells everybody of a failure that nothing needs to look at.
+    /// Ends the run with a failure that needs no judging, and calls the callbacks.
     func conclude(_ error: ErrandError) {}
 
     /// Takes the value that the last run left. Called while `core` is locked.
@@ -212,7 +213,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         if let continuation {
             continuation.resume()
         } else if isDirect {
-            // A transport that told twice. The task alone takes this run further: a second one would send what it sends.
+            // The transport reported the end twice. Only the task continues a direct run; continuing it here would send
+            // the next transfer a second time.
             return
         } else if case .submit(let description, let transfer) = advance(result, inPlace: false) {
             submit(description, transfer: transfer)

@@ -1,10 +1,10 @@
-/// What a request that succeeded has brought: the value, and the response that it was made of.
+/// The result of a successful request: the value, and the response that the value was made of.
 public struct Outcome<Value: Sendable>: Sendable {
-    /// What the command made of the response.
+    /// The value that the command made of the response.
     public let value: Value
     /// The response: status, header fields, body.
     public let response: Response
 
-    /// What the last transfer cost.
+    /// The metrics of the last transfer.
     public var metrics: TransferMetrics { response.metrics }
 }

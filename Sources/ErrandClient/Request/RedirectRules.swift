@@ -1,16 +1,16 @@
 import HTTPTypes
 
-/// RFC 9110 15.4, by ``RedirectPolicy``. Pure but for the policy's own closure.
+/// The redirect rules of RFC 9110 15.4, applied by ``RedirectPolicy``. Pure, except for the policy's own closure.
 package enum RedirectRules {
     package enum Decision {
-        /// The response is the response.
+        /// The response is the result; it is not followed.
         case take
         case follow(RequestDescription)
         case fail(ErrandError)
     }
 
-    /// Fields that another origin must not see (RFC 9110 15.4), in lower case: what tells who asks, by the list of what
-    /// must not be seen in logs, and `Host`. What interceptors added is not in a list, but in
+    /// Fields that another origin must not see (RFC 9110 15.4), in lower case: the fields with credentials, which are
+    /// the fields that logs must not show, and `Host`. Fields that interceptors added are not listed here but in
     /// ``RequestDescription/originBoundFields``.
     private static let originBound: [String] = Redaction.secretHeaders.map { $0.lowercased() } + ["host"]
 
@@ -19,7 +19,7 @@ package enum RedirectRules {
         return own.isEmpty ? originBound : originBound + own.map(\.canonicalName)
     }
 
-    /// Fields about a body that is not sent any more.
+    /// Fields that describe a body. They are dropped with the body.
     private static let aboutBody = [
         "content-type", "content-length", "content-encoding", "content-language", "content-location",
         "transfer-encoding", "expect", "digest", "last-modified",
@@ -32,7 +32,8 @@ package enum RedirectRules {
         }
     }
 
-    /// `hops`: how many were made before; `connection`: what `sent` goes by where it has no options of its own.
+    /// Decides about a redirect. `hops`: the number of hops so far. `connection`: the options that `sent` uses if it
+    /// has none of its own.
     package static func decide(
         _ response: Response, to sent: RequestDescription, hops: Int, policy: RedirectPolicy,
         connection: ConnectionOptions
@@ -40,22 +41,24 @@ package enum RedirectRules {
         guard policy.limit > 0, let field = response.headers[fields: .location].first else { return .take }
         let location = PercentEncoding.text(field)
         if location.isEmpty { return .take }
-        // What browsers would follow to another host. Some server meant that, or somebody who wrote into its response.
+        // A location that browsers would take to another host. The server meant that, or an attacker wrote into its
+        // response.
         if URLReference.hidesAuthority(location) {
             return .fail(refused(response, "the redirect has a backslash or a space where its host begins or ends"))
         }
         guard let encoded = try? PercentEncoding.url(location) else { return .take }
         let source = URLReference(sent.url)
         var reference = URLReference(encoded)
-        // RFC 9110 4.2.4: user information from another party is not to be used; it is a server's choice of who asks.
-        // What a relative reference has from its base is the caller's (RFC 3986 5.2.2).
+        // RFC 9110 4.2.4: user information from another party must not be used; with it the server would choose the
+        // credentials. The user information that a relative reference inherits from its base is the caller's (RFC 3986
+        // 5.2.2).
         if let given = reference.authority, let mark = given.utf8.lastIndex(of: UInt8(ascii: "@")) {
             reference.authority = given[given.utf8.index(after: mark)...]
         }
         var target = source.resolving(reference)
         target.fragment = nil
         guard let scheme = target.scheme else { return .take }
-        // Before the host is looked at: `javascript:` and `file:///` have none.
+        // The scheme is checked before the host: `javascript:` and `file:///` have no host.
         guard RequestBuilder.isSupported(scheme) else {
             return .fail(refused(response, "the redirect leads to '\(scheme)', which is neither http nor https"))
         }
@@ -77,12 +80,12 @@ package enum RedirectRules {
             case .stop: return .take
             }
         }
-        // After the closure, which may give another body. What was written to a stream is gone.
+        // Checked after the closure, which may set another body. A body that was written to a stream is gone.
         guard next.body.isReplayable else {
             let message = "the redirect asks for the body once more, but it was streamed"
             return .fail(.uploadNotReplayable.with(message: message, response: response))
         }
-        // After the closure, which may lead to yet another origin but cannot alter the options.
+        // Checked after the closure, which may change the origin once more but cannot change the options.
         if source.origin != URLReference(next.url).origin {
             next.settings = next.settings.withoutClientIdentity(connection)
             if let sentAuthentication = sent.authentication, next.authentication == sentAuthentication {
@@ -105,7 +108,7 @@ package enum RedirectRules {
             default: false
             }
         if becomesGet { next.method = .get }
-        // RFC 9110 15.4.4: after 303 nothing is sent again, whatever the method was.
+        // RFC 9110 15.4.4: after 303 no body is sent again, whatever the method was.
         if becomesGet || status == 303 {
             next.body = .none
             next.headers = next.headers.removing(aboutBody)
@@ -114,8 +117,8 @@ package enum RedirectRules {
         return next
     }
 
-    /// The headers of `next` without what is bound to the origin and is as it was sent; another value is the closure's
-    /// decision.
+    /// The headers of `next` without the fields that are bound to the origin and unchanged. A field with another value
+    /// was set by the closure on purpose.
     private static func withoutOriginBound(_ next: RequestDescription, of sent: HeaderBlock) -> HeaderBlock {
         let names = originBound(next)
         let bound = sent.fields.filter { names.contains($0.name.canonicalName) }

@@ -1,11 +1,11 @@
 import Synchronization
 
 extension Request {
-    /// Runs the request on the caller's own task, which decodes by itself. For requests that nobody watches: no user
-    /// code runs on a queue, no accessories.
+    /// Runs the request on the caller's own task, which also decodes the response. Only for requests without watchers:
+    /// no accessories, and no user code that runs on a queue.
     ///
-    /// Its frame lives as long as the request waits, and a task's stack grows by slabs of 1 KB: a few words more here
-    /// are 1 KB more for each request in flight. So it holds nothing.
+    /// The frame of this function lives as long as the request waits, and a task's stack grows by slabs of 1 KB: a few
+    /// more words here can cost 1 KB for each request in flight. Therefore the frame holds no values.
     func runDirectly() async throws -> C.Response {
         var isSending = beginDirectly()
         while isSending {
@@ -19,7 +19,7 @@ extension Request {
         return try value(of: ended())
     }
 
-    /// As ``result``, without the types of the command.
+    /// The end of the run as ``result`` has it, without the types of the command.
     private func ended() -> Ended {
         core.withLock { core in
             switch core.machine.outcome {
@@ -38,7 +38,7 @@ extension Request {
         }
     }
 
-    /// Begins the run and stores what its first transfer sends; `false` where it is over already.
+    /// Begins the run and stores the description of its first transfer; `false` if the run is over already.
     private func beginDirectly() -> Bool {
         guard case .submit = begin(installing: { _ in }) else { return false }
         do throws(ErrandError) {
@@ -58,7 +58,7 @@ extension Request {
         submit(description, transfer: transfer, isStored: true)
     }
 
-    /// Takes the result of the transfer that was waited for.
+    /// Processes the result of the transfer that the task waited for.
     private func sendsAgain() -> Bool {
         let result: TransferResult? = core.withLock { core in
             guard case .resumed(let result) = core.caller else { return nil }
@@ -68,20 +68,21 @@ extension Request {
         return sendsAgain(after: result ?? .failure(.internalFailure))
     }
 
-    /// Takes a result as far as it goes; `false` where the run is over, else the next transfer's description is stored.
+    /// Processes a result. Returns `false` if the run is over; otherwise the next transfer's description is stored.
     private func sendsAgain(after result: TransferResult) -> Bool {
         guard case .submit(let description, _) = advance(result, inPlace: true) else { return false }
         store(description)
         return true
     }
 
-    /// Runs the request by way of the callback queue, as its watchers need.
+    /// Runs the request by way of the callback queue, because it has watchers.
     func runWatched() async throws -> C.Response {
         let ended = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Ended, Never>) in
-                // Not left for the caller to read when he gets his turn: a watcher may start the request again first.
+                // The end is read here and not by the resumed caller: a watcher may start the request again before the
+                // caller runs.
                 let action = begin(evenStopped: true) { continuation.resume(returning: $0.ended()) }
-                // A task cancelled before that has had its handler called when there was nothing to stop yet.
+                // If the task was cancelled earlier, its cancellation handler ran when there was nothing to stop yet.
                 if Task.isCancelled { stop() }
                 if case .submit(let transfer) = action { proceed(transfer) }
             }
@@ -92,7 +93,7 @@ extension Request {
     }
 }
 
-/// How a run ended, its value without its type: one that depends on the command's would be looked up at run time.
+/// How a run ended. The value has no static type: a type that depends on the command's would be looked up at run time.
 private enum Ended: Sendable {
     case value(any Sendable)
     case failure(ErrandError)

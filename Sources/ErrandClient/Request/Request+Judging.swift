@@ -6,11 +6,12 @@ extension Request {
         case replay
     }
 
-    /// A body of so many bytes is not decoded on the callback queue, where others wait: 64 KiB of JSON take the time of
-    /// a hundred small responses. A command of the default `Response` and no shape is taken to decode nothing.
+    /// Bodies of this size and more are not decoded on the callback queue, where other callbacks wait: 64 KiB of JSON
+    /// take the time of a hundred small responses. A command with the default `Response` and without a shape is assumed
+    /// to decode nothing.
     private static var largeBody: Int { 65536 }
 
-    /// Whether judging takes code that may wait, or long.
+    /// Whether judging runs code that may wait or take long.
     func mayWait(_ result: TransferResult) -> Bool {
         if command.givenFailurePreprocessor != nil { return true }
         guard case .response(let response) = result else { return false }
@@ -21,10 +22,10 @@ extension Request {
         return C.Response.self != ErrandModel.Response.self || shape != nil
     }
 
-    /// Status, content type, decoding, shape: the first that fails decides. RFC 9110 has a status tell what the body
-    /// is about, so a 404 with a page in HTML is a 404 and no wrong content type.
+    /// Checks status, content type, decoding and shape in this order; the first failure decides. By RFC 9110 the status
+    /// tells what the body is about, so a 404 with an HTML page fails by its status and not by its content type.
     ///
-    /// An accepted value is kept, unless it is judged `in` a step that nobody waits for any more.
+    /// An accepted value is stored, unless it is judged `in` a step whose result is no longer needed.
     func judge(_ result: TransferResult, by builder: RequestBuilder, in step: WorkStep? = nil) -> Verdict {
         switch result {
         case .failure(let error):
@@ -40,7 +41,7 @@ extension Request {
         }
     }
 
-    /// What the command makes of a response that is a success.
+    /// The value that the command makes of a successful response.
     package func value(of response: Response, by builder: RequestBuilder) throws(ErrandError) -> C.Response {
         do {
             return try accept(response, by: builder)
@@ -75,11 +76,12 @@ extension Request {
         return keep(value, response, in: step)
     }
 
-    /// After a stop a new run may have begun, which this value is none of.
+    /// Stores the value. After a stop a new run may have begun, which this value does not belong to.
     private func keep(_ value: C.Response, _ response: Response, in step: WorkStep?) -> Verdict {
         let isKept = core.withLock { core in
             if let step, !core.machine.isWorking(step.number) { return false }
-            // There is none in its place: a run begins without one, and goes past a cache's without it.
+            // No earlier value is replaced: a run begins without a value, and drops a cached value before it asks the
+            // network.
             storedValue = value
             hasUntoldValue = true
             return true
@@ -97,7 +99,7 @@ extension Request {
             .inheriting(builder.settings.acceptedContentTypes)
     }
 
-    // A streamed response's body is its reader's.
+    // The shape of the overrides does not apply to a streamed response: its reader gets the body.
     private var shape: JSONShape? {
         guard let own = overrides?.shape, !(command is any StreamedCommand) else { return command.givenShape }
         return own
@@ -108,8 +110,8 @@ extension Request {
         return own
     }
 
-    /// The whole way from the end of the last transfer to the verdict, in a task of the request's own. Nothing more of the
-    /// command's is called once nobody waits for it.
+    /// Takes the result of the last transfer to the verdict, in a task of the request. No more code of the command is
+    /// called after the result is no longer needed.
     func process(
         _ result: TransferResult, by builder: RequestBuilder, _ chain: InterceptorChain?, in step: WorkStep
     ) async -> Processed {
@@ -124,7 +126,7 @@ extension Request {
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
         let verdict = await validate(judge(result, by: builder, in: step), in: step)
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
-        // The network's word is still to come.
+        // The response came from the cache; the network is asked next.
         if goesPastCache(verdict) { return .verdict(verdict) }
         switch verdict {
         case .success(let response):
@@ -139,7 +141,7 @@ extension Request {
         return .verdict(verdict)
     }
 
-    /// Whether the run is still waited for; the end by `Timeouts.total` then calls no preprocessor beside this one.
+    /// Whether the run still needs its result. If so, no other preprocessor is called when `Timeouts.total` expires.
     private func willPreprocess(in step: WorkStep) -> Bool {
         core.withLock { core in
             guard core.machine.isWorking(step.number) else { return false }
@@ -148,7 +150,8 @@ extension Request {
         }
     }
 
-    /// What cannot be transformed is judged by its status all the same: an error's page is seldom encrypted.
+    /// Transforms the result. If that fails, the untransformed response is judged by its status: an error page is
+    /// seldom encrypted.
     private func transformed(
         _ result: TransferResult, by builder: RequestBuilder, _ chain: InterceptorChain, in step: WorkStep
     ) async -> TransferResult {
@@ -182,7 +185,7 @@ extension Request {
         }
     }
 
-    /// `nil` where nobody waits for it any more.
+    /// The stored value; `nil` if the result is no longer needed.
     private func untoldValue(in step: WorkStep) -> C.Response? {
         core.withLock { $0.machine.isWorking(step.number) ? storedValue : nil }.flatMap { typed($0) }
     }

@@ -1,5 +1,6 @@
 extension Request {
-    /// Waits for the end of the run that is under way, and returns its value; of a request that is over, the last run's.
+    /// Waits for the end of the present run and returns its value. If the request has ended, returns the value of the
+    /// last run.
     ///
     /// ```swift
     /// let request = client.request(GetReport())
@@ -8,19 +9,19 @@ extension Request {
     /// let report = try await request.finalValue()
     /// ```
     ///
-    /// Any number of tasks may wait. They go on after accessories, delegate and closures were told.
+    /// Any number of tasks may wait. They resume after accessories, delegate and closures were called.
     ///
-    /// Throws what the request failed with; `CancellationError` where it was stopped or the task was cancelled; and
-    /// ``ErrandError/invalidArgument`` where it was never started.
+    /// Throws the error that the request failed with; `CancellationError` if the request was stopped or the task was
+    /// cancelled; and ``ErrandError/invalidArgument`` if the request was never started.
     ///
-    /// - Parameter stopsIfCancelled: Whether cancelling the task stops the request. `false`: the task alone gives up
+    /// - Parameter stopsIfCancelled: Whether cancelling the task stops the request. `false`: only the task stops
     ///   waiting. Default: `true`, as everywhere.
     public func finalValue(stopsIfCancelled: Bool = true) async throws -> C.Response {
         try value(of: await end(stopsIfCancelled: stopsIfCancelled))
     }
 
-    /// As ``finalValue(stopsIfCancelled:)``, with the response and its metrics. A group has no response: throws
-    /// ``ErrandError/invalidArgument`` at once.
+    /// Waits as ``finalValue(stopsIfCancelled:)`` and returns the value with the response and its metrics. A group has
+    /// no response: throws ``ErrandError/invalidArgument`` at once.
     public func finalOutcome(stopsIfCancelled: Bool = true) async throws -> Outcome<C.Response> {
         guard group == nil else { throw Self.noResponse }
         return try outcome(of: await end(stopsIfCancelled: stopsIfCancelled))
@@ -55,8 +56,8 @@ extension Request {
 }
 
 extension AnyRequest {
-    /// Waits for the end of the run that is under way, and returns its response; of a request that is over, the last
-    /// run's. As ``Request/finalValue(stopsIfCancelled:)`` else. A group has no response: throws
+    /// Waits for the end of the present run and returns its response. If the request has ended, returns the response of
+    /// the last run. Otherwise as ``Request/finalValue(stopsIfCancelled:)``. A group has no response: throws
     /// ``ErrandError/invalidArgument`` at once.
     public final func finalResponse(stopsIfCancelled: Bool = true) async throws -> Response {
         guard group == nil else {
@@ -70,8 +71,8 @@ extension AnyRequest {
 }
 
 extension Client {
-    /// Runs a command and returns its value with the response and its metrics. As ``run(_:overrides:)`` else. A group has
-    /// no response: throws ``ErrandError/invalidArgument``, and starts nothing.
+    /// Runs a command and returns its value with the response and its metrics. Otherwise as ``run(_:overrides:)``. A
+    /// group has no response: throws ``ErrandError/invalidArgument`` and starts nothing.
     public func outcome<C: Command>(
         of command: C, overrides: RequestOverrides? = nil
     ) async throws -> Outcome<C.Response> {

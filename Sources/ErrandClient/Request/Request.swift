@@ -1,37 +1,37 @@
 import Synchronization
 
-/// One command on its way through a client. Made by ``Client/start(_:overrides:completion:success:failure:)`` or
+/// One command that a client runs. Made by ``Client/start(_:overrides:completion:success:failure:)`` or
 /// ``Client/request(_:overrides:)``.
 ///
-/// The price of a request shapes this class: a type that depends on the command's is looked up at run time wherever a
-/// variable or an enum of it is used, some 300 instructions each time. So a verdict holds no value, the value is kept
-/// without its type, and closures are kept one by one.
+/// The cost of a request determines the form of this class. A type that depends on the command's type is looked up at
+/// run time wherever a variable or an enum of it is used, which costs some 300 instructions each time. Therefore a
+/// verdict holds no value, the value is stored without its type, and each closure is stored on its own.
 ///
-/// `@unchecked Sendable`: what it adds is read and written only inside `core.withLock`.
+/// `@unchecked Sendable`: what this class adds is read and written only inside `core.withLock`.
 public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
-    /// What it asks for.
+    /// The command that this request runs.
     public let command: C
-    /// What was made of the response, a `C.Response`; users see it once the run has succeeded (``value``).
-    // Read and written only inside `core.withLock`, which makes a second look at each access needless.
+    /// The value made of the response, a `C.Response`. Users see it once the run has succeeded (``value``).
+    // Read and written only inside `core.withLock`, so the exclusivity check of each access is not needed.
     @exclusivity(unchecked) nonisolated(unsafe) var storedValue: (any Sendable)?
-    /// Whether `storedValue` has one that was not told yet.
+    /// Whether `storedValue` has a value that was not reported yet.
     // As `storedValue`.
     @exclusivity(unchecked) nonisolated(unsafe) var hasUntoldValue = false
-    /// The group's number of the run that is being told; 0 for none.
+    /// The group's number of the run whose end is being reported; 0 for none.
     // As `storedValue`.
     @exclusivity(unchecked) private nonisolated(unsafe) var toldChild: UInt32 = 0
-    // Who is told in the end, besides accessories and delegate. Taken out before it is called, so that a request may be
-    // started again from its own callback. As `storedValue`.
+    // The closures called at the end, besides accessories and delegate. They are removed before they are called, so
+    // that a request can be started again from its own callback. As `storedValue`.
     @exclusivity(unchecked) private nonisolated(unsafe) var success: (@Sendable (Request<C>) -> Void)?
     // As `success`.
     @exclusivity(unchecked) private nonisolated(unsafe) var failure: (@Sendable (Request<C>) -> Void)?
-    /// Whether they are told of a stop too, whatever the configuration says.
+    /// Whether the closures are called after a stop too, regardless of the configuration.
     // As `storedValue`.
     @exclusivity(unchecked) private nonisolated(unsafe) var isToldEvenStopped = false
-    /// The group's number of the run that `parent` is told of; 0 for none.
+    /// The group's number of the run that `parent` is called for; 0 for none.
     // As `storedValue`.
     @exclusivity(unchecked) private nonisolated(unsafe) var child: UInt32 = 0
-    /// Tells the group that this request is a child of.
+    /// Reports the result to the group that this request is a child of.
     // As `storedValue`.
     @exclusivity(unchecked)
     private nonisolated(unsafe) var parent: (@Sendable (Result<C.Response, ErrandError>) -> Void)?
@@ -45,25 +45,25 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             overrides: overrides, cache: command.givenCache, isDirect: isDirect)
     }
 
-    /// What the command made of the response; `nil` until it succeeded.
+    /// The value that the command made of the response; `nil` until the request has succeeded.
     public var value: C.Response? {
         core.withLock { $0.machine.hasSucceeded ? storedValue : nil }.flatMap { typed($0) }
     }
 
-    /// What was stored as a value of this request, as what it is.
+    /// The stored value of this request, with its type.
     func typed(_ stored: some Sendable) -> C.Response? {
         try? exactly(stored)
     }
 
-    /// The same; not as an optional, whose type would be looked up at run time.
+    /// The same as `typed(_:)`, but not as an optional, whose type would be looked up at run time.
     func exactly(_ stored: some Sendable) throws(ErrandError) -> C.Response {
-        // A dynamic cast would take some hundred instructions to find this out. With the same type it is the same bits.
+        // A dynamic cast would take some hundred instructions for this. If the types are equal, the bits are the same.
         if type(of: stored) == C.Response.self { return unsafeBitCast(stored, to: C.Response.self) }
         guard let value = stored as? C.Response else { throw .internalFailure }
         return value
     }
 
-    /// Value or error; `nil` until it is over.
+    /// The value or the error; `nil` until the request has ended.
     public var result: Result<C.Response, ErrandError>? {
         let (ended, stored) = core.withLock { ($0.machine.outcome, storedValue) }
         switch ended {
@@ -74,28 +74,29 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
     }
 
-    /// ``AnyRequest/start()`` with closures: `completion` is told of any end, `success` or `failure` before it of one of them.
-    /// They run on the callback queue and are released when the run is over. They are not kept where this returns false. A
-    /// trailing closure without a label is the completion.
+    /// Starts the request with closures, otherwise as ``AnyRequest/start()``. `success` or `failure` is called when the
+    /// request succeeds or fails; `completion` is called after it, however the request ends. The closures run on the
+    /// callback queue and are released when the run is over. They are not kept if this method returns false. A trailing
+    /// closure without a label is the completion.
     @discardableResult
     public func start(
         completion: (@Sendable (Request<C>) -> Void)? = nil, success: (@Sendable (Request<C>) -> Void)? = nil,
         failure: (@Sendable (Request<C>) -> Void)? = nil
     ) -> Bool {
-        // What they replace dies here, not under the lock.
+        // The replaced closures are released here, not under the lock.
         var success = Self.joined(success, completion)
         var failure = Self.joined(failure, completion)
         return startRun(installing: { _ in install(&success, &failure) })
     }
 
-    /// Closures for the next run, for requests that somebody else starts: a group. As those of
-    /// ``start(completion:success:failure:)``, which replace them. Does nothing while the request runs (YTKNetwork
+    /// Sets the closures for the next run of a request that a group starts. They work as those of
+    /// ``start(completion:success:failure:)``, which replaces them. Does nothing while the request runs (YTKNetwork
     /// `setCompletionBlockWithSuccess:failure:`).
     public func whenDone(
         completion: (@Sendable (Request<C>) -> Void)? = nil, success: (@Sendable (Request<C>) -> Void)? = nil,
         failure: (@Sendable (Request<C>) -> Void)? = nil
     ) {
-        // What they replace dies here, not under the lock.
+        // The replaced closures are released here, not under the lock.
         var success = Self.joined(success, completion)
         var failure = Self.joined(failure, completion)
         core.withLock { core in
@@ -104,7 +105,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
     }
 
-    /// `first`, then `then`.
+    /// A closure that calls `first`, then `then`.
     private static func joined(
         _ first: (@Sendable (Request<C>) -> Void)?, _ then: (@Sendable (Request<C>) -> Void)?
     ) -> (@Sendable (Request<C>) -> Void)? {
@@ -116,12 +117,12 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
     }
 
-    /// Leaves in their place what was there.
+    /// Stores the closures. On return the parameters hold the replaced closures.
     private func install(
         _ success: inout (@Sendable (Request<C>) -> Void)?, _ failure: inout (@Sendable (Request<C>) -> Void)?,
         evenStopped: Bool = false
     ) {
-        // Neither by `swap` nor as a tuple: see `conclude`.
+        // Uses neither `swap` nor a tuple: see `conclude`.
         let replacedSuccess = self.success
         let replacedFailure = self.failure
         self.success = success
@@ -131,7 +132,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         isToldEvenStopped = evenStopped
     }
 
-    /// A start for a group, which is told last, and once, how this run ended, and knows it by `number`.
+    /// Starts the request for a group. `told` is called last and once, with the result of this run. The group
+    /// identifies the run by `number`.
     package func start(
         asChild number: UInt32, _ told: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void
     ) -> Bool {
@@ -141,7 +143,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         })
     }
 
-    /// The first half of a start.
+    /// The first half of a start: starts the run, but sends nothing yet.
     package func begin(
         evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void
     ) -> RequestStateMachine.StartAction {
@@ -177,7 +179,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return toldChild == number ? .told : .elsewhere
     }
 
-    /// A streamed response has had its caller, and its request nobody to stream to; the same of values that a task reads.
+    /// A request whose response was streamed, or whose values a task reads, cannot run again: its reader is gone.
     override var isRestartable: Bool { !isApart && !(command is any StreamedCommand) }
 
     override var redirectPolicy: RedirectPolicy {
@@ -225,7 +227,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return .finished
     }
 
-    /// Ends the run, but where a cache's response was not the last word.
+    /// Ends the run, unless the response came from the cache and the network is asked next.
     private func settle(_ verdict: Verdict) -> Step {
         if let next = goingPastCache(verdict) { return next }
         conclude(verdict)
@@ -233,7 +235,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override func conclude(_ error: ErrandError) {
-        // After a stop and a shutdown nothing is waited for.
+        // A stop and a shutdown do not wait for preprocessors.
         guard error != .cancelled, error != .shutDown, let preprocess = command.givenFailurePreprocessor,
             core.withLock({ $0.hooks?.run.isPreprocessed }) != true
         else {
@@ -249,16 +251,16 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         conclude(verdict, telling: [])
     }
 
-    /// `accessories`: those of the run, to be told first; empty: not looked for yet.
+    /// Ends the run. `accessories`: the accessories of the run, to be called first; empty: not looked up yet.
     private func conclude(_ verdict: Verdict, telling accessories: [any Accessory]) {
         var told = accessories
         if !told.isEmpty { tell(told) { $0.requestWillStop($1) } }
         var end = RunEnd()
-        // Not as one tuple, whose type would be looked up at run time.
+        // Not one tuple: its type would be looked up at run time.
         var success: (@Sendable (Request<C>) -> Void)?
         var failure: (@Sendable (Request<C>) -> Void)?
         var parent: (@Sendable (Result<C.Response, ErrandError>) -> Void)?
-        // Once where nobody is to be told before the outcome is decided, twice else.
+        // The loop runs once if no accessory is called before the outcome is decided, and twice otherwise.
         var isSettled = false
         while !isSettled {
             isSettled = core.withLock { core in
@@ -272,7 +274,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
                 end.settle(verdict, isGroup: group != nil, in: &core)
                 end.isValueLeft = !end.isSuccess && hasUntoldValue
                 hasUntoldValue = false
-                // Neither `swap` nor `take`, which wrap a closure of such a type in another, and allocate for it.
+                // Neither `swap` nor `take`: both wrap a closure of such a type in another closure, which is allocated.
                 success = self.success
                 self.success = nil
                 failure = self.failure
@@ -300,19 +302,21 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         tell(told) { $0.requestDidStop($1) }
         resumeWaiters(end)
         let tellParent = if let parent { report(to: parent) } else { nil as (() -> Void)? }
-        // A run that begins here is counted before this one is let go: a drain waits for it.
+        // A new run that begins here is counted before this run's count is given up: a drain waits for the new run.
         endTelling()
         client.requestEnded(self)
         tellParent?()
     }
 
-    /// A task that waits for the end has it already. A request that is apart is no group's child.
+    /// Calls the delegate of a request whose events arrive on another queue. A task that waits for the end has its
+    /// result already. Such a request is no group's child.
     @inline(never)
     private func tellOnCallbackQueue(
         _ end: RunEnd, _ success: (@Sendable (Request<C>) -> Void)?, _ failure: (@Sendable (Request<C>) -> Void)?
     ) {
         client.callbacks.async { [self] in
-            // Whoever has stopped the request there meanwhile is not to hear of it: promise 3.
+            // If the request was stopped on the callback queue in the meantime, its callbacks must not be called:
+            // promise 3.
             let isSilenced = !client.reportsStops && core.withLock { $0.machine.isSilenced }
             if !isSilenced || end.evenStopped { tell(end, success, failure) }
             resumeWaiters(end)
@@ -321,15 +325,15 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
     }
 
-    /// The run did not succeed for all that.
+    /// Drops the stored value of a run that failed after the value was made.
     @inline(never)
     private func dropValue() {
-        // Dies here, not under the lock.
+        // The value is released here, not under the lock.
         var dropped: (any Sendable)?
         core.withLock { _ in swap(&dropped, &storedValue) }
     }
 
-    /// What the group is told, read before another run may take the value.
+    /// Reads the result for the group before another run may take the value. The returned closure reports it.
     @inline(never)
     private func report(to parent: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void) -> () -> Void {
         let result = result ?? .failure(.cancelled)
@@ -339,7 +343,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     private func tell(
         _ end: RunEnd, _ success: (@Sendable (Request<C>) -> Void)?, _ failure: (@Sendable (Request<C>) -> Void)?
     ) {
-        // What was called before may have stopped the request, on this queue, since the outcome was decided.
+        // A callback called earlier on this queue may have stopped the request after the outcome was decided.
         var isSilenced: Bool { !client.reportsStops && core.withLock { $0.machine.isSilenced } }
         switch end.outcome {
         case .succeeded:

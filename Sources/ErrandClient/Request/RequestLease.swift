@@ -1,4 +1,4 @@
-/// Stops a request when it goes away: for an owner whose requests must not outlive it.
+/// Stops a request when the lease is released. For an owner whose requests must not outlive it.
 ///
 /// ```swift
 /// final class Screen {
@@ -7,9 +7,9 @@
 /// }
 /// ```
 ///
-/// A request by itself lives until it is over, whoever drops it.
+/// Without a lease a request lives until it ends, even if all references to it are released.
 public final class RequestLease: Sendable {
-    /// What is stopped.
+    /// The request that is stopped.
     public let request: AnyRequest
 
     init(_ request: AnyRequest) {
@@ -22,7 +22,7 @@ public final class RequestLease: Sendable {
 }
 
 extension AnyRequest {
-    /// A value whose release stops the request; see ``stop()``.
+    /// Returns a lease, whose release stops the request; see ``stop()``.
     public final func lease() -> RequestLease {
         RequestLease(self)
     }

@@ -1,21 +1,21 @@
-/// Where a request is, as its user sees it.
+/// The state of a request, as its user sees it.
 public enum RequestState: Sendable, Hashable {
     /// Never started.
     case idle
-    /// Started, and not over.
+    /// Started, and not ended.
     case running
-    /// Running, and held back by ``AnyRequest/pause()``.
+    /// Running, and paused by ``AnyRequest/pause()``.
     case paused
-    /// Stopped, and the end not yet told.
+    /// Stopped; the end is not reported yet.
     case stopping
-    /// Over: there is a value.
+    /// Ended with a value.
     case succeeded
-    /// Over: there is an error.
+    /// Ended with an error.
     case failed
-    /// Over: it was stopped.
+    /// Ended by a stop.
     case cancelled
 
-    /// Whether it is over.
+    /// Whether the request has ended.
     public var isFinished: Bool {
         switch self {
         case .succeeded, .failed, .cancelled: true

@@ -8,8 +8,8 @@ package struct RequestStateMachine: ~Copyable {
         var transfer: Int
         /// Paused by the user; a transfer that is submitted meanwhile is paused at once.
         var isPaused = false
-        /// Number of the present or last asynchronous step, counted over the object's life: tells the end of a step that
-        /// was given up from that of the present one.
+        /// Number of the present or last asynchronous step, counted over the object's life: tells the end of a step
+        /// that was given up from that of the present one.
         var work = 0
     }
 
@@ -42,18 +42,18 @@ package struct RequestStateMachine: ~Copyable {
         case finished(Run, Outcome)
     }
 
-    /// What was asked for while everybody is being told.
+    /// What was requested while the callbacks are being called.
     struct Telling: Equatable {
         /// Stopped: closures that were not called yet are not called.
         var isSilenced = false
-        /// Begins when everybody was told.
+        /// The run that begins after all callbacks.
         var next: Next?
     }
 
-    /// A run that was asked for and has not begun.
+    /// A run that was requested and has not begun.
     struct Next: Equatable {
         var isPaused = false
-        /// It begins all the same, so that whoever waits for its end is told, but nothing is sent.
+        /// Whether the run was stopped. It begins nevertheless, so that its callbacks are called, but nothing is sent.
         var isStopped = false
     }
 
@@ -66,9 +66,9 @@ package struct RequestStateMachine: ~Copyable {
 
     package enum StartAction: Equatable {
         case submit(transfer: Int)
-        /// `told` will say when.
+        /// The start follows later: `told` returns it.
         case postpone
-        /// It runs already.
+        /// The request runs already.
         case refuse
     }
 
@@ -88,16 +88,16 @@ package struct RequestStateMachine: ~Copyable {
 
     enum WorkAction: Equatable {
         case goOn
-        /// The step was given up, or is of an earlier run.
+        /// The step was given up, or belongs to an earlier run.
         case ignore
     }
 
     enum EndAction: Equatable {
         /// Look at the result.
         case evaluate
-        /// Stopped: do not look, conclude.
+        /// The request was stopped: conclude without evaluating the result.
         case conclude
-        /// A transport that told twice, or without having been asked.
+        /// The transport reported the end twice, or without a transfer.
         case ignore
     }
 
@@ -175,7 +175,7 @@ package struct RequestStateMachine: ~Copyable {
             return true
         case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
             .ending, .endingStopped, .telling, .finished:
-            // The transport ends it, or it is about to end by itself.
+            // The transport ends the transfer, or the run is about to end anyway.
             return false
         }
     }
@@ -188,7 +188,7 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// The transfer that was not handed to the transport yet, stopped or not.
+    /// The number of the transfer that was not handed to the transport yet, whether stopped or not.
     var unsubmitted: Int? {
         switch state {
         case .submitting(let run), .stoppedWhileSubmitting(let run): run.transfer
@@ -242,7 +242,7 @@ package struct RequestStateMachine: ~Copyable {
             state = .telling(run, outcome, telling)
             return .none
         case .idle, .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped, .finished:
-            // Nothing runs, or it is stopped already, or the outcome was told a moment ago.
+            // Nothing runs, the run is stopped already, or the outcome was just reported.
             return .none
         }
     }
@@ -292,7 +292,7 @@ package struct RequestStateMachine: ~Copyable {
             state = .telling(run, outcome, telling)
             return .none
         case .idle, .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .ending, .endingStopped, .finished:
-            // No byte is left to hold back.
+            // No bytes are left to hold back.
             return .none
         }
     }
@@ -356,8 +356,8 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Accessories' `requestWillStop` was called. Returns the outcome for delegate and closures, which is not `proposal`
-    /// if the request was stopped in the meantime.
+    /// Accessories' `requestWillStop` was called. Returns the outcome for delegate and closures, which is not
+    /// `proposal` if the request was stopped in the meantime.
     mutating func concluded(_ proposal: Outcome) -> Outcome {
         switch state {
         case .ending(let run):
@@ -391,7 +391,7 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// The transport's name for the present transfer, while it runs and is known.
+    /// The transport's id of the present transfer, while the transfer runs and the id is known.
     var transferID: TransferID? {
         switch state {
         case .inFlight(_, let id): id
@@ -399,7 +399,7 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// How the run ended; `nil` before it has.
+    /// How the run ended; `nil` before its end.
     var outcome: Outcome? {
         switch state {
         case .telling(_, let outcome, _), .finished(_, let outcome): outcome
@@ -407,7 +407,7 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Whether a run has ended well.
+    /// Whether a run has ended with success.
     var hasSucceeded: Bool {
         switch state {
         case .telling(_, .succeeded, _), .finished(_, .succeeded): true
@@ -415,7 +415,7 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Whether nothing runs and nothing was asked for.
+    /// Whether nothing runs and no run was requested.
     var isAtRest: Bool {
         switch state {
         case .idle, .finished: true
@@ -423,7 +423,7 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Whether the run was stopped: nothing of it is told to whoever watches its progress.
+    /// Whether the run was stopped: its events are no longer reported to observers.
     var isStopped: Bool {
         switch state {
         case .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped, .telling(_, .cancelled, _),
@@ -434,7 +434,7 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// Stopped while everybody is being told.
+    /// Whether the request was stopped while its callbacks are being called.
     var isSilenced: Bool {
         guard case .telling(_, _, let telling) = state else { return false }
         return telling.isSilenced

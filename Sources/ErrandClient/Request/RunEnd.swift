@@ -1,10 +1,11 @@
 extension AnyRequest {
-    /// What was made of the result of the last transfer. The value waits in the request, as its type is the command's.
+    /// The judgement of the last transfer's result. The value is kept in the request, because its type is the
+    /// command's.
     enum Verdict {
         case success(Response)
         case failure(ErrandError)
 
-        /// For a stream's reader: what it ends with.
+        /// The result for the reader of a stream.
         func result(_ outcome: RequestStateMachine.Outcome) -> Result<Response, ErrandError> {
             switch (outcome, self) {
             case (.cancelled, _): .failure(.cancelled)
@@ -14,19 +15,19 @@ extension AnyRequest {
         }
     }
 
-    /// What a run ends with: taken under the lock, told and let go after it.
+    /// The end of a run: taken under the lock, reported and released after it.
     struct RunEnd {
         var outcome = RequestStateMachine.Outcome.cancelled
         var delegate: (any RequestDelegate)?
         var run: Run?
-        /// Only to be let go.
+        /// Kept only to be released after the lock.
         var builder: RequestBuilder?
-        /// Closures are told of a stop too.
+        /// Whether closures are called after a stop too.
         var evenStopped = false
-        /// A value that is not to be told.
+        /// Whether the request holds a value that must not be reported.
         var isValueLeft = false
 
-        /// What a run with hooks had; apart, as most have none.
+        /// The hooks of a run; a separate object, because most runs have none.
         ///
         /// `@unchecked Sendable`: it is carried out of a lock, read by the one thread that ended the run, and dropped.
         final class Run: @unchecked Sendable {
@@ -42,7 +43,7 @@ extension AnyRequest {
             if case .cancelled = outcome { true } else { false }
         }
 
-        /// Decides the outcome; accessories have heard that the request will stop.
+        /// Decides the outcome. `requestWillStop` of the accessories was called before.
         mutating func settle(_ verdict: Verdict, isGroup: Bool, in core: inout Core) {
             switch verdict {
             case .success(let response):

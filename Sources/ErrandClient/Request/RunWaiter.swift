@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A task that waits for the end of a run which somebody else has started.
+/// A task that waits for the end of a run that was started elsewhere.
 final class RunWaiter: Sendable {
-    /// What a run ended with, its value without its type.
+    /// The end of a run; its value without its type.
     struct End: Sendable {
         let result: Result<any Sendable, ErrandError>
-        /// `nil`: a group's, or a failure's without one.
+        /// `nil` for a group, and for a failure without a response.
         let response: Response?
     }
 
@@ -22,7 +22,7 @@ final class RunWaiter: Sendable {
         state.withLock { if case .ended = $0 { false } else { true } }
     }
 
-    /// Waits for ``end(_:)``. To be called once.
+    /// Waits for ``end(_:)``. Must be called once only.
     func wait() async -> End {
         await withCheckedContinuation { continuation in
             let end: End? = state.withLock { state in
@@ -34,7 +34,7 @@ final class RunWaiter: Sendable {
         }
     }
 
-    /// Resumes the task. The first call counts.
+    /// Resumes the task. Only the first call has an effect.
     func end(_ end: End) {
         let continuation: CheckedContinuation<End, Never>? = state.withLock { state in
             switch state {
@@ -53,7 +53,7 @@ final class RunWaiter: Sendable {
 }
 
 extension AnyRequest {
-    /// Waits for the end of the present run, or returns that of the last one.
+    /// Waits for the end of the present run, or returns the end of the last run.
     final func end(stopsIfCancelled: Bool) async throws -> RunWaiter.End {
         let waiter = RunWaiter()
         let isStarted = core.withLock { core -> Bool in
@@ -78,7 +78,7 @@ extension AnyRequest {
         return end
     }
 
-    /// Called while `core` is locked.
+    /// The end of a run with this outcome. Called while `core` is locked.
     private func ending(_ outcome: RequestStateMachine.Outcome, in core: borrowing Core) -> RunWaiter.End {
         let result: Result<any Sendable, ErrandError> =
             switch outcome {
@@ -89,7 +89,7 @@ extension AnyRequest {
         return RunWaiter.End(result: result, response: core.response)
     }
 
-    /// Before the next run may begin, which takes the value away.
+    /// Resumes the tasks before the next run may begin, because that run takes the value away.
     final func resumeWaiters(_ end: RunEnd) {
         guard let waiters = end.run?.hooks.waiters, !waiters.isEmpty else { return }
         let ended = core.withLock { ending(end.outcome, in: $0) }

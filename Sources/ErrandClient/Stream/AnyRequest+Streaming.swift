@@ -1,28 +1,28 @@
 import Synchronization
 
 extension AnyRequest {
-    /// For the next run.
+    /// Sets the stream for the next run.
     final func attach(_ stream: ResponseStream) {
         core.withLock { $0.madeHooks().stream = stream }
     }
 
-    /// Whether the present transfer waits for more of its body's source.
+    /// Whether the present transfer still waits for bytes from its body source.
     final var isUploading: Bool { core.withLock { $0.hooks?.run.pump }?.isOpen ?? false }
 
-    /// So many bytes of a streamed body were read; as many more may come.
+    /// Gives credit for bytes of a streamed body that were read: as many more bytes may arrive.
     final func grant(_ bytes: Int) {
         guard bytes > 0 else { return }
         let id = core.withLock { core -> TransferID? in
             if let id = core.machine.transferID { return id }
-            // The chunk overtook the return of `submit`: see `payDebts`.
+            // The chunk arrived before `submit` returned: see `payDebts`.
             core.hooks?.run.owedCredit += bytes
             return nil
         }
         if let id { carrier.grant(id, bytes: bytes) }
     }
 
-    /// What is left of the present transfer is not wanted; the run goes on with what came. Only while it may still be the
-    /// present one, as far as `stream` knows, whose run it is.
+    /// Ends the present transfer because the rest of its body is not needed. The run continues with the received part.
+    /// Does nothing if the run of `stream` is no longer the present one.
     final func cutTransfer(of stream: ResponseStream) {
         let id = core.withLock { core -> TransferID? in
             guard core.hooks?.run.stream === stream else { return nil }
@@ -34,7 +34,8 @@ extension AnyRequest {
         if let id { carrier.cancel(id) }
     }
 
-    /// The transfer's id is known now: gives it the credit that was owed, or ends it where that was asked for.
+    /// Called when the transfer's id is known: grants the recorded credit, or cancels the transfer if that was
+    /// requested.
     final func payDebts(_ id: TransferID) {
         let (owed, isCut) = core.withLock { core -> (Int, Bool) in
             guard let run = core.hooks?.run else { return (0, false) }
@@ -45,7 +46,7 @@ extension AnyRequest {
         if isCut { carrier.cancel(id) }
     }
 
-    /// `nil` where the body needs none.
+    /// Makes the pump for a body source; `nil` if the body has none.
     final func makePump(for description: RequestDescription) -> UploadPump? {
         guard case .source(let source) = description.body else { return nil }
         let carrier = carrier
@@ -57,13 +58,13 @@ extension AnyRequest {
             hooks.run.pump = pump
             return (pump, former)
         }
-        // As a rule it is over. A reader of its may not be: see `UploadPump`.
+        // The former pump has usually finished, but its reader may still be open: see `UploadPump`.
         former?.cancel()
         return pump
     }
 
-    /// What a transfer ended with, as those see it who judge it: with the head and the body that a stream has had, and
-    /// with the reason why a body's source failed.
+    /// The result of a transfer with everything that judging needs: the head and the body that a stream has received,
+    /// and the reason why a body source failed.
     final func completed(_ result: TransferResult) -> TransferResult {
         let (stream, pump) = core.withLock { core -> (ResponseStream?, UploadPump?) in
             guard let hooks = core.hooks else { return (nil, nil) }
@@ -82,7 +83,7 @@ extension AnyRequest {
 }
 
 extension AnyRequest.RunHooks {
-    /// What is owed to one transfer is not the next one's.
+    /// Forgets recorded credit and cancellation: they belong to one transfer and not to the next one.
     mutating func forgetDebts() {
         owedCredit = 0
         isCut = false
@@ -90,7 +91,7 @@ extension AnyRequest.RunHooks {
 }
 
 extension RequestDescription {
-    /// Has the response streamed: without limits that the command did not ask for.
+    /// Makes the response streamed, without limits that the command did not set.
     package mutating func stream() throws(ErrandError) {
         delivery = .streamed
         settings = try settings.unlimited()

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Between a request that receives and a task that reads: what came and was not read yet. Bounded by the credit that the
-/// engine was given; reading gives credit back.
+/// The channel between a request that receives a body and a task that reads it. It holds the bytes that were not read
+/// yet, bounded by the credit that the engine was given; reading gives credit back.
 final class BodyChannel: Sendable {
     private enum State {
-        /// More may come. Either nothing is kept or nobody waits.
+        /// More bytes may arrive. Either the channel is empty or no reader waits.
         case open(waiting: [Waiter])
-        /// What is kept is the rest.
+        /// No more bytes arrive; the channel holds the rest.
         case ended(ErrandError?)
     }
 
@@ -15,9 +15,9 @@ final class BodyChannel: Sendable {
         let continuation: UnsafeContinuation<Taken, Never>
     }
 
-    /// What a reader gets.
+    /// The result of a read.
     enum Taken: Sendable {
-        /// Never empty: one chunk, or several small ones that came meanwhile.
+        /// Never empty: one chunk, or several small chunks that arrived meanwhile.
         case chunk([UInt8])
         case end
         case failure(ErrandError)
@@ -27,19 +27,19 @@ final class BodyChannel: Sendable {
 
     private struct Guarded: ~Copyable {
         var state = State.open(waiting: [])
-        /// What came and was not read yet. Not in `state`, from where each change would copy it.
+        /// The bytes that were not read yet. Not in `state`, because each change of `state` would copy them.
         var kept: ChunkQueue
         var lastNumber: UInt64 = 0
     }
 
     private let guarded: Mutex<Guarded>
 
-    /// `kept`: what came already.
+    /// Makes a channel. `kept`: the bytes that have arrived already.
     init(kept: ChunkQueue = ChunkQueue()) {
         guarded = Mutex(Guarded(kept: kept))
     }
 
-    /// A chunk came. Any thread, but one at a time; empty ones are ignored.
+    /// Adds a chunk. Any thread, but one at a time; empty chunks are ignored.
     func push(_ chunk: Response) {
         guard !chunk.body.isEmpty else { return }
         let waiter = guarded.withLock { guarded -> Waiter? in
@@ -55,7 +55,7 @@ final class BodyChannel: Sendable {
         waiter?.continuation.resume(returning: .chunk(chunk.body.bytes))
     }
 
-    /// Nothing more will come; only the first call counts.
+    /// Ends the channel: no more bytes arrive. Only the first call has an effect.
     func finish(_ error: ErrandError?) {
         let waiting = guarded.withLock { guarded -> [Waiter] in
             guard case .open(let waiting) = guarded.state else { return [] }
@@ -65,12 +65,12 @@ final class BodyChannel: Sendable {
         for waiter in waiting { waiter.continuation.resume(returning: error.map { .failure($0) } ?? .end) }
     }
 
-    /// Whether nothing more will come: the whole body, read or not, or a failure.
+    /// Whether no more bytes arrive: the body is complete, read or not, or has failed.
     var hasEnded: Bool {
         guarded.withLock { if case .ended = $0.state { true } else { false } }
     }
 
-    /// The next bytes, waiting for them. What came before a failure is read before the failure.
+    /// Waits for the next bytes. Bytes that arrived before a failure are read before the failure.
     func next() async -> Taken {
         let number = guarded.withLock { guarded in
             guarded.lastNumber += 1
@@ -92,7 +92,7 @@ final class BodyChannel: Sendable {
         if let bytes = guarded.kept.popFirst() { return .chunk(bytes) }
         switch guarded.state {
         case .open(var waiting):
-            // Cancelled before it waits: the handler has run, and found nobody.
+            // If the task was cancelled before it waits, the cancellation handler has run and found no waiter.
             if Task.isCancelled { return .cancelled }
             waiting.append(waiter)
             guarded.state = .open(waiting: waiting)

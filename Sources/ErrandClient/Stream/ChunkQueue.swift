@@ -1,10 +1,10 @@
-/// Chunks of a body that nobody has read yet, oldest first. Those of a few bytes are put together: a server that sends
-/// one byte a packet would otherwise cost a hundred times what its bytes do.
+/// Chunks of a body that were not read yet, oldest first. Small chunks are merged: a server that sends one byte per
+/// packet would otherwise cost a hundred times as much as its bytes.
 struct ChunkQueue {
     private enum Piece {
         case chunk(Response)
         case merged([UInt8])
-        /// Was taken.
+        /// The chunk was taken.
         case none
 
         var bytes: [UInt8] {
@@ -16,15 +16,16 @@ struct ChunkQueue {
         }
     }
 
-    /// From here on a chunk stays in the engine's memory until it is read.
+    /// A chunk of at least this size is not merged: it stays in the engine's memory until it is read.
     static let leastWhole = 4096
-    /// Small ones are put together up to this.
+    /// Small chunks are merged up to this size.
     static let mostMerged = 16384
-    /// So many that were taken are dropped at once, or more, where they are half of all.
+    /// The least number of taken chunks that are dropped at once. They are dropped when they are at least half of all
+    /// chunks.
     private static let leastDropped = 32
 
     private var pieces: [Piece] = []
-    /// The first of `pieces` that was not taken.
+    /// The index of the first of `pieces` that was not taken.
     private var first = 0
     /// Small chunks, newer than all of `pieces`.
     private var tail: [UInt8] = []
@@ -46,7 +47,7 @@ struct ChunkQueue {
         }
     }
 
-    /// The oldest bytes, never none; `nil` where there are none.
+    /// Removes and returns the oldest bytes, never an empty array; `nil` if there are none.
     mutating func popFirst() -> [UInt8]? {
         guard first < pieces.count else {
             guard !tail.isEmpty else { return nil }
@@ -66,7 +67,7 @@ struct ChunkQueue {
         return bytes
     }
 
-    /// A copy of everything.
+    /// A copy of all bytes.
     var bytes: [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(count)

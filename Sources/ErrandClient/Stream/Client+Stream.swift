@@ -1,23 +1,25 @@
 extension Client {
-    /// Runs a command and returns as soon as a response with an accepted status and content type begins; its body is read
-    /// from ``StreamedResponse/body``, with backpressure to the socket.
+    /// Runs a command and returns as soon as a response with an accepted status and content type begins. The body is
+    /// read from ``StreamedResponse/body``, with backpressure to the socket.
     ///
-    /// ``Limits/bodyBytes`` and ``Limits/decodedBytes`` count only where the command, an override or
-    /// the client's settings give them; the library's own 64 MiB do not count here, as nothing is kept.
-    /// ``Timeouts/idle`` does not count while nobody reads. Redirects, interceptors and authentication act before the
-    /// caller sees a head, whether the command accepts its status or not: interceptors are asked for replays with the head
-    /// alone where it is a success (2xx), of any other status with the body as well, or with what came of it in a second
-    /// or as 64 KiB. A redirect is decided by its head.
+    /// ``Limits/bodyBytes`` and ``Limits/decodedBytes`` apply only if the command, an override or the client's settings
+    /// set them; the library's default of 64 MiB does not apply here, because nothing is kept. ``Timeouts/idle`` does
+    /// not count while the body is not being read.
     ///
-    /// Not run, as nobody has the body as a whole and there is no value: `decode`, `shape`, `validator`,
-    /// `successPreprocessor`, `successFilter`, `failureFilter`, and interceptors' `transform` of what is accepted;
-    /// `failurePreprocessor` is. A response that is not accepted throws with up to 1 MiB of its body; the rest is not
-    /// waited for. Accessories hear `requestDidStop` when the body has ended.
+    /// Redirects, interceptors and authentication act before the caller sees a head, whether the command accepts its
+    /// status or not. For a success (2xx) the interceptors are asked about a replay with the head alone. For any other
+    /// status they also get the body, or the part of it that arrived within a second or in the first 64 KiB. A redirect
+    /// is decided by its head.
     ///
-    /// What comes does not wait for the callback queue, so a closure there that takes its time holds up no reader. The end
-    /// does where accessories are to hear of it first.
+    /// The complete body and a value are not available here. Therefore these are not called: `decode`, `shape`,
+    /// `validator`, `successPreprocessor`, `successFilter`, `failureFilter`, and interceptors' `transform` for accepted
+    /// responses. `failurePreprocessor` is called. A response that is not accepted throws with up to 1 MiB of its body;
+    /// the rest is not read. Accessories get `requestDidStop` when the body has ended.
     ///
-    /// Throws ``ErrandError``; `CancellationError` where the task was cancelled or the request stopped.
+    /// The body does not wait for the callback queue, so a slow closure there does not delay the reader. The end of the
+    /// body does wait if accessories have to be called first.
+    ///
+    /// Throws ``ErrandError``, or `CancellationError` if the task was cancelled or the request was stopped.
     public func stream<C: Command>(_ command: C, overrides: RequestOverrides? = nil) async throws -> StreamedResponse {
         try Task.checkCancellation()
         let request = Request(
@@ -28,7 +30,7 @@ extension Client {
             try await withUnsafeThrowingContinuation { continuation in
                 stream.wait(continuation)
                 request.start()
-                // A task cancelled before that has had its handler called when there was nothing to stop yet.
+                // If the task was cancelled earlier, its cancellation handler ran when there was nothing to stop yet.
                 if Task.isCancelled { request.stop() }
             }
         } onCancel: {

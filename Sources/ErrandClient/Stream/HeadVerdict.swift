@@ -1,17 +1,17 @@
 import HTTPTypes
 
-/// What is to be done with a streamed response, by its head.
+/// What happens with a streamed response, decided by its head.
 enum HeadVerdict {
-    /// It leads elsewhere, or the run fails for it: nobody reads its body.
+    /// The response is a redirect that is followed or fails the run: its body is not read.
     case redirect(RedirectRules.Decision)
-    /// Not what the command takes: its body, as far as an error's body goes, is for whoever judges it at its end.
+    /// The command does not accept the response. The beginning of its body is kept for the judgement at its end.
     case refused
-    /// The caller's, unless one of the interceptors, where there are any, has the request sent again.
+    /// The caller gets the response, unless one of the given interceptors has the request sent again.
     case accepted(InterceptorChain?)
 }
 
 extension Request {
-    /// On the callback queue.
+    /// Judges a head. Called on the callback queue.
     func verdict(on head: Response) -> HeadVerdict {
         if RedirectRules.isRedirect(head.statusCode) {
             let decision = decideRedirect(head)
@@ -28,7 +28,8 @@ extension Request {
 }
 
 extension AnyRequest.Verdict {
-    /// The same where only the beginning of the body was kept, which is no success, whatever was made of it.
+    /// The verdict if only the beginning of the body was kept: never a success, even if an interceptor made one of the
+    /// response.
     var onTruncatedBody: Self {
         guard case .success(let response) = self else { return self }
         let message = "the status was not accepted by itself, and only the beginning of the body was kept"
@@ -37,7 +38,7 @@ extension AnyRequest.Verdict {
 }
 
 extension Response {
-    /// By its status or its length (RFC 9110 6.4.1).
+    /// Whether the response has no body, by its status or its length (RFC 9110 6.4.1).
     fileprivate var hasNoBody: Bool {
         statusCode == 204 || statusCode == 205 || statusCode == 304 || header(.contentLength) == "0"
     }

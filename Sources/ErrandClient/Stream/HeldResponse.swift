@@ -1,21 +1,21 @@
-/// A streamed response that its head has accepted, and that interceptors are to be asked about before the caller sees it.
+/// A streamed response that was accepted by its head, and that interceptors are asked about before the caller sees it.
 ///
-/// They are asked as soon as it is known what there is to be looked at: a success is its head; of any other status that
-/// is the whole body where it is small and comes soon, or what came of it.
+/// They are asked as soon as the part that they look at is known. For a success that is the head. For any other status
+/// it is the whole body if it is small and arrives soon, or the part that has arrived.
 struct HeldResponse {
     /// Whether the request is to be sent again.
     typealias Answer = Result<Bool, ErrandError>
 
     enum Question {
-        /// Nobody was asked, nor is a time set for it.
+        /// The interceptors were not asked, and no timer runs for it.
         case unasked
-        /// Asked when that ends, at the latest.
+        /// The interceptors are asked when the timer ends, or earlier.
         case timed(Task<Void, Never>)
         case asked(Task<Answer, Never>)
-        /// The transfer ended before anybody was asked: the run asks, as of any response.
+        /// The transfer ended before the interceptors were asked. The run asks them, as for any other response.
         case leftToTheEnd
 
-        /// Whether it may still be asked.
+        /// Whether the interceptors may still be asked.
         var isOpen: Bool {
             switch self {
             case .unasked, .timed: true
@@ -32,23 +32,23 @@ struct HeldResponse {
         }
     }
 
-    /// From here on a body is not small: a quarter of the credit that the engine has by default.
+    /// A body of this size and more is not small: a quarter of the engine's default credit.
     static let small = 65536
-    /// How long a small body may take: errors that say more than their status come in one piece.
+    /// How long a small body may take: errors with more than a status usually arrive in one piece.
     static let patience = Duration.seconds(1)
 
     let head: Response
     let chain: InterceptorChain
     var question = Question.unasked
-    /// The transfer has ended.
+    /// Whether the transfer has ended.
     var isEnded = false
-    /// The transfer was ended because of the answer.
+    /// Whether the transfer was ended because of the answer.
     var isCut = false
 
     var isSuccess: Bool { (200...299).contains(head.statusCode) }
 
-    /// What the run asks at the transfer's end: with the answer, where there was a question. `transform` is not for
-    /// bodies that are streamed.
+    /// The interceptors for the transfer's end, with the answer if they were asked already. `transform` is not called
+    /// for streamed bodies.
     var remaining: InterceptorChain {
         var chain = chain
         if case .asked(let task) = question { chain.answer = task }

@@ -1,6 +1,6 @@
 extension Response {
-    /// A streamed response put together again: its head as it came, what was kept of its body, and what its transfer's end
-    /// brought, where that brought anything.
+    /// The complete response of a stream: its head, the kept part of its body, and what the end of its transfer added,
+    /// if anything.
     package func assembled(_ body: [UInt8], by end: Response? = nil) -> Response {
         var total = end?.metrics ?? metrics
         total.remoteAddress = total.remoteAddress ?? metrics.remoteAddress

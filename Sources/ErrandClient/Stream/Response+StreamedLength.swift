@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension Response {
-    /// How many bytes the body of this head has, as a stream gives them; `nil` where only its end will tell (RFC 9112
-    /// 6.3), or where it is decoded on its way.
+    /// The length of this head's body in bytes, as a stream delivers it; `nil` if only the end of the body shows its
+    /// length (RFC 9112 6.3), or if the body is decoded.
     var streamedLength: Int64? {
         if statusCode == 204 || statusCode == 304 { return 0 }
         let isPlain = header(.contentEncoding).map { $0.lowercased() == "identity" } ?? true

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// The body of a streamed response, as it comes. Reading it is what lets more come: a reader that stops reading stops the
-/// server, by the credit of the engine (256 KiB ahead) and TCP behind it.
+/// The body of a streamed response, as it arrives. Reading the body lets the server send more. If the reader stops, the
+/// server stops too: by the credit of the engine (256 KiB ahead) and by TCP.
 ///
-/// A sequence to be read once: iterators share the position. Leaving its loop before its end stops the request, as
-/// everywhere, and so does dropping it unread; ``resumable`` may be left and read on. Cancelling the reading task throws `CancellationError` and stops the request as well. A body that breaks off throws the
-/// request's ``ErrandError`` after the bytes that came.
+/// The sequence can be read once: all iterators share one position. Leaving the loop before the end stops the request,
+/// as everywhere, and so does releasing the body unread. A loop over ``resumable`` may be left and continued.
+/// Cancelling the reading task throws `CancellationError` and stops the request as well. A body that breaks off throws
+/// the request's ``ErrandError`` after the received bytes.
 ///
-/// Where the request's body comes from a source and is still being sent, the end is told as soon as `Content-Length` bytes
-/// came, and the request goes on until the upload has ended as well. A body without a `Content-Length`, or one that is
-/// decoded, ends when both are over: only libcurl knows of its end, and says it then. An upload that waits for such an end
-/// ends with ``ErrandError/timeoutIdle``.
+/// If the request's body comes from a source and is still being sent, the response body ends as soon as
+/// `Content-Length` bytes have arrived, and the request runs until the upload has ended as well. A body without a
+/// `Content-Length`, and a body that is decoded, ends when both have ended: only libcurl knows the end of such a body,
+/// and reports it then. An upload that waits for such an end ends with ``ErrandError/timeoutIdle``.
 public struct ResponseBodyStream: AsyncSequence, Sendable {
     /// A piece of the body, never empty.
     public typealias Element = [UInt8]
@@ -22,15 +23,15 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
         self.source = source
     }
 
-    /// The same body, whose loop may be left: the request waits, held back by backpressure, and the next loop reads on. The
-    /// request is stopped when the body and all its readers are gone.
+    /// The same body, with a loop that may be left. The request then waits, held back by backpressure, and the next
+    /// loop continues to read. The request is stopped when the body and all its readers are released.
     public var resumable: ResponseBodyStream {
         var body = self
         body.isResumable = true
         return body
     }
 
-    /// Stops the request when the body and the last reader go.
+    /// Stops the request when the body and the last reader are released.
     final class Source: Sendable {
         let channel: BodyChannel
         let request: AnyRequest
@@ -50,12 +51,12 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
         }
 
         func stopUnlessEnded() {
-            // Of a body that came as a whole nothing is to be stopped; an upload that is still open goes on. Of one that
-            // failed a stop would silence the delegate, which is told on the callback queue later.
+            // If the body has arrived completely, there is nothing to stop, and an open upload continues. If it has
+            // failed, a stop would silence the delegate, which is called on the callback queue later.
             if !channel.hasEnded { request.stop() }
         }
 
-        /// What the iterators of this moment share.
+        /// The loop that the present iterators share.
         func entered() -> Loop {
             loop.withLock { weak in
                 if let loop = weak.loop { return loop }
@@ -66,7 +67,7 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Stops the request when the last of the iterators goes that share it.
+    /// Stops the request when the last iterator that shares the loop is released.
     final class Loop: Sendable {
         private let source: Source
 
@@ -79,10 +80,10 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads on where the last iterator stopped.
+    /// Continues to read where the last iterator stopped.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let source: Source
-        /// Only to be let go; `nil`: leaving the loop is of no effect.
+        /// Kept only for its release; `nil`: leaving the loop has no effect.
         let loop: Loop?
 
         /// The next piece; `nil` at the end.
@@ -102,7 +103,7 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads on where the last iterator stopped.
+    /// Makes an iterator that continues where the last one stopped.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(source: source, loop: isResumable ? nil : source.entered())
     }

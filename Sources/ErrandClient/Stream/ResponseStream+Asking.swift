@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What interceptors say about a head.
+/// Asks the interceptors about a head.
 extension ResponseStream {
-    /// Has the interceptors look at the head, and at what came of the body. Any thread.
+    /// Calls the interceptors with the head and the received part of the body. Any thread.
     func ask(_ number: Int, of request: AnyRequest) {
         let former = guarded.withLock { guarded -> HeldResponse.Question? in
             let bytes = guarded.kept.bytes
@@ -24,13 +24,13 @@ extension ResponseStream {
         former?.cancel()
     }
 
-    /// Whether the answer still matters.
+    /// Whether the answer is still needed.
     private func isHeld(_ number: Int) -> Bool {
         guarded.withLock { $0.changeHeld(number) { _ in true } ?? false }
     }
 
-    /// In the question's own task, before anybody else hears of the answer: a response that is not replayed is delivered
-    /// before its end is told, however soon that came.
+    /// Handles the answer. Called in the task of the question, before the answer is used elsewhere: a response that is
+    /// not replayed is delivered before its end is reported, however soon the end arrived.
     private func answered(_ number: Int, _ answer: HeldResponse.Answer, of request: AnyRequest) {
         perform(
             of: request,
@@ -44,11 +44,11 @@ extension ResponseStream {
             })
     }
 
-    /// The interceptors that are left to be asked at the end of a transfer, `all` being those of the run.
+    /// The interceptors to ask at the end of a transfer; `all` are those of the run.
     func interception(_ all: InterceptorChain?) -> InterceptorChain? {
         guarded.withLock { guarded in
             switch guarded.state {
-            // The caller has it: there is nothing left to change or to send again.
+            // The caller has the response: it cannot be changed or requested again any more.
             case .delivered: nil
             case .holding(_, let held): held.remaining
             case .idle, .waiting, .collecting, .over: all

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension ResponseStream {
-    /// A transfer ended: its result as those see it who judge whole responses.
+    /// Called at the end of a transfer: its result in the form in which complete responses are judged.
     func whole(_ result: TransferResult) -> TransferResult {
         let (end, former) = guarded.withLock { guarded -> (TransferResult?, HeldResponse.Question?) in
             let seen: Response
@@ -24,7 +24,7 @@ extension ResponseStream {
             case .idle, .waiting, .over:
                 return (nil, nil)
             }
-            // Ended by this stream, not by a failure.
+            // The stream ended the transfer; this is no failure.
             if isCut { return (.response(seen), former) }
             return switch result {
             case .response: (.response(seen), former)
@@ -35,8 +35,8 @@ extension ResponseStream {
         return end ?? result
     }
 
-    /// The run is over. A success that no head has told of (a transport that buffers), or that an interceptor has made
-    /// of something else, is handed over now.
+    /// Called at the end of the run. Hands over a success for which no head was reported (a transport that buffers), or
+    /// that an interceptor has made of another response.
     func end(_ result: Result<Response, ErrandError>, of request: AnyRequest) {
         let (before, rest) = guarded.withLock { guarded in
             let before = (guarded.state, guarded.kept)
@@ -64,8 +64,8 @@ extension ResponseStream {
         }
     }
 
-    /// All of the body is there. Where the upload is still open, the reader hears of it now: libcurl (7.88.1) tells
-    /// of the end of a response when both are over, and whoever sends may be waiting for it.
+    /// Called when the whole body has arrived. If the upload is still open, the reader gets the end of the body now:
+    /// libcurl (7.88.1) reports the end of a response when both have ended, and the sender may be waiting for it.
     func tellEnd(_ channel: BodyChannel, of request: AnyRequest) {
         if request.isUploading { channel.finish(nil) }
     }

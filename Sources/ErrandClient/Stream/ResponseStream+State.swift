@@ -3,16 +3,16 @@ extension ResponseStream {
         case idle
         /// The caller waits for a head.
         case waiting(Caller)
-        /// This head is not the one, or perhaps not. The body is kept, as far as an error's body goes.
+        /// This head is not delivered, at least not yet. The beginning of the body is kept, as for an error.
         case collecting(Caller, Collected)
-        /// This head is the one unless an interceptor has the request sent again. What comes is kept, and no credit is
+        /// This head is delivered unless an interceptor has the request sent again. The body is kept, and no credit is
         /// given back for it.
         case holding(Caller, HeldResponse)
-        /// The caller has it.
+        /// The caller has the response.
         case delivered(BodyChannel, Response)
         case over
 
-        /// Who waits for a head: of the first transfer, or of the next one after a redirect or a replay.
+        /// The caller that waits for a head: of the first transfer, or of the next one after a redirect or a replay.
         var caller: Caller? {
             switch self {
             case .waiting(let caller), .collecting(let caller, _), .holding(let caller, _): caller
@@ -23,24 +23,25 @@ extension ResponseStream {
 
     struct Collected {
         let head: Response
-        /// What the head has decided where it redirects.
+        /// What was decided at the head of a redirect.
         let redirect: RedirectRules.Decision
-        /// There was more than is kept, and the transfer was ended for it.
+        /// Whether the body was longer than the kept part, and the transfer was ended for that reason.
         var isCut = false
     }
 
     struct Guarded: ~Copyable {
         var state = State.idle
-        /// What came of a body that the caller does not have (yet). Not in `state`, from where each change would copy it.
+        /// The received part of a body that the caller does not have (yet). Not in `state`, because each change of
+        /// `state` would copy it.
         var kept = ChunkQueue()
-        /// Number of the present head.
+        /// The number of the present head.
         var head = 0
-        /// How many bytes the present head says its body has.
+        /// The length of the body in bytes by the present head.
         var length: Int64?
-        /// So many came.
+        /// The number of body bytes received.
         var received: Int64 = 0
 
-        /// What `change` answers; `nil` where that response is not held (any more).
+        /// Changes the held response and returns the result of `change`; `nil` if that response is not held (any more).
         mutating func changeHeld<Value>(_ number: Int, _ change: (inout HeldResponse) -> Value) -> Value? {
             guard head == number, case .holding(let caller, var held) = state else { return nil }
             defer { state = .holding(caller, held) }
@@ -48,13 +49,13 @@ extension ResponseStream {
         }
     }
 
-    /// What is to be done when the lock is dropped.
+    /// What to do after the lock is released.
     enum Order {
         case none
         case deliver(Caller, BodyChannel, Response, isWhole: Bool)
-        /// `isLast`: by the head's word, this is all of the body.
+        /// `isLast`: this chunk completes the body, by the length in the head.
         case push(BodyChannel, isLast: Bool)
-        /// Nobody will read it, so nobody else would let the rest come.
+        /// The chunk is not delivered to a reader, so its credit has to be given back here.
         case grant
         case cut
         case ask(head: Int)

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// Takes the news of a streamed transfer, and hands the response over as soon as its head, and the interceptors who are
-/// asked about it, decide that it is the one.
+/// Handles the events of a streamed transfer. Delivers the response to the caller as soon as its head is accepted and
+/// the interceptors that are asked about it do not want a replay.
 final class ResponseStream: Sendable {
     typealias Caller = UnsafeContinuation<StreamedResponse, any Error>
 
-    /// What the request is built from.
+    /// The command that the request is built from.
     let command: any Command
     private let judge: @Sendable (Response) -> HeadVerdict
     let guarded = Mutex(Guarded())
 
-    /// So much of a body that is not streamed to the caller is kept.
+    /// The maximum number of bytes kept of a body that is not streamed to the caller.
     private static let collected = 1 << 20
 
-    /// `judge`: what a response with this head is.
+    /// `judge`: returns the verdict on a head.
     init(_ command: any Command, judge: @escaping @Sendable (Response) -> HeadVerdict) {
         self.command = command
         self.judge = judge
@@ -24,7 +24,7 @@ final class ResponseStream: Sendable {
         guarded.withLock { if case .collecting(_, let collected) = $0.state { collected.isCut } else { false } }
     }
 
-    /// What the present head has decided about a redirect; `nil` where no head was told.
+    /// The decision about a redirect at the present head; `nil` if no head was reported.
     var redirect: RedirectRules.Decision? {
         guarded.withLock { guarded in
             switch guarded.state {
@@ -39,8 +39,8 @@ final class ResponseStream: Sendable {
         guarded.withLock { $0.state = .waiting(caller) }
     }
 
-    /// The run goes on with another transfer: what the last one's head said is not to be taken for what the next one ends
-    /// with, which may have no head.
+    /// The run continues with another transfer. The state of the last head is dropped, because the next transfer may
+    /// end without a head.
     func nextTransfer() {
         let former = guarded.withLock { guarded -> HeldResponse.Question? in
             guard let caller = guarded.state.caller else { return nil }
@@ -54,13 +54,13 @@ final class ResponseStream: Sendable {
         former?.cancel()
     }
 
-    /// On the callback queue.
+    /// Handles a head. Called on the callback queue.
     func head(_ head: Response, of request: AnyRequest) {
-        // The head of a request that was stopped there a moment ago decides nothing.
+        // If the request was stopped on this queue just before, its head decides nothing.
         guard guarded.withLock({ $0.state.caller != nil }), !request.core.withLock({ $0.machine.isStopped }) else {
             return
         }
-        // User code, and so before the lock.
+        // User code, therefore called before the lock.
         let verdict = judge(head)
         perform(
             of: request,
@@ -80,7 +80,8 @@ final class ResponseStream: Sendable {
                     return Self.deliver(head, to: caller, &guarded)
                 case .accepted(let chain?):
                     guarded.state = .holding(caller, HeldResponse(head: head, chain: chain))
-                    // A success is asked about at once: its body is not small as a rule, and rarely tells anything.
+                    // Interceptors are asked about a success at once: its body is usually not small and rarely matters
+                    // for a replay.
                     let isSuccess = (200...299).contains(head.statusCode)
                     return isSuccess ? .ask(head: guarded.head) : .askLater(head: guarded.head)
                 }
@@ -94,7 +95,7 @@ final class ResponseStream: Sendable {
         return .deliver(caller, channel, head, isWhole: guarded.length == guarded.received)
     }
 
-    /// On the callback queue.
+    /// Handles a chunk. Called on the callback queue.
     func chunk(_ chunk: Response, of request: AnyRequest) {
         let order = guarded.withLock { guarded -> Order in
             guarded.received += Int64(chunk.body.count)

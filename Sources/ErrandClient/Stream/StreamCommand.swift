@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// Tells such a command by.
+/// Marks commands whose response is streamed.
 protocol StreamedCommand {}
 
-/// A command whose response is streamed: it is built as `command` says, and judged by its head.
+/// A command whose response is streamed: it is built as `command` is, and judged by its head.
 struct StreamCommand<C: Command>: Command, StreamedCommand {
     typealias Response = ErrandModel.Response
     let command: C
@@ -11,7 +11,7 @@ struct StreamCommand<C: Command>: Command, StreamedCommand {
     var path: String { command.path }
     var givenCoordinator: GroupCoordinator? { command.givenCoordinator }
     var givenJSONDecoder: JSONDecoder { command.givenJSONDecoder }
-    /// Nobody has the body as a whole.
+    /// Off, because the complete body is never available.
     var cache: CachePolicy? { .off }
     var givenRedirects: RedirectPolicy? { command.givenRedirects }
     var givenAcceptedStatusCodes: StatusCodes { command.givenAcceptedStatusCodes }

@@ -1,18 +1,18 @@
 public import HTTPTypes
 
-/// A response whose body is still coming; see ``Client/stream(_:overrides:)``.
+/// A response whose body is still arriving; see ``Client/stream(_:overrides:)``.
 public struct StreamedResponse: Sendable {
-    /// Status and header fields; its body is empty.
+    /// Status and header fields; the body of this response is empty.
     public let head: Response
-    /// The body, to be read once.
+    /// The body; it can be read once.
     public let body: ResponseBodyStream
-    /// What runs: to stop, pause or watch it, and for ``AnyRequest/metrics`` when the body has ended.
+    /// The running request: to stop, pause or watch it, and for ``AnyRequest/metrics`` when the body has ended.
     public var request: AnyRequest { body.source.request }
 
-    /// Trailer fields (RFC 9110 6.5), which come after the body: empty until its end was read.
+    /// Trailer fields (RFC 9110 6.5). They arrive after the body: empty until the end of the body was read.
     public var trailers: HTTPFields { request.response?.trailers ?? HTTPFields() }
 
-    /// 100...599.
+    /// The status code, 100...599.
     public var statusCode: Int { head.statusCode }
 
     /// The header fields, parsed now.

@@ -1,41 +1,42 @@
 import Synchronization
 
-/// Moves a body from its source to one transfer, as fast as the engine gives credit. It reads ahead by nothing: what was
-/// read is written.
+/// Moves a body from its source to one transfer, as fast as the engine gives credit. The pump does not read ahead: it
+/// writes all bytes that it reads.
 final class UploadPump: Sendable {
     private struct State: ~Copyable {
-        /// Bytes that may be written. Before the first credit is told, the engine's own default.
+        /// The number of bytes that may be written. Starts with the engine's default credit, before the first credit is
+        /// reported.
         var credit = 262_144
         var waiter: UnsafeContinuation<Void, Never>?
         var isCancelled = false
-        /// The source is at its end, or has failed.
+        /// Whether the source is at its end, or has failed.
         var isDone = false
         var task: Task<Void, Never>?
         /// Why the source failed.
         var failure: (any Error)?
-        /// The same request's last one, until its reader is closed.
+        /// The pump of the same request's previous transfer, until its reader is closed.
         var former: UploadPump?
-        /// From before the source is opened until its reader is closed.
+        /// True from before the source is opened until its reader is closed.
         var isReading = false
-        /// Who waits for the reader to be closed.
+        /// Pumps that wait for the reader to be closed.
         var followers: [UnsafeContinuation<Void, Never>] = []
     }
 
-    /// At most so many bytes are asked of a source at once.
+    /// The maximum number of bytes that one read asks the source for.
     private static let piece = 65536
 
     private let state: Mutex<State>
     private let source: any RequestBodySource
     private let transport: any Transport
 
-    /// `former`: of the same request, cancelled; its reader may be at work still.
+    /// `former`: the cancelled pump of the same request; its reader may still be running.
     init(_ source: any RequestBodySource, transport: any Transport, after former: UploadPump?) {
         self.source = source
         self.transport = transport
         state = Mutex(State(former: former))
     }
 
-    /// Begins; not called twice.
+    /// Starts the pump. Must be called once only.
     func start(_ id: TransferID) {
         let task = Task { [self] in await run(id) }
         let isCancelled = state.withLock { state in
@@ -45,7 +46,7 @@ final class UploadPump: Sendable {
         if isCancelled { task.cancel() }
     }
 
-    /// The engine takes so many bytes more.
+    /// Adds credit: the engine accepts this many more bytes.
     func credit(_ bytes: UInt64) {
         let waiter = state.withLock { state in
             state.credit += Int(clamping: bytes)
@@ -54,7 +55,7 @@ final class UploadPump: Sendable {
         waiter?.resume()
     }
 
-    /// The transfer is over, or is not wanted any more.
+    /// Stops the pump: the transfer has ended or is not needed any more.
     func cancel() {
         let (waiter, task) = state.withLock { state in
             state.isCancelled = true
@@ -64,15 +65,15 @@ final class UploadPump: Sendable {
         waiter?.resume()
     }
 
-    /// Whether the transfer waits for more of the source.
+    /// Whether the transfer waits for more bytes from the source.
     var isOpen: Bool { state.withLock { !$0.isDone && !$0.isCancelled } }
 
-    /// What the source failed with.
+    /// The error that the source failed with.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     private func run(_ id: TransferID) async {
         await formerClosed()
-        // Not opened for a transfer that is over.
+        // The source is not opened for a transfer that has ended.
         let isWanted = state.withLock { state in
             state.isReading = !state.isCancelled
             return state.isReading
@@ -113,7 +114,7 @@ final class UploadPump: Sendable {
         }
     }
 
-    /// The credit, once there is some; `nil` where the transfer is over.
+    /// Waits for credit and returns it; `nil` if the transfer has ended.
     private func room() async -> Int? {
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             let mustWait = state.withLock { state in
@@ -134,7 +135,7 @@ final class UploadPump: Sendable {
         state.withLock { $0.former = nil }
     }
 
-    /// Returns when no reader of this one, which was cancelled, and of those before it is open or will be.
+    /// Returns when the readers of this cancelled pump and of the pumps before it are closed and no new one can open.
     private func closed() async {
         await formerClosed()
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
