@@ -1,18 +1,19 @@
-/// The answers to challenges that were good, by whom they were given to. Pure.
+/// Successful answers to challenges, by the server or proxy that received them. Pure.
 struct AnswerBook: Sendable {
-    /// Who may be shown an answer again.
+    /// The server or proxy that an answer may be sent to again.
     struct Key: Sendable, Hashable {
         let side: ChallengeSide
         let origin: String
-        /// As the request has it: what one proxy was told is not for another, nor for a server that is reached without.
+        /// The request's proxy setting: an answer given to one proxy is not sent to another, nor to a server that is
+        /// reached without a proxy.
         let proxy: ConnectionOptions.Proxy
 
-        /// `nil` where that side has no business with the request: a proxy does not see what is sent by https, and what
-        /// was put into it for the proxy would reach the server, as it would where no proxy that speaks HTTP is used.
+        /// `nil` where that side does not see the request. With https, a proxy does not see the request: a field for
+        /// the proxy would reach the server. The same holds where no HTTP proxy is used.
         ///
         /// - Parameters:
-        ///   - connection: What a request without options of its own goes by.
-        ///   - environment: What is asked where those leave it to the environment.
+        ///   - connection: The options of a request that has none of its own.
+        ///   - environment: The environment, for options that leave the proxy to it.
         init?(
             _ side: ChallengeSide, _ request: RequestDescription, _ connection: ConnectionOptions,
             _ environment: ProxyEnvironment
@@ -32,11 +33,11 @@ struct AnswerBook: Sendable {
 
     struct Entry: Sendable, Hashable {
         let credential: ServerCredential
-        /// Tells an answer from one that replaced it.
+        /// Distinguishes an answer from a later one with the same key.
         let serial: UInt64
     }
 
-    /// Beyond it the oldest answer is forgotten.
+    /// Beyond this number, the oldest answer is dropped.
     static let capacity = 1000
 
     private var entries: [Key: Entry] = [:]
@@ -46,7 +47,7 @@ struct AnswerBook: Sendable {
 
     var count: Int { entries.count }
 
-    /// The answer was good.
+    /// Keeps an answer that was accepted.
     mutating func keep(_ credential: ServerCredential, for key: Key) -> Entry {
         lastSerial += 1
         let entry = Entry(credential: credential, serial: lastSerial)
@@ -57,7 +58,7 @@ struct AnswerBook: Sendable {
         return entry
     }
 
-    /// The answer was refused. One that has replaced it stays.
+    /// Drops an answer that was refused. A newer answer with the same key stays.
     mutating func forget(_ entry: Entry, for key: Key) {
         if entries[key]?.serial == entry.serial { entries[key] = nil }
     }

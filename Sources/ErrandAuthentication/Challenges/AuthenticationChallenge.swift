@@ -1,17 +1,18 @@
 import HTTPTypes
 
-/// A response of status 401 or 407: who asks for credentials, and which kinds it takes (RFC 9110 11).
+/// A response of status 401 or 407: the server or proxy that requires credentials, and the schemes that it accepts (RFC
+/// 9110 11).
 public struct AuthenticationChallenge: Sendable {
-    /// One kind of credentials that would be taken.
+    /// One accepted scheme.
     public struct Offer: Sendable, Hashable {
         /// In lower case: `basic`, `digest`, `bearer`.
         public let scheme: String
-        /// The token that some schemes have in place of parameters (`token68`), `Negotiate` for one.
+        /// The token that some schemes, such as `Negotiate`, have instead of parameters (`token68`).
         public let token: String?
-        /// By name in lower case, quotes removed.
+        /// The parameters by name in lower case, without quotes.
         public let parameters: [String: String]
 
-        /// The space of resources that one credential opens.
+        /// The protection space that one credential is valid for.
         public var realm: String? { parameters["realm"] }
 
         init(scheme: String, token: String? = nil, parameters: [String: String] = [:]) {
@@ -20,7 +21,7 @@ public struct AuthenticationChallenge: Sendable {
             self.parameters = parameters
         }
 
-        /// Stronger ones do not show the password, or at least no password.
+        /// Stronger schemes do not send the password, or send a token in its place.
         fileprivate var strength: Int {
             switch scheme {
             case "digest": 3
@@ -31,16 +32,16 @@ public struct AuthenticationChallenge: Sendable {
         }
     }
 
-    /// What would be taken: Digest, then Bearer, then Basic, then the others, each in the order of the response. Empty
-    /// where the server says 401 and nothing else, which many do against RFC 9110 15.5.2.
+    /// The accepted schemes: Digest, then Bearer, then Basic, then the others, each in the order of the response. Empty
+    /// where the server names no scheme in its 401, as many servers do against RFC 9110 15.5.2.
     public let offers: [Offer]
-    /// Whether a proxy asks (status 407) and not the server.
+    /// Whether a proxy (status 407), not the server, requires credentials.
     public let isProxy: Bool
-    /// Where the request went.
+    /// The URL of the request.
     public let url: String
     /// The whole response.
     public let response: Response
-    /// 1 for the first challenge of a run that is asked about.
+    /// 1 for the first challenge of a run that the handler is asked about.
     public let attempt: Int
 
     /// The challenge in `response` to a request for `url`.
@@ -51,14 +52,14 @@ public struct AuthenticationChallenge: Sendable {
         isProxy = response.statusCode == 407
         let found = response.headers[values: isProxy ? .proxyAuthenticate : .wwwAuthenticate]
             .flatMap(ChallengeParser.offers)
-        // `sorted` keeps the order of equals.
+        // `sorted` is stable.
         offers = found.sorted { $0.strength > $1.strength }
     }
 
-    /// Of the strongest offer, in lower case; empty where there is none.
+    /// The scheme of the strongest offer, in lower case; empty where there is none.
     public var scheme: String { offers.first?.scheme ?? "" }
-    /// Of the strongest offer.
+    /// The realm of the strongest offer.
     public var realm: String? { offers.first?.realm }
-    /// Of the strongest offer.
+    /// The parameters of the strongest offer.
     public var parameters: [String: String] { offers.first?.parameters ?? [:] }
 }

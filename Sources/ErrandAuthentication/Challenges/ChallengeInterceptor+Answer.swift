@@ -1,18 +1,18 @@
 extension ChallengeInterceptor {
-    /// What to do about a challenge.
+    /// How to answer a challenge.
     public enum Answer: Sendable, Hashable {
-        /// RFC 7617, in UTF-8. The name must not have a colon in it. Shows the password to all who can read along: mind
-        /// ``AuthenticationChallenge/url``.
+        /// RFC 7617, in UTF-8. The name must not contain a colon. Anyone who can read the traffic sees the password:
+        /// check ``AuthenticationChallenge/url``.
         case basic(username: String, password: String)
         /// RFC 6750.
         case bearer(String)
-        /// RFC 7616, with what the server offers of MD5 and SHA-256. The engine answers, here and later, in a round of its
-        /// own per request (see ``ServerAuthentication``). Not for proxies, which end in
-        /// ``ErrandError/authenticationFailed``.
+        /// RFC 7616, with MD5 or SHA-256, whichever the server offers. The engine answers this challenge and later
+        /// ones, with an extra round trip per request (see ``ServerAuthentication``). Not for proxies: there the
+        /// request fails with ``ErrandError/authenticationFailed``.
         case digest(username: String, password: String)
-        /// The whole value of `Authorization`, or `Proxy-Authorization`, for other schemes.
+        /// The complete value of `Authorization` or `Proxy-Authorization`, for other schemes.
         case header(String)
-        /// The response is the response.
+        /// The challenge is the response of the request.
         case take
         /// The request fails with ``ErrandError/authenticationFailed``.
         case fail
@@ -20,8 +20,8 @@ extension ChallengeInterceptor {
 }
 
 extension ChallengeInterceptor.Answer {
-    /// `nil` for none. Throws ``ErrandError/authenticationFailed``, or ``ErrandError/invalidHeader`` for what no field can
-    /// say.
+    /// The credential to send; `nil` for none. Throws ``ErrandError/authenticationFailed``, or
+    /// ``ErrandError/invalidHeader`` for a value that no header field can hold.
     func credential() throws(ErrandError) -> ServerCredential? {
         let value: String?
         switch self {
@@ -44,7 +44,7 @@ extension ChallengeInterceptor.Answer {
 }
 
 extension ChallengeInterceptor.Answer: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The kind; secrets are left out.
+    /// The kind of answer, without secrets.
     public var description: String {
         switch self {
         case .basic(let username, _): "basic \(username)"
@@ -56,6 +56,6 @@ extension ChallengeInterceptor.Answer: CustomStringConvertible, CustomDebugStrin
         }
     }
 
-    /// The same.
+    /// The same as ``description``.
     public var debugDescription: String { description }
 }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Has a handler answer the challenges of servers and proxies (401, 407), and sends the request again with the answer.
+/// Passes the challenges of servers and proxies (401, 407) to a handler, and sends the request again with the handler's
+/// answer.
 ///
 /// ```swift
 /// let challenges = ChallengeInterceptor { challenge in
@@ -8,34 +9,35 @@ import Synchronization
 /// }
 /// ```
 ///
-/// An answer that was not refused is kept and sent at once with later requests to the same origin (scheme, host, port)
-/// by the same proxy, never to another; it is forgotten when it is refused. A field that a request brings itself is
-/// sent first. A challenge that comes from another origin, where a redirect led, is not answered: the answer would go to
-/// the first one. Requests that are challenged at the same time are asked about one by one; those that were challenged
-/// before another one's answer turned out good are sent again with that.
+/// An accepted answer is kept and sent with later requests to the same origin (scheme, host, port) through the same
+/// proxy, never to another. A refused answer is dropped. Where a request has the header field already, that field is
+/// sent first. A challenge from another origin, reached by a redirect, is not answered, because the answer would go to
+/// the first origin. Where several requests are challenged at the same time, the handler is called for each of them.
+/// Requests that were challenged before another request's answer was accepted are sent again with that answer.
 ///
 /// Any thread. (AFNetworking's `taskDidReceiveAuthenticationChallenge`.)
 public final class ChallengeInterceptor: Interceptor {
-    /// Asked in a task of the request's own; it may wait. Throwing is ``Answer/fail`` with a reason.
+    /// Called in a task of the request; it may suspend. Throwing an error is the same as ``Answer/fail``, with a
+    /// reason.
     public typealias Handler = @Sendable (AuthenticationChallenge) async throws -> Answer
 
     private let limit: Int
     private let handler: Handler
     private let book = Mutex(AnswerBook())
 
-    /// `limit`: how often the handler is asked in one run, for each of server and proxy; afterwards the challenge is the
-    /// response. Default: once, since most answers are no better the second time. 0 asks never.
+    /// `limit`: how often the handler is called in one run, for the server and for the proxy each. After that, the
+    /// challenge is the response. Default: once, since most answers fail again. 0: never.
     public init(limit: Int = 1, handler: @escaping Handler) {
         self.limit = limit
         self.handler = handler
     }
 
-    /// Forgets all answers. Requests under way go on with those that they have.
+    /// Drops all answers. Running requests keep the answers that they have.
     public func forgetAnswers() {
         book.withLock { $0.forgetAll() }
     }
 
-    /// Adds the credentials that are known.
+    /// Adds the kept answers for the request's origin and proxy.
     public func prepare(
         _ request: RequestDescription, in context: InterceptionContext
     ) async throws -> RequestDescription {
@@ -57,7 +59,7 @@ public final class ChallengeInterceptor: Interceptor {
         return request
     }
 
-    /// Yes where a challenge was answered.
+    /// Returns true where a challenge was answered.
     public func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
         var memory = context.storage.challengeMemory(of: self)
         guard case .response(let response) = result, context.isResult(from: memory.origin) else { return false }
@@ -84,7 +86,8 @@ public final class ChallengeInterceptor: Interceptor {
         }
     }
 
-    /// Keeps the new answers that `challenger` had no objection to. Of a proxy's objection the server knows nothing.
+    /// Keeps the new answers that were accepted. A challenge of the proxy does not show whether the server accepted its
+    /// answer.
     private func keepProven(_ memory: inout ChallengeMemory, _ challenger: ChallengeSide?) {
         guard challenger != .proxy else { return }
         for (side, key) in memory.keys where side != challenger {

@@ -1,13 +1,13 @@
-/// What one run has to do with one ``ChallengeInterceptor``.
+/// The state of one ``ChallengeInterceptor`` within one run.
 struct ChallengeMemory: Sendable {
-    /// What was prepared last.
+    /// The URL that was prepared last.
     var url = ""
     var origin = ""
-    /// The sides that have to do with it.
+    /// The sides that see the request.
     var keys: [ChallengeSide: AnswerBook.Key] = [:]
     var runs: [ChallengeSide: ChallengeRun] = [:]
 
-    /// By interceptor: a run may pass through several.
+    /// Keyed by interceptor: a run may pass several of them.
     fileprivate struct Table: Sendable {
         var memories: [ObjectIdentifier: ChallengeMemory] = [:]
     }

@@ -1,5 +1,5 @@
-/// Reads `WWW-Authenticate` and `Proxy-Authenticate` (RFC 9110 11.6.1): a list of challenges whose parameters are
-/// separated by commas too. Servers send worse; what cannot be read is passed over, up to the next comma.
+/// Parses `WWW-Authenticate` and `Proxy-Authenticate` (RFC 9110 11.6.1): a list of challenges whose parameters are
+/// separated by commas too. Some servers send malformed fields: unreadable text is skipped up to the next comma.
 struct ChallengeParser {
     typealias Offer = AuthenticationChallenge.Offer
 
@@ -29,7 +29,7 @@ struct ChallengeParser {
         }
     }
 
-    /// What follows a scheme: a token68, or parameters up to the end or the next scheme.
+    /// Reads what follows a scheme: a token68, or parameters up to the end or the next scheme.
     private mutating func offer(_ scheme: String) -> Offer {
         let afterScheme = position
         skip(Self.isBlank)
@@ -41,7 +41,7 @@ struct ChallengeParser {
             skip { Self.isBlank($0) || $0 == Self.comma }
             let start = position
             guard let name = token() else {
-                // A stray quote or sign, after which there may be good parameters; or the end.
+                // A stray quote or sign, which valid parameters may follow; or the end.
                 guard position < bytes.count else { break }
                 skipToComma()
                 continue
@@ -55,14 +55,14 @@ struct ChallengeParser {
             position += 1
             skip(Self.isBlank)
             guard let value = parameterValue() else { continue }
-            // RFC 9110 11.2: each name once. The first one, so that none can be slipped in behind it.
+            // RFC 9110 11.2: each name once. The first value counts, so that a later one cannot override it.
             if parameters[name.lowercased()] == nil { parameters[name.lowercased()] = value }
         }
         return Offer(scheme: scheme, parameters: parameters)
     }
 
-    /// RFC 9110 11.2: letters, digits, `-._~+/`, then `=`s; not the beginning of a parameter, so up to a comma or the
-    /// end. Moves nothing where there is none.
+    /// RFC 9110 11.2: letters, digits, `-._~+/`, then `=`s, up to a comma or the end; otherwise it is the start of a
+    /// parameter. Does not change the position where there is none.
     private mutating func token68() -> String? {
         let start = position
         skip(Self.isToken68)
@@ -83,19 +83,19 @@ struct ChallengeParser {
         return position > start ? text(start..<position) : nil
     }
 
-    /// A token or a quoted string; `nil`, and nothing moved, where there is neither.
+    /// A token or a quoted string; `nil` with an unchanged position where there is neither.
     private mutating func parameterValue() -> String? {
         guard position < bytes.count, bytes[position] == Self.quote else { return token() }
         position += 1
         var value: [UInt8] = []
         while position < bytes.count, bytes[position] != Self.quote {
-            // RFC 9110 5.6.4: a backslash stands for what follows it.
+            // RFC 9110 5.6.4: a backslash escapes the next character.
             if bytes[position] == Self.backslash, position + 1 < bytes.count { position += 1 }
             value.append(bytes[position])
             position += 1
         }
         guard position < bytes.count else {
-            // The quote is never closed: who knows what this was.
+            // The string has no closing quote, so its end is unknown.
             return nil
         }
         position += 1

@@ -1,30 +1,32 @@
-/// What one run has to do with the challenges of one side. Pure: what is to be sent, and what a response means for it.
+/// The challenges of one side within one run: decides which credential to send and how to react to a challenge. Pure.
 struct ChallengeRun: Sendable, Equatable {
     enum Sent: Sendable, Equatable {
         /// No credential.
         case nothing
-        /// The field that the request had before.
+        /// The field that the request had already.
         case own
-        /// An answer that was good once; `wins` over the request's own field, where that was refused.
+        /// An answer that was accepted earlier. `wins`: it replaces the request's own field, because that field was
+        /// refused.
         case kept(AnswerBook.Entry, wins: Bool)
-        /// A new answer, of which nobody knows yet whether it is good.
+        /// A new answer; it is not known yet whether it is accepted.
         case answered(ServerCredential)
     }
 
-    /// What to do about a challenge.
+    /// The reaction to a challenge.
     enum Reaction: Equatable {
-        /// Send again; ``toSend(own:kept:)`` knows with what.
+        /// Send the request again; ``toSend(own:kept:)`` returns the credential.
         case replay
         case ask(attempt: Int)
-        /// The response stands.
+        /// The challenge is the response.
         case take
     }
 
     private(set) var sent = Sent.nothing
-    /// How often the handler was asked.
+    /// How often the handler was called.
     private(set) var asked = 0
 
-    /// The credential to put into the request, `nil` for none. `own`: whether it brings one; `kept`: what the book has.
+    /// The credential to add to the request, `nil` for none. `own`: whether the request has a credential of its own;
+    /// `kept`: the answer in the book.
     mutating func toSend(own: Bool, kept: AnswerBook.Entry?) -> ServerCredential? {
         switch sent {
         case .answered(let credential):
@@ -41,11 +43,11 @@ struct ChallengeRun: Sendable, Equatable {
         }
     }
 
-    /// A challenge came. `kept`: what the book has, without what was sent.
+    /// Reacts to a challenge. `kept`: the answer in the book, other than the one that was sent.
     mutating func challenged(kept: AnswerBook.Entry?, limit: Int) -> Reaction {
         switch sent {
         case .nothing, .own, .kept:
-            // Another request has been asked meanwhile, and its answer was good.
+            // Another request's answer was accepted meanwhile.
             if let kept {
                 sent = .kept(kept, wins: sent.replacesOwn)
                 return .replay
@@ -62,13 +64,13 @@ struct ChallengeRun: Sendable, Equatable {
         sent = .answered(credential)
     }
 
-    /// The answer that was sent and not refused, if it is a new one.
+    /// The new answer that was sent and not refused, if there is one.
     var proven: ServerCredential? {
         guard case .answered(let credential) = sent else { return nil }
         return credential
     }
 
-    /// The one of ``proven`` is in the book now.
+    /// The answer in ``proven`` was added to the book.
     mutating func kept(_ entry: AnswerBook.Entry) {
         sent = .kept(entry, wins: true)
     }

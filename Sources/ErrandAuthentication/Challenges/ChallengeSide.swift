@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// Who asks for credentials.
+/// The side that requires credentials.
 enum ChallengeSide: Sendable, Hashable, CaseIterable {
     case server, proxy
 
-    /// `nil` for statuses that are no challenges.
+    /// `nil` for statuses other than 401 and 407.
     init?(statusCode: Int) {
         switch statusCode {
         case 401: self = .server
@@ -13,7 +13,7 @@ enum ChallengeSide: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Where the credentials go.
+    /// The header field for the credentials.
     var field: HTTPField.Name {
         switch self {
         case .server: .authorization

@@ -1,14 +1,14 @@
 import HTTPTypes
 
-/// What an answered challenge comes to.
+/// The credential in an answer to a challenge.
 enum ServerCredential: Sendable, Hashable {
     /// The value of `Authorization` or `Proxy-Authorization`.
     case field(String)
-    /// What the engine answers the server's next challenge with.
+    /// Credentials with which the engine answers the server's next challenge.
     case server(ServerAuthentication)
 
-    /// Puts it into a request, in place of what was there. Throws ``ErrandError/authenticationFailed`` for what a proxy
-    /// cannot be told.
+    /// Adds the credential to a request, replacing any other. Throws ``ErrandError/authenticationFailed`` for a
+    /// credential that cannot be sent to a proxy.
     func apply(to request: inout RequestDescription, by side: ChallengeSide) throws(ErrandError) {
         switch (self, side) {
         case (.field(let value), .server):
@@ -17,7 +17,7 @@ enum ServerCredential: Sendable, Hashable {
         case (.field(let value), .proxy):
             try request.headers.set(side.field, to: value)
         case (.server(let authentication), .server):
-            // The engine refuses a field beside it, which would be a second answer.
+            // The engine rejects an `Authorization` field in addition, which would be a second answer.
             request.headers.remove(side.field)
             request.authentication = authentication
         case (.server, .proxy):
@@ -27,7 +27,7 @@ enum ServerCredential: Sendable, Hashable {
 }
 
 extension RequestDescription {
-    /// Whether the request brings credentials for that side itself.
+    /// Whether the request has credentials of its own for that side.
     func hasCredential(for side: ChallengeSide) -> Bool {
         headers[side.field] != nil || (side == .server && authentication != nil)
     }

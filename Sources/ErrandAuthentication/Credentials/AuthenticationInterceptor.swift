@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Sends a credential with every request, and gets a new one when it is refused or runs out: once, however many requests
-/// need it, which are then sent again.
+/// Sends a credential with every request and refreshes the credential when it is refused or expires. One refresh serves
+/// all requests that need it; they are sent again with the new credential.
 ///
 /// ```swift
 /// let authentication = AuthenticationInterceptor(TokenAuthenticator(client: authClient), credential: savedToken)
@@ -11,17 +11,19 @@ import Synchronization
 /// ```
 ///
 /// - A thousand responses of status 401 cause one refresh. Requests that were refused with an older credential than the
-///   present one are sent again with that, without a refresh.
-/// - A failed refresh fails all who wait for it, and those that were refused with the same credential but heard of it
-///   later, with ``ErrandError/authenticationFailed``, the reason beneath it. The next request tries anew.
-/// - A request that is refused with a fresh credential is not sent again: that response stands. So does one from another
-///   origin, where a redirect led and the credential was not sent.
-/// - The credential goes to the client's origins, as ``Client/Settings/authorization`` does, and to those that are named
-///   to this (``CredentialOrigins``); a command that leads elsewhere by an absolute URL goes without.
-/// - A request that is stopped while it waits leaves at once; the refresh goes on, in a task of its own, for the others.
+///   current one are sent again with the current one, without a refresh.
+/// - A failed refresh fails all requests that wait for it with ``ErrandError/authenticationFailed`` and the reason as
+///   its underlying error. It also fails requests that were sent with the same credential and refused later. The next
+///   request starts a new refresh.
+/// - A request that is refused with a fresh credential is not sent again: it ends with that response. The same applies
+///   to a response from another origin, reached by a redirect, because the credential was not sent there.
+/// - The credential goes to the client's origins, like ``Client/Settings/authorization``, and to the origins given to
+///   this interceptor (``CredentialOrigins``). A command with an absolute URL on another origin is sent without it.
+/// - A request that is stopped while it waits ends at once. The refresh continues, in a task of its own, for the other
+///   requests.
 ///
-/// One interceptor stands for one credential: share it between the clients and commands that use that. Any thread.
-/// (YTKNetwork has no counterpart: there each failed request renews the token by itself.)
+/// One interceptor holds one credential: share it between the clients and commands that use that credential. Any
+/// thread. (YTKNetwork has no counterpart: there each failed request renews the token by itself.)
 public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     typealias Issue = CredentialIssue<A.Credential>
     typealias Waiter = CheckedContinuation<Issue, any Error>
@@ -36,14 +38,15 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
 
     private struct Guarded: ~Copyable {
         var machine: Machine
-        /// The refresh under way; not one that was overtaken.
+        /// The running refresh, unless a new credential was set since it began.
         var refresh: Task<Void, Never>?
     }
 
-    /// `credential`: the first one; `nil`, the default, has the first request get one. `refreshTimeout`: after that long
-    /// a refresh counts as failed, with ``ErrandError/timeoutTotal`` beneath, and its task is cancelled; the default of
-    /// 60 seconds is more than a token service needs, and less than for ever, which a hung one would hold up everybody.
-    /// `origins`: where the credential may go; the default is the client's.
+    /// `credential`: the first credential; with `nil`, the default, the first request causes a refresh.
+    /// `refreshTimeout`: after this time a refresh fails with ``ErrandError/timeoutTotal`` as the underlying error, and
+    /// its task is cancelled. The default of 60 seconds is more than a token service needs, and prevents a hung service
+    /// from blocking all requests forever. `origins`: where the credential may be sent; the default is the client's
+    /// origins.
     public init(
         _ authenticator: A, credential: A.Credential? = nil, origins: CredentialOrigins = .client,
         refreshTimeout: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock()
@@ -55,13 +58,14 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         guarded = Mutex(Guarded(machine: Machine(credential), refresh: nil))
     }
 
-    /// The latest credential, fit to be sent or not; `nil` before the first, and after a logout.
+    /// The latest credential, usable or not; `nil` before the first one and after a logout.
     ///
-    /// Set it after a login: requests that wait are sent with it, and a refresh under way ends in nothing; it is
-    /// cancelled, unless it is the refresh itself that sets this, in its own task or one that it made (not in a closure on
-    /// a callback queue: there, return the credential instead). Set it to `nil` to log out: requests that wait fail
-    /// with ``ErrandError/authenticationFailed``, and so does every later one, before it is sent: nobody is logged in again
-    /// until a credential is set, or ``invalidate()`` has the next request get one from nothing.
+    /// Set it after a login: waiting requests are sent with the new credential, and the result of a running refresh is
+    /// ignored. That refresh is cancelled, unless the refresh itself sets the credential, in its own task or in one
+    /// that it created (not in a closure on a callback queue: there, return the credential instead). Set it to `nil` to
+    /// log out: waiting requests and all later ones fail with ``ErrandError/authenticationFailed`` before they are
+    /// sent. This lasts until a credential is set, or until ``invalidate()`` makes the next request start a refresh
+    /// without a credential.
     public var credential: A.Credential? {
         get { guarded.withLock { $0.machine.credential } }
         set {
@@ -70,26 +74,27 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
                 (guarded.machine.credentialSet(newValue, otherwise: withdrawn), guarded.refresh.take())
             }
             if let settlement { settle(settlement) }
-            // As a rule a refresh that was refused for good and logs out, which it has yet to say.
+            // This is usually a refresh that was refused for good and logs out: it still has to return its own error.
             if RefreshScope.current.contains(ObjectIdentifier(self)) { return }
             overtaken?.cancel()
         }
     }
 
-    /// Has the next request refresh the credential before it is sent, after a logout too. Requests under way are not touched.
+    /// Makes the next request refresh the credential before it is sent, even after a logout. Does not affect running
+    /// requests.
     public func invalidate() {
         guarded.withLock { $0.machine.invalidated() }
     }
 
     // MARK: Interceptor
 
-    /// Applies the credential, refreshed before where need be.
+    /// Applies the credential, after a refresh where necessary.
     public func prepare(
         _ request: RequestDescription, in context: InterceptionContext
     ) async throws -> RequestDescription {
         let former = context.storage.credentialUse(of: self)
-        // The first `prepare` of a run stands in a task that has the locals of whoever started the request; those of
-        // replays need not.
+        // The first `prepare` of a run is called in a task that has the task-local values of the request's caller. For
+        // replays this is not guaranteed.
         if case .bypassed = former { return request }
         guard !RefreshScope.current.contains(ObjectIdentifier(self)) else {
             context.storage.setCredentialUse(of: self, .bypassed)
@@ -116,7 +121,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         return request
     }
 
-    /// Yes where the credential was refused and there is a newer one, after a refresh where need be.
+    /// Returns true where the credential was refused and a newer one exists, after a refresh where necessary.
     public func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
         guard case .response(let response) = result, case .sent(var sent) = context.storage.credentialUse(of: self),
             context.isResult(from: sent.origin), authenticator.refuses(response)
@@ -133,7 +138,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
 
     // MARK: The refresh
 
-    /// Waits for a credential other than that of generation `refused`. Leaves when the task is cancelled.
+    /// Waits for a credential other than that of generation `refused`. Ends when the task is cancelled.
     private func renewed(instead refused: UInt64?, after response: Response?) async throws -> Issue {
         try Task.checkCancellation()
         let number = lastWaiter.add(1, ordering: .relaxed).newValue
@@ -144,7 +149,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
                     guarded.withLock { guarded in
                         guarded.machine.credentialAwaited(by: number, waiter, refused: refused, occasion)
                     })
-                // A task cancelled before that has had its handler called when nobody waited yet.
+                // A task that was cancelled before had its handler called before the waiter was registered.
                 if Task.isCancelled { leave(number) }
             }
         } onCancel: {
@@ -167,14 +172,14 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     private func begin(_ order: Machine.Order) {
         let begun = guarded.withLock { guarded -> Task<Void, Never>? in
             guard guarded.machine.generation == order.flight else { return nil }
-            // Under the lock: whoever overtakes it has to find it.
+            // Under the lock, so that a setter of `credential` finds the task that it has to cancel.
             let refresh = Task { [self] in
                 end(order, await refreshed(order))
             }
             guarded.refresh = refresh
             return refresh
         }
-        // It was overtaken before it was begun.
+        // A new credential was set before the refresh began.
         guard let refresh = begun else { return end(order, .failure(.cancelled)) }
         let timer = Task { [self] in
             guard (try? await clock.sleep(for: min(refreshTimeout, Duration.longestSleep))) != nil else { return }
@@ -190,7 +195,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
 
     private func refreshed(_ order: Machine.Order) async -> Result<A.Credential, ErrandError> {
         do {
-            // Not the present one: what was put off is begun by the task of the one before it.
+            // The scope of the order, not the current one: a postponed refresh is started by the task of the preceding
+            // refresh.
             let scope = order.occasion.scope.union([ObjectIdentifier(self)])
             return .success(
                 try await RefreshScope.$current.withValue(scope) {

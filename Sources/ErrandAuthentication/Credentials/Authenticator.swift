@@ -1,5 +1,4 @@
-/// Says how requests carry a credential, and how a new one is had: what ``AuthenticationInterceptor`` needs to know of a
-/// service.
+/// Defines how requests carry a service's credential, and how to get a new one, for an ``AuthenticationInterceptor``.
 ///
 /// ```swift
 /// struct TokenAuthenticator: Authenticator {
@@ -14,39 +13,39 @@
 /// }
 /// ```
 ///
-/// All of it is called off the callback queue and off the engine's threads, from many tasks at once, and never under a
-/// lock of the library.
+/// All methods are called off the callback queue and off the engine's threads, from many tasks at once, and never under
+/// a lock of the library.
 public protocol Authenticator: Sendable {
-    /// A token, a key, a pair of both.
+    /// A token, a key, or a pair of both.
     associatedtype Credential: Sendable
 
-    /// Whether a request is to carry the credential, by its URL as a rule. Asked of requests to the origins that the
-    /// interceptor was given (``CredentialOrigins``; others are never shown it). What is left out is neither waited for
-    /// nor replayed. Default: every request.
+    /// Whether a request carries the credential, usually decided by its URL. Called for requests to the origins that
+    /// the interceptor was given (``CredentialOrigins``); others never receive it. Where this returns false, the
+    /// request does not wait for a refresh and is not replayed. Default: every request.
     func applies(to request: RequestDescription) -> Bool
 
-    /// Puts the credential into a request that is about to be sent. What is thrown ends that request, as from
+    /// Adds the credential to a request that is about to be sent. An error ends the request, as from
     /// ``Interceptor/prepare(_:in:)``.
     func apply(_ credential: Credential, to request: inout RequestDescription) throws
 
-    /// Whether the credential is worth being sent; if not it is refreshed first, which saves a round that would be
-    /// refused. Not asked of one that has just been refreshed. Default: yes.
+    /// Whether the credential is worth sending. If not, it is refreshed first, which saves a round trip that would be
+    /// refused. Not called for a credential that was just refreshed. Default: yes.
     func isUsable(_ credential: Credential) -> Bool
 
-    /// Whether this response says that the credential is not valid (any more). Default: status 401.
+    /// Whether this response means that the credential is not valid, or no longer valid. Default: status 401.
     func refuses(_ response: Response) -> Bool
 
-    /// Gets a new credential, by the old one (`nil`: there never was one) and the response that refused it (`nil`: it
-    /// was not sent). What it throws becomes the `underlyingError` of ``ErrandError/authenticationFailed`` for all who
-    /// wait.
+    /// Gets a new credential from the old one (`nil`: there never was one) and the response that refused it (`nil`: it
+    /// was not sent). An error becomes the `underlyingError` of ``ErrandError/authenticationFailed`` for all waiting
+    /// requests.
     ///
-    /// Its task is cancelled when another credential is set in the meantime, and when the `refreshTimeout` of the
-    /// interceptor is up. One interceptor does not call it again before it has returned or its time is up: one that
-    /// goes on after that, cancelled as it is, may be running beside the next.
+    /// The task is cancelled when another credential is set meanwhile, and when the interceptor's `refreshTimeout`
+    /// expires. One interceptor does not call this method again before it returned or timed out. A call that continues
+    /// after its timeout, although cancelled, may run at the same time as the next one.
     ///
-    /// Requests that it makes, in its own task or in children of it, and those of groups that it runs there, are not
-    /// authenticated by the interceptor that called it, even on the same client: they would wait for themselves. The
-    /// same holds for tasks that it starts by `Task { }`, for as long as they run.
+    /// Requests made by this method, in its own task or in child tasks, and the requests of groups that it runs there,
+    /// are not authenticated by the interceptor that called it, even on the same client: they would wait for
+    /// themselves. The same applies to tasks that it starts with `Task { }`, for as long as they run.
     func refresh(_ credential: Credential?, after response: Response?) async throws -> Credential
 }
 

@@ -1,4 +1,4 @@
-/// A credential to send, and how new it is.
+/// A credential to send, with its generation.
 struct CredentialIssue<Credential: Sendable>: Sendable {
     let credential: Credential
     /// See ``CredentialStateMachine``.

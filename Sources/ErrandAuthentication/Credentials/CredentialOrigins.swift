@@ -7,20 +7,21 @@ public struct CredentialOrigins: Sendable, Hashable {
 
     private let storage: Storage
 
-    /// Those of the client and of the command's own base URLs, as ``InterceptionContext/isOwnOrigin(_:)`` tells them: the
-    /// default. Of a client without ``Client/Settings/baseURL`` and ``Client/Settings/cdnURL`` all.
+    /// The origins of the client and of the command's own base URLs, as ``InterceptionContext/isOwnOrigin(_:)`` defines
+    /// them. This is the default. For a client without ``Client/Settings/baseURL`` and ``Client/Settings/cdnURL``: all
+    /// origins.
     public static let client = CredentialOrigins(storage: .own(and: []))
 
-    /// Those of ``client``, and `others`, each an absolute URL such as `https://media.example.com`; its path is not looked
-    /// at. One that is none makes every request that asks for it fail with ``ErrandError/invalidOption``.
+    /// The origins of ``client``, and `others`, each an absolute URL such as `https://media.example.com`; its path is
+    /// ignored. If one of them is invalid, every request that needs the check fails with ``ErrandError/invalidOption``.
     public static func client(and others: [String]) -> CredentialOrigins {
         CredentialOrigins(storage: .own(and: others))
     }
 
-    /// All: wherever a command leads. What a redirect leads to is never among them.
+    /// All origins that a command's URL may have. The target of a redirect is never included.
     public static let any = CredentialOrigins(storage: .any)
 
-    /// What tells whether an URL is one of them, made once.
+    /// Checks whether a URL has one of these origins; created once.
     func matcher() -> Matcher {
         switch storage {
         case .any: return .any

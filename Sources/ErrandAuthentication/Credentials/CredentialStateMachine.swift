@@ -1,76 +1,77 @@
-/// One credential for many requests, and at most one refresh of it at a time.
+/// One credential for many requests, with at most one refresh at a time.
 ///
-/// Generations tell requests apart by what they carried: the number grows with every end of a refresh, a failed one
-/// included, and with every credential set from outside. So a request that was refused knows whether there is a newer
-/// credential to be tried, or whether the refresh that would have saved it has failed already.
+/// A generation identifies the credential that a request carried. The number increases with every end of a refresh,
+/// failed or not, and with every credential set from outside. So a refused request knows whether there is a newer
+/// credential to try, or whether the refresh for its credential has already failed.
 ///
-/// A refresh that is overtaken by a credential set from outside is under way all the same until it ends. One that is
-/// needed before that is put off: its waiters wait, and it begins when the other has ended.
+/// A refresh stays under way until it ends, even after a credential was set from outside (it is then *overtaken*). A
+/// refresh that becomes necessary meanwhile is postponed: its waiters wait, and it begins when the overtaken one has
+/// ended.
 struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable {
     typealias Generation = UInt64
     typealias Issue = CredentialIssue<Credential>
 
     enum State {
-        /// Fit to be sent.
+        /// Can be sent.
         case usable(Credential)
-        /// There is none, or one that must be refreshed before anything is sent; with the error of the refresh that
-        /// failed, where one did.
+        /// There is no credential, or it must be refreshed before a request is sent; with the error of the last
+        /// refresh, if that failed.
         case due(Credential?, ErrandError?)
-        /// It was taken away from outside, as by a logout: nothing is refreshed, and whoever needs one fails with this, until one
-        /// is set or asked for.
+        /// Removed from outside, as by a logout: nothing is refreshed, and requests that need a credential fail with
+        /// this error, until one is set or ``invalidated()`` is called.
         case withdrawn(ErrandError)
-        /// Beside the credential that is being refreshed: who waits, by number.
+        /// The credential that is being refreshed, and the waiters by number.
         case refreshing(Credential?, [UInt64: Waiter])
     }
 
-    /// What makes a refresh necessary.
+    /// Why a refresh is necessary.
     struct Occasion: Sendable {
-        /// What refused the credential; `nil`: it was not sent.
+        /// The response that refused the credential; `nil`: it was not sent.
         var response: Response?
-        /// The refreshes that whoever asks belongs to.
+        /// The refreshes that the waiting task belongs to.
         var scope: Set<ObjectIdentifier> = []
     }
 
-    /// A refresh to begin; `flight` names it when it ends.
+    /// A refresh to begin; `flight` identifies it when it ends.
     struct Order: Sendable {
         let flight: Generation
         let credential: Credential?
         let occasion: Occasion
     }
 
-    /// What waiters are told.
+    /// The result for waiters.
     struct Settlement: Sendable {
         let waiters: [Waiter]
         let outcome: Result<Issue, ErrandError>
     }
 
     enum Action {
-        /// The waiter is told when the refresh under way ends, or the one that is put off.
+        /// The waiter gets its result when the refresh that is under way, or the postponed one, ends.
         case wait
-        /// The same, and a refresh is to be begun.
+        /// As `wait`, and a refresh has to begin.
         case refresh(Order)
-        /// Nothing to wait for.
+        /// The result is known: nothing to wait for.
         case settle(Settlement)
     }
 
     private(set) var state: State
     private(set) var generation: Generation = 0
-    /// The refresh that was begun and has not ended; of another generation than the present one where it was overtaken.
+    /// The refresh that has begun and not ended. Its generation differs from the current one if it was overtaken.
     private(set) var underWay: Generation?
-    /// Of the refresh that is put off.
+    /// The occasion of the postponed refresh.
     private var occasion = Occasion()
 
     init(_ credential: Credential?) {
         state = credential.map { .usable($0) } ?? .due(nil, nil)
     }
 
-    /// What may be sent at once.
+    /// The credential that may be sent at once.
     var issue: Issue? {
         guard case .usable(let credential) = state else { return nil }
         return Issue(credential: credential, generation: generation)
     }
 
-    /// The latest there is, fit to be sent or not.
+    /// The latest credential, usable or not.
     var credential: Credential? {
         switch state {
         case .usable(let credential): credential
@@ -79,22 +80,22 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         }
     }
 
-    /// Somebody cannot go on with what was there: with nothing (`refused` is `nil`), or with a credential of that
-    /// generation, which was refused or is not worth being sent.
+    /// A request needs another credential: it had none (`refused` is `nil`), or it had the credential of that
+    /// generation, which was refused or is not worth sending.
     mutating func credentialAwaited(
         by number: UInt64, _ waiter: Waiter, refused: Generation?, _ occasion: Occasion = Occasion()
     ) -> Action {
         switch state {
         case .usable(let credential):
             guard refused == generation else {
-                // Another request was refused first, and its refresh has ended already.
+                // Another request was refused first, and its refresh has already ended.
                 let issue = Issue(credential: credential, generation: generation)
                 return .settle(Settlement(waiters: [waiter], outcome: .success(issue)))
             }
             return begin(credential, [number: waiter], occasion)
         case .due(let credential, let failure):
             if let failure, let refused, refused < generation {
-                // Sent before the refresh failed, refused after: its fate was decided by that refresh.
+                // Sent before the refresh failed and refused after: the failure of that refresh applies.
                 return .settle(Settlement(waiters: [waiter], outcome: .failure(failure)))
             }
             return begin(credential, [number: waiter], occasion)
@@ -124,11 +125,12 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         return Order(flight: generation, credential: credential, occasion: occasion)
     }
 
-    /// A waiter's task was cancelled. The refresh goes on, even for nobody. `nil` where it does not wait (any more).
+    /// A waiter's task was cancelled. The refresh continues, even without waiters. `nil` where the waiter does not
+    /// wait, or no longer waits.
     mutating func waiterLeft(_ number: UInt64) -> Waiter? {
         switch state {
         case .usable, .due, .withdrawn:
-            // It was told just before it was cancelled.
+            // The waiter was resumed just before the cancellation.
             return nil
         case .refreshing(let credential, var waiters):
             letGo()
@@ -138,14 +140,14 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         }
     }
 
-    /// A refresh has returned, or its time is up. `nil` where nothing is to be done: nobody waits, another credential
-    /// was set in the meantime, or it returned after its time.
+    /// A refresh has returned or timed out. `nil` where there is nothing to do: there are no waiters, another
+    /// credential was set meanwhile, or the refresh returned after its timeout.
     mutating func refreshEnded(_ flight: Generation, _ result: Result<Credential, ErrandError>) -> Action? {
         guard flight == underWay else { return nil }
         underWay = nil
         guard case .refreshing(let former, let waiters) = state else { return nil }
         guard flight == generation else {
-            // It was overtaken, and makes way for the one that was put off.
+            // The refresh was overtaken: the postponed one begins now.
             let putOff = occasion
             occasion = Occasion()
             return .refresh(order(former, putOff))
@@ -162,8 +164,8 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         }
     }
 
-    /// From outside: a login, or a logout (`nil`), whose `failure` is that of whoever waits and whoever comes later. It wins
-    /// over a refresh under way, whose end is then ignored.
+    /// A credential was set from outside: a login, or a logout (`nil`). With a logout, `failure` is the error for
+    /// waiters and later requests. Overtakes a refresh that is under way; its result is then ignored.
     mutating func credentialSet(_ credential: Credential?, otherwise failure: ErrandError) -> Settlement? {
         var waiting: [UInt64: Waiter] = [:]
         if case .refreshing(_, let waiters) = state { waiting = waiters }
@@ -177,7 +179,7 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         return settlement(waiting, .success(Issue(credential: credential, generation: generation)))
     }
 
-    /// From outside: the credential must not be sent any more, or one is wanted after a logout.
+    /// From outside: the credential must not be sent any more, or the next request after a logout has to get one.
     mutating func invalidated() {
         switch state {
         case .usable(let credential):
@@ -185,19 +187,20 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         case .withdrawn:
             state = .due(nil, nil)
         case .due, .refreshing:
-            // It is not sent any more as it is.
+            // The current credential is not sent in this state anyway.
             break
         }
     }
 
-    /// Makes a local variable the only owner of the waiters: otherwise each change of a thousand would copy them all.
+    /// Makes a local variable the only owner of the waiters. Otherwise each change would copy all of them, a thousand
+    /// perhaps.
     private mutating func letGo() {
         state = .due(nil, nil)
     }
 
     private func settlement(_ waiters: [UInt64: Waiter], _ outcome: Result<Issue, ErrandError>) -> Settlement? {
         guard !waiters.isEmpty else { return nil }
-        // Who came first goes first.
+        // In the order of arrival.
         let sorted = waiters.sorted { $0.key < $1.key }.map(\.value)
         return Settlement(waiters: sorted, outcome: outcome)
     }

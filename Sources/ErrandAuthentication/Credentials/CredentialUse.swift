@@ -1,18 +1,18 @@
-/// What one run has to do with the credential of one ``AuthenticationInterceptor``.
+/// How one run uses the credential of one ``AuthenticationInterceptor``.
 enum CredentialUse: Sendable {
-    /// The request is a part of the refresh: it goes without.
+    /// The request is part of the refresh and is sent without the credential.
     case bypassed
     case sent(Sent)
 
     struct Sent: Sendable {
         var generation: UInt64
-        /// This run has waited for a new credential, or been sent again with one: it has had its chance.
+        /// Whether this run has waited for a new credential, or was replayed with one: it gets no second refresh.
         var isRenewed: Bool
-        /// Where it was sent to.
+        /// The origin that the request was sent to.
         var origin: String
     }
 
-    /// By interceptor: a run may pass through several, of the same type even.
+    /// Keyed by interceptor: a run may pass several of them, even of the same type.
     fileprivate struct Table: Sendable {
         var uses: [ObjectIdentifier: CredentialUse] = [:]
     }
@@ -31,8 +31,8 @@ extension InterceptionContext.Storage {
 }
 
 extension InterceptionContext {
-    /// Whether the result that is looked at came from there, and not from where a redirect led, which did not see what
-    /// was sent to tell who asks.
+    /// Whether the result came from that origin, not from the target of a redirect, which did not receive the
+    /// credentials.
     func isResult(from origin: String) -> Bool {
         lastURL.map { URLReference($0).origin == origin } ?? true
     }

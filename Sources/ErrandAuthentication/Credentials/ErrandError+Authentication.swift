@@ -1,5 +1,5 @@
 extension ErrandError {
-    /// The error of whoever was to get a credential, for those who need it.
+    /// The error for requests that need a credential. `error`: why there is none.
     static func noCredential(_ error: any Error) -> ErrandError {
         if let error = error as? ErrandError, error == .authenticationFailed { return error }
         return .authenticationFailed.with(message: "no credential could be had: \(error)", underlying: error)

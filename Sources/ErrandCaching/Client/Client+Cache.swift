@@ -1,10 +1,10 @@
 extension Client {
-    /// What is stored for `command`, with the value that the command makes of it. Asks no server, tells no accessory, and
-    /// runs neither hooks nor validators but the transforming ones of interceptors; so it may be called beside a request
-    /// that runs. (YTKNetwork `loadCacheWithError:`.)
+    /// The response stored for `command`, with the value that the command reads from it. Sends nothing, calls no
+    /// accessory, and runs no hooks and no validators. Interceptors prepare the request and transform the response, but
+    /// do not validate it. So this method may be called while a request runs. (YTKNetwork `loadCacheWithError:`.)
     ///
-    /// Throws ``ErrandError/cacheMiss``, whose ``ErrandError/cacheMissReason`` tells why there is nothing, and what keeps the
-    /// command from being built; `CancellationError` where the task was cancelled.
+    /// Throws ``ErrandError/cacheMiss``, whose ``ErrandError/cacheMissReason`` gives the reason, any error that
+    /// prevents the command from being built, and `CancellationError` where the task was cancelled.
     public func cached<C: Command>(
         _ command: C, overrides: RequestOverrides? = nil
     ) async throws -> (value: C.Response, response: Response) {
@@ -39,12 +39,13 @@ extension Client {
         }
     }
 
-    /// Stores `response` as if it were what `command` has just got, so that the next request finds it: a list that seeds
-    /// the cache of its items. Judged and decoded first, as any response. (YTKNetwork `saveResponseDataToCacheFile:`.)
+    /// Stores `response` as if `command` had just received it, so that the next request finds it: for example, a list
+    /// that fills the cache with its items. The response is validated and decoded first, like any response. (YTKNetwork
+    /// `saveResponseDataToCacheFile:`.)
     ///
-    /// Throws what the response fails with, ``ErrandError/cacheMiss`` where the command or the response is not cached (with
-    /// ``CachePolicy/http``, what RFC 9111 does not let be kept), and what keeps the command from being built; `CancellationError` where
-    /// the task was cancelled.
+    /// Throws the error that the response fails with, ``ErrandError/cacheMiss`` where the command or the response is
+    /// not cached (with ``CachePolicy/http``, a response that RFC 9111 does not allow to be stored), any error that
+    /// prevents the command from being built, and `CancellationError` where the task was cancelled.
     public func cache<C: Command>(
         _ response: Response, for command: C, overrides: RequestOverrides? = nil
     ) async throws {
@@ -89,14 +90,15 @@ extension Client {
         }
     }
 
-    /// Removes what is stored for `command`, whatever its version, and of all that `Vary` keeps apart. It is not found any
-    /// more once this has returned. Throws what keeps the command from being built.
+    /// Removes the response stored for `command`, whatever its version, and all its `Vary` variants. Reads that start
+    /// after this call returned do not find the response. Throws any error that prevents the command from being built.
     public func removeCached(_ command: some Command, overrides: RequestOverrides? = nil) async throws {
         if let key = try await cacheKey(for: command, overrides: overrides) { cache.remove(key) }
     }
 
-    /// Where what `command` gets is stored; `nil` where it is not cached. Interceptors are asked, as what they add, such as
-    /// credentials, counts. Throws what keeps the command from being built.
+    /// The key under which the response to `command` is stored; `nil` where the command is not cached. Interceptors
+    /// run, because the fields that they add, such as credentials, are part of the key. Throws any error that prevents
+    /// the command from being built.
     public func cacheKey(
         for command: some Command, overrides: RequestOverrides? = nil
     ) async throws -> CacheKey? {
@@ -111,12 +113,13 @@ extension Client {
         return ResponseCachePlan.key(for: description, box, in: cache, identity: carrier.identity)
     }
 
-    /// The values of ``CacheReading/cacheThenNetwork``: what is stored, where it is of use, then what the network has. Ends
-    /// after the latter; throws what the request fails with, also where a stored value came before.
+    /// The values of ``CacheReading/cacheThenNetwork``: the stored value, where it is usable, then the value from the
+    /// network. The sequence ends after the value from the network. It throws the error that the request fails with,
+    /// even after a stored value.
     ///
-    /// The request starts here; it is stopped where the sequence is let go of before its end, or the task that reads it is
-    /// cancelled. Either throws `CancellationError`, as ``AnyRequest/stop()`` does. With a policy that is
-    /// ``CachePolicy/off`` there is one value, the network's.
+    /// The request starts with this call. It stops where the sequence is released before its end, or where the task
+    /// that reads the sequence is cancelled. Either throws `CancellationError`, as ``AnyRequest/stop()`` does. With the
+    /// policy ``CachePolicy/off`` there is one value, from the network.
     public func values<C: Command>(
         of command: C, overrides: RequestOverrides? = nil
     ) -> CachedValues<C.Response> {
@@ -124,7 +127,7 @@ extension Client {
         if let policy = cachePolicy(overrides.cache ?? command.givenCache) {
             overrides.cache = policy.with(reading: .cacheThenNetwork)
         }
-        // Filters belong on the callback queue.
+        // Filters run on the callback queue.
         let queue = command.hasHooks || overrides.hasHooks ? callbacks : queueOfReader
         let request = Request(client: self, command: command, callbacks: queue, overrides: overrides)
         let stream = AsyncThrowingStream<C.Response, any Error>(bufferingPolicy: .unbounded) { values in
@@ -145,7 +148,7 @@ extension Client {
     }
 }
 
-/// What a request does on its way to the cache and back, without one.
+/// The steps of a request before and after the cache, without a request object.
 private struct CacheSteps<C: Command> {
     let client: Client
     let command: C
@@ -159,7 +162,7 @@ private struct CacheSteps<C: Command> {
         chain = InterceptorChain(of: client, for: command, overrides)
     }
 
-    /// As it would be sent.
+    /// The request as it would be sent.
     func description() async throws(ErrandError) -> RequestDescription {
         try await chain.prepare(client.describe(command, overrides: overrides)) { true }.get()
     }
@@ -183,13 +186,13 @@ private struct CacheSteps<C: Command> {
 }
 
 extension Client {
-    /// Where responses are kept.
+    /// The cache that stores the client's responses.
     public var cache: ResponseCache { carrier.cache }
 
-    /// The cache of this client, made with a store in memory where there is none yet.
+    /// The cache of this client. Where the client has none yet, this creates one with a store in memory.
     var carrier: CacheCarrier {
         let made = responseCache { ResponseCache().makeCache(over: $0) }
-        // The one implementation of `ClientCache`.
+        // The only implementation of `ClientCache`.
         return made as? CacheCarrier
             ?? CacheCarrier(
                 ResponseCache(), over: cacheBase.transport, coalescing: cacheBase.coalescing,
@@ -199,7 +202,7 @@ extension Client {
 }
 
 extension Client.Configuration {
-    /// Where responses are kept whose ``CachePolicy`` is not off. `nil`: in 32 MiB of memory of the client's own.
+    /// The cache for responses whose ``CachePolicy`` is not off. `nil`: 32 MiB of memory of the client's own.
     public var cache: ResponseCache? {
         get { cacheStorage as? ResponseCache }
         set { cacheStorage = newValue }

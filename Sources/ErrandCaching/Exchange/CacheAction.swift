@@ -1,23 +1,23 @@
 import HTTPTypes
 
-/// What a transfer does after the cache was looked at.
+/// The next step of a transfer after the cache lookup.
 enum CacheAction: Sendable {
-    /// `revalidation`: what the server is asked in the background.
+    /// `revalidation`: the question to send to the server in the background.
     case serve(Response, CacheSource, revalidation: CacheQuestion?)
     case ask(CacheQuestion)
     case fail(CacheMiss)
 }
 
-/// What the network is asked, and what the cache wants to know of the answer.
+/// The request to the network, and how the cache handles the answer.
 enum CacheQuestion: Sendable {
-    /// Nothing: it is none of the cache's.
+    /// The cache ignores the answer: the request has no policy.
     case none
-    /// Nothing: it has a policy, but is not cacheable.
+    /// The cache ignores the answer: the request has a policy but is not cacheable.
     case passed(ResponseCachePlan, CacheStatus.Forward)
     case timed(TimedExchange)
     case http(HTTPExchange, conditions: HTTPFields)
 
-    /// What the answer would be removed by, were it stored; `nil`: it is not.
+    /// Names by which removals find the answer once it is stored; `nil` where the answer is not stored.
     var removalNames: [String]? {
         switch self {
         case .none, .passed: nil
@@ -29,14 +29,14 @@ enum CacheQuestion: Sendable {
     /// The header fields to send.
     func headers(of description: RequestDescription) -> HeaderBlock {
         guard case .http(_, let conditions) = self, !conditions.isEmpty else { return description.headers }
-        // None of them is there: such a request is not the cache's.
+        // The description has none of these fields: a request with conditions of its own is not cached.
         return HeaderBlock(bytes: description.headers.bytes + HeaderBlock(conditions).bytes)
     }
 }
 
-/// What is made of the network's answer.
+/// How the answer of the network is handled.
 package enum CacheReply: Sendable {
     case deliver(TransferResult, CacheSource, timed: TimedEntry? = nil)
-    /// The same without conditions.
+    /// Send the request again without conditions.
     case askAgain
 }

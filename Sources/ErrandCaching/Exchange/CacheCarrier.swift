@@ -2,26 +2,27 @@ import Dispatch
 import HTTPTypes
 import Synchronization
 
-/// Stands before a client's transport for requests that are cached: looks up, sends what is not found, keeps what comes.
+/// Wraps a client's transport for requests that are cached: reads the cache, sends the requests that miss, stores their
+/// responses.
 ///
-/// A store that answers at once is asked within `submit`, any other from its queue; nobody waits for it. The end of a
-/// transfer is looked at on the queue of whom it is for, so that no header is read on a loop thread. Phases are decided
-/// under the table's lock, everything else is done after it.
+/// A store that answers at once is read within `submit`. Any other store is read on its queue, and no thread waits for
+/// it. The end of a transfer is handled on the queue of its receiver, so that no loop thread parses headers. Phases
+/// change under the table's lock; all other work is done after the lock is released.
 package final class CacheCarrier: ClientCache, Transport {
     package let cache: ResponseCache
     private let base: any Transport
     private let coalescing: CoalescingTransport
     package let identity: CacheIdentity
-    /// Counts `Timeouts.total` before anything is sent.
+    /// Measures `Timeouts.total` before the request is sent.
     private let stopwatch: Stopwatch
     private let lastID = Atomic<UInt64>(0)
     private let table = Mutex(Table())
-    /// Where revalidations in the background are looked at.
+    /// The queue on which background revalidations are handled.
     private let background = CallbackQueue.dispatchQueue(.global())
 
     private struct Table: ~Copyable {
         var transfers: [TransferID: CacheTransfer] = [:]
-        /// What is revalidated in the background now.
+        /// Keys that are being revalidated in the background.
         var revalidated: Set<CacheKey> = []
         /// The client is being shut down.
         var isStopping = false
@@ -38,7 +39,7 @@ package final class CacheCarrier: ClientCache, Transport {
         self.stopwatch = stopwatch
     }
 
-    /// How many transfers are known.
+    /// The number of known transfers.
     var count: Int { table.withLock { $0.transfers.count + $0.revalidated.count } }
 
     package func submit(
@@ -48,7 +49,7 @@ package final class CacheCarrier: ClientCache, Transport {
         let isCoalesced = description.options.contains(.coalesced)
         let plan = description.responseCachePlan
         let key = plan?.key(for: description, identity: identity)
-        // Before anything is read: see `CacheChanges`.
+        // Taken before any read: see `CacheChanges`.
         let moment = cache.changes.moment
         var known: CacheStoreQueue.AtOnce?
         if let plan, let key, plan.servesHits {
@@ -83,16 +84,16 @@ package final class CacheCarrier: ClientCache, Transport {
     }
 
     private enum Entered {
-        /// It has ended, or the transport beneath has it.
+        /// The transfer has ended, or the transport beneath has it.
         case settled
         case refused(ErrandError)
-        /// For the store.
+        /// The transfer waits for the store.
         case waiting(isStopping: Bool)
     }
 
     // MARK: Before the network
 
-    /// `known`: what was read under `key` already, after `moment`; `nil`: nothing was.
+    /// `known`: the result of a read under `key` that was made after `moment`; `nil` where nothing was read.
     private func lookUp(
         _ transfer: CacheTransfer, _ key: CacheKey?, _ known: CacheStoreQueue.AtOnce?, at moment: UInt64
     ) {
@@ -114,7 +115,7 @@ package final class CacheCarrier: ClientCache, Transport {
         _ transfer: CacheTransfer, _ plan: ResponseCachePlan, _ key: CacheKey, _ known: CacheStoreQueue.AtOnce?,
         at moment: UInt64
     ) {
-        // A hop's response is kept as that of the URL which led there.
+        // The response of a redirect hop is stored under the key of the run's first URL.
         let first = plan.run.first(key, transfer.description, isHop: plan.isHop)
         let exchange = TimedExchange(
             plan: plan, key: first.key, description: first.description, moment: moment)
@@ -124,7 +125,7 @@ package final class CacheCarrier: ClientCache, Transport {
         begin(exchange, known ?? cache.queue.readAtOnce(exchange.key)) { self.act($0, on: transfer) }
     }
 
-    /// `known`: what is read under its key.
+    /// `known`: the result of the read under the exchange's key.
     private func begin(
         _ exchange: TimedExchange, _ known: CacheStoreQueue.AtOnce, _ then: @escaping @Sendable (CacheAction) -> Void
     ) {
@@ -166,7 +167,7 @@ package final class CacheCarrier: ClientCache, Transport {
         }
     }
 
-    /// What is stored for a description whose plan asks no server, without a transfer.
+    /// Finds the stored response for a description whose plan sends nothing. Needs no transfer.
     package func find(
         _ description: RequestDescription, _ then: @escaping @Sendable (Result<Response, CacheMiss>) -> Void
     ) {
@@ -177,7 +178,7 @@ package final class CacheCarrier: ClientCache, Transport {
             switch action {
             case .serve(let response, .stored, _): then(.success(response))
             case .fail(let miss): then(.failure(miss))
-            // A 504 is no stored response.
+            // The cache's own 504 is not a stored response.
             case .serve, .ask: then(.failure(.expired))
             }
         }
@@ -201,7 +202,7 @@ package final class CacheCarrier: ClientCache, Transport {
         }
     }
 
-    /// A lookup that goes on after `submit`: it is part of the total time, and ends with the client.
+    /// A lookup that continues after `submit` counts towards the total time, and ends when the client stops.
     private func wait(_ transfer: CacheTransfer, isStopping: Bool) {
         if isStopping { return end(transfer, with: .cancelled) }
         guard let total = transfer.description.settings.timeouts.total?.duration else { return }
@@ -223,7 +224,7 @@ package final class CacheCarrier: ClientCache, Transport {
         if !isWaiting { timer.cancel() }
     }
 
-    /// Ends what was not sent yet.
+    /// Ends a transfer that was not sent yet.
     private func end(_ transfer: CacheTransfer, with error: ErrandError) {
         let isEnding = table.withLock { table in
             switch transfer.phase {
@@ -258,14 +259,15 @@ package final class CacheCarrier: ClientCache, Transport {
         open(transfer, description, for: question, at: now, since: since)
     }
 
-    /// `since`: the time from then on counts as used up.
+    /// `since`: the time since then counts against the total time.
     private func open(
         _ transfer: CacheTransfer, _ description: RequestDescription, for question: CacheQuestion, at now: Int64,
         since: Duration?
     ) {
         do throws(ErrandError) {
             var description = description
-            // Nobody who comes after a removal joins what was sent before it and may bring what was removed.
+            // A request submitted after a removal must not join a transfer that was sent before it: that transfer may
+            // return the removed response.
             if transfer.base is CoalescingTransport, var plan = description.responseCachePlan {
                 plan.sent = (now, question.removalNames.map(cache.changes.lastRemoval) ?? 0)
                 description.cachePlan = plan
@@ -294,7 +296,7 @@ package final class CacheCarrier: ClientCache, Transport {
         tell(transfer, .failure(error == .timeoutTotal ? error : error.refused))
     }
 
-    /// On the queue of whom the transfer is for.
+    /// Called on the queue of the transfer's receiver.
     func ended(_ transfer: CacheTransfer, with result: TransferResult) {
         let (question, own) = table.withLock { _ in (transfer.question, transfer.requestedAt) }
         let isCollapsed = transfer.isCollapsed
@@ -325,13 +327,13 @@ package final class CacheCarrier: ClientCache, Transport {
 
     private func askAgain(_ transfer: CacheTransfer, _ question: CacheQuestion) {
         guard case .http(var exchange, _) = question else { return }
-        // What is stored is not what the server has.
+        // The stored response is outdated.
         exchange.decision = .miss(.unusable)
         let next = CacheQuestion.http(exchange, conditions: [:])
         let now = cache.now
         let isWanted = table.withLock { table in
             transfer.question = next
-            // Its end may have come before `submit` returned.
+            // The end of the transfer may have come before `submit` returned.
             transfer.isEntered = true
             guard transfer.willSubmitAgain(requestedAt: now) else {
                 transfer.phase = .over
@@ -349,7 +351,7 @@ package final class CacheCarrier: ClientCache, Transport {
 
     // MARK: In the background
 
-    /// Of several that want the same at the same time the first does.
+    /// Of several revalidations of the same key at the same time, only the first is sent.
     private func revalidate(_ served: CacheTransfer, _ question: CacheQuestion) {
         guard case .http(let exchange, _) = question else { return }
         let key = exchange.set.primary
@@ -431,7 +433,7 @@ package final class CacheCarrier: ClientCache, Transport {
         if let beneath = beneath(id) { beneath.transport.failUpload(beneath.id) }
     }
 
-    /// The client is shut down: what waits for the store ends. The transport beneath ends the rest.
+    /// The client shuts down: this ends transfers that wait for the store. The transport beneath ends the others.
     package func clientStops() {
         let transfers = table.withLock { table in
             table.isStopping = true

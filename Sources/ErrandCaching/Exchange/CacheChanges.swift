@@ -1,26 +1,27 @@
 import Synchronization
 
-/// What was removed lately, and where responses were stored: a response that was asked for before is as old as what was
-/// removed, and is not stored after; and one that only confirms what was there (304) is not stored over a newer one.
+/// Records recent removals and writes. A response whose request was sent before a removal may be as old as the removed
+/// one, so it is not stored. A response that only confirms a stored one (304) does not overwrite a newer one.
 ///
-/// Changes are noted before the store hears of them, and looked at both before a write and after it. So of a write and a
-/// removal at the same moment either the store hears of the removal last, or the writer takes back what it wrote. What other
+/// A change is recorded before the store is called, and checked both before and after a write. So when a write and a
+/// removal race, either the store runs the removal last, or the writer removes its own record again. Changes that other
+/// processes make in a shared store are not known here.
 /// processes change in a store that they share is not known here.
 final class CacheChanges: Sendable {
     private struct Noted {
-        /// By tag, and by ``CacheKey/removalName``.
+        /// Moment of the last removal, by tag and by ``CacheKey/removalName``.
         var removals: [String: UInt64] = [:]
-        /// Everything counts as removed then.
+        /// Everything counts as removed at this moment.
         var removal: UInt64 = 0
-        /// When something was removed by age last, and up to which time of storing.
+        /// Moment of the last removal by age, and the storing time up to which records were removed.
         var aged: UInt64 = 0
         var instant = Int64.min
         var arrivals: [CacheKey: UInt64] = [:]
-        /// Something counts as stored everywhere then.
+        /// Every key counts as written at this moment.
         var arrival: UInt64 = 0
     }
 
-    /// So many names are told apart, and so many keys; beyond that it counts as all of them.
+    /// The most names, and the most keys, that are recorded separately. Beyond that, a change counts for all of them.
     private let most: Int
     private let last = Atomic<UInt64>(0)
     private let lastRemoval = Atomic<UInt64>(0)
@@ -30,11 +31,11 @@ final class CacheChanges: Sendable {
         self.most = most
     }
 
-    /// Now, as the count of changes.
+    /// The current moment: the number of changes so far.
     package var moment: UInt64 { last.load(ordering: .acquiring) }
 
-    /// When one of these was removed last, or everything; 0: never. Two requests between which that was must not share a
-    /// transfer.
+    /// The moment of the last removal of one of these names, or of everything; 0: never. Two requests with such a
+    /// removal between them must not share a transfer.
     func lastRemoval(of names: [String]) -> UInt64 {
         guard lastRemoval.load(ordering: .acquiring) > 0 else { return 0 }
         return noted.withLock { noted in names.reduce(noted.removal) { max($0, noted.removals[$1] ?? 0) } }
@@ -60,7 +61,7 @@ final class CacheChanges: Sendable {
         }
     }
 
-    /// Of what was stored before that instant, in milliseconds since 1970.
+    /// Records a removal of everything stored before that instant, in milliseconds since 1970.
     func noteRemoval(olderThan instant: Int64) {
         noteRemoval { noted, moment in
             noted.aged = moment
@@ -86,8 +87,8 @@ final class CacheChanges: Sendable {
         }
     }
 
-    /// Whether one of these was removed after that moment; `names` is called only where anything was. `storedAt`: of what
-    /// is only to be stored again; then removals by age count, too.
+    /// Whether one of these names was removed after that moment. `names` is called only if anything was removed.
+    /// `storedAt`: set for a record that is stored again; then removals by age count too.
     func hasRemoved(_ names: () -> [String], storedAt: Int64? = nil, since moment: UInt64) -> Bool {
         guard lastRemoval.load(ordering: .acquiring) > moment else { return false }
         let names = names()
@@ -97,7 +98,7 @@ final class CacheChanges: Sendable {
         }
     }
 
-    /// Whether something was stored under one of these after that moment.
+    /// Whether a record was written under one of these keys after that moment.
     func hasStored(under keys: [CacheKey], since moment: UInt64) -> Bool {
         guard self.moment != moment else { return false }
         return noted.withLock { noted in
@@ -107,6 +108,6 @@ final class CacheChanges: Sendable {
 }
 
 extension CacheKey {
-    /// Among the tags of records, which it is none of.
+    /// The name of this key among the tags of records. It begins with a control character, so it equals no tag.
     var removalName: String { "\u{2}" + digest + namespace }
 }

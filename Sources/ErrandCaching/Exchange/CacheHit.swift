@@ -1,10 +1,11 @@
 import HTTPTypes
 
-/// The commonest answer of a cache by the shortest way: a response that is there, fresh, and all that is asked for. Pure.
+/// A shortcut for the most frequent case: a stored response that is fresh and that the request accepts. Pure.
 ///
-/// What it says nothing of, ``TimedExchange`` and ``HTTPExchange`` decide; what it says is what they would.
+/// Where this returns `nil`, ``TimedExchange`` and ``HTTPExchange`` decide. Where this returns a response, they would
+/// return the same.
 enum CacheHit {
-    /// `nil`: it takes a closer look.
+    /// `nil`: the full lookup has to decide.
     static func response(
         _ record: CacheRecord, under key: CacheKey, for description: RequestDescription, _ plan: ResponseCachePlan
     ) -> Response? {
@@ -14,7 +15,8 @@ enum CacheHit {
     private static func timed(
         _ record: CacheRecord, _ description: RequestDescription, _ plan: ResponseCachePlan
     ) -> Response? {
-        // What a redirect leads to is stored by what its run has sent first.
+        // A stored redirect needs the full lookup, which records the run's first request: the response of the
+        // redirect's target is stored under that request.
         guard !(300...399).contains(record.status) else { return nil }
         let verdict = TimedCacheRule.judge(
             record, plan.members.kind, headers: { description.headers.fields },
@@ -30,7 +32,7 @@ enum CacheHit {
     ) -> Response? {
         let (cache, method) = (plan.cache, description.method)
         cache.willHoldHTTP()
-        // Where nothing in the request has to do with caches, none of it needs to be read.
+        // A request without any field that concerns caches needs no parsing.
         guard record.varyNames.isEmpty, !description.headers.concernsCaches,
             let head = cache.heads.head(of: record, under: key)
         else { return nil }
@@ -49,7 +51,7 @@ enum CacheHit {
 }
 
 extension ResponseCachePlan {
-    /// Whether what is stored ends the transfer, where it is fresh.
+    /// Whether a fresh stored response ends the transfer.
     var servesHits: Bool {
         guard !isHop, !isSecond else { return false }
         switch reading {
@@ -60,13 +62,13 @@ extension ResponseCachePlan {
 }
 
 extension HeaderBlock {
-    /// Whether one of the fields is there by which a request tells caches what it wants (RFC 9111 5.2 and 5.4), or by which
-    /// it wants something else than the whole response (RFC 9110 13.1 and 14.2).
+    /// Whether the request has a field that controls caches (RFC 9111 5.2 and 5.4), or a field that asks for something
+    /// other than the whole response (RFC 9110 13.1 and 14.2).
     var concernsCaches: Bool {
         bytes.withUnsafeBytes { HeaderParser.hasField(of: Self.concerningCaches, in: $0) }
     }
 
-    /// In lower case.
+    /// Names in lower case.
     private static let concerningCaches = [
         "cache-control", "pragma", "range", "if-range", "if-match", "if-none-match", "if-modified-since",
         "if-unmodified-since",

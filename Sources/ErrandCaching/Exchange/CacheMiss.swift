@@ -1,24 +1,25 @@
-/// Why a cache has no response for a request that wanted one and nothing else. It is ``ErrandError/cacheMissReason``'s reason.
+/// Why the cache has no response for a request that reads only the cache; see ``ErrandError/cacheMissReason``.
 ///
 /// YTKNetwork: `YTKRequestCacheErrorDomain`.
 public enum CacheMiss: String, Error, Sendable, Hashable, CaseIterable {
-    /// It has expired, or it must not be used without asking the server (`YTKRequestCacheErrorExpired`).
+    /// The response has expired, or must not be used without revalidation (`YTKRequestCacheErrorExpired`).
     case expired
-    /// It was stored with another version (`YTKRequestCacheErrorVersionMismatch`).
+    /// The response was stored with another version (`YTKRequestCacheErrorVersionMismatch`).
     case versionMismatch
-    /// It is another's (`YTKRequestCacheErrorSensitiveDataMismatch`). As the data is part of the key this is ``notStored``,
-    /// but for a record that somebody else put under the key.
+    /// The response belongs to other sensitive data (`YTKRequestCacheErrorSensitiveDataMismatch`). The data is part of
+    /// the key, so the usual result is ``notStored``; this case needs a record that was put under the key by other
+    /// means.
     case sensitiveDataMismatch
-    /// Another version of the program stored it (`YTKRequestCacheErrorAppVersionMismatch`).
+    /// Another version of the program stored the response (`YTKRequestCacheErrorAppVersionMismatch`).
     case applicationVersionMismatch
-    /// The request is not cached: its policy is ``CachePolicy/off``, its method or its body do not allow it
+    /// The request is not cached: its policy is ``CachePolicy/off``, or its method or body does not allow caching
     /// (`YTKRequestCacheErrorInvalidCacheTime`).
     case notCached
-    /// Nothing is stored, or the store could not read it (`YTKRequestCacheErrorInvalidMetadata`).
+    /// No response is stored, or the store could not read it (`YTKRequestCacheErrorInvalidMetadata`).
     case notStored
-    /// What is stored answers requests with other header fields (`Vary`).
+    /// The stored responses belong to requests with other header fields (`Vary`).
     case varies
-    /// It is stored, but the command cannot use it: not accepted, not decoded, not of its shape
+    /// A response is stored, but the command cannot use it: validation or decoding failed, or it has another shape
     /// (`YTKRequestCacheErrorInvalidCacheData`).
     case unusable
 }
@@ -40,8 +41,8 @@ extension CacheMiss: CustomStringConvertible {
 }
 
 extension ErrandError {
-    /// A request for stored responses alone (``CacheReading/cacheOnly``) found none; ``cacheMissReason`` tells why. Nothing
-    /// was sent.
+    /// A request that reads only the cache (``CacheReading/cacheOnly``) found no response; ``cacheMissReason`` gives
+    /// the reason. Nothing was sent.
     public static let cacheMiss = ErrandError(.cacheMiss)
 
     /// Why there was no stored response; `nil` for errors of another kind.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the transfers of one run have left for its end.
+/// Data that the transfers of one run keep for the end of the run.
 package final class CacheRun: Sendable {
     let cache: ResponseCache
     private let state = Mutex(State())
@@ -8,7 +8,7 @@ package final class CacheRun: Sendable {
     private struct State {
         var source = CacheSource.network
         var timed: TimedEntry?
-        /// By time and version: what the run asked for first.
+        /// Timed policy: the first request of the run.
         var first: First?
     }
 
@@ -21,7 +21,7 @@ package final class CacheRun: Sendable {
 
     package var source: CacheSource { state.withLock { $0.source } }
 
-    /// A transfer's response is about to be handed over; `timed`: what the run may store of it.
+    /// Called before a transfer's response is delivered. `timed`: the entry that the run may store.
     package func ended(_ source: CacheSource, timed: TimedEntry? = nil) {
         let replaced = state.withLock { state in
             let replaced = state.timed.take()
@@ -29,13 +29,13 @@ package final class CacheRun: Sendable {
             state.timed = timed
             return replaced
         }
-        // Dies here, not under the lock.
+        // Released here, not under the lock.
         _ = replaced
     }
 
-    /// What the response is to be stored under.
+    /// The key and the request under which the response is to be stored.
     func first(_ key: CacheKey, _ description: RequestDescription, isHop: Bool) -> First {
-        // Without its plan, which has this object.
+        // Without the plan: the plan refers to this object.
         var description = description
         description.cachePlan = nil
         let own = First(key: key, description: description)
@@ -45,12 +45,12 @@ package final class CacheRun: Sendable {
             state.first = own
             return (own, replaced)
         }
-        // Dies here, not under the lock.
+        // Released here, not under the lock.
         _ = replaced
         return first
     }
 
-    /// The run succeeded: what it took from the network is stored. At most once for each response.
+    /// The run succeeded: stores the response from the network. Each response is stored at most once.
     package func succeeded() {
         guard let entry = state.withLock({ $0.timed.take() }) else { return }
         entry.store(in: cache)

@@ -1,50 +1,51 @@
 import Synchronization
 
-/// One transfer of a request that is cached: looked up, then sent or not.
+/// One transfer of a cached request: looked up in the cache, then sent if necessary.
 ///
-/// `@unchecked Sendable`: what varies is read and written only while the table of its ``CacheCarrier`` is locked.
+/// `@unchecked Sendable`: the mutable members are read and written only while the table of its ``CacheCarrier`` is
+/// locked.
 final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     enum Phase {
         /// The store has not answered yet.
         case lookingUp(isPaused: Bool)
-        /// It has, while the transfer is paused.
+        /// The store has answered, while the transfer is paused.
         case held(Response, CacheSource)
-        /// Handed to the transport beneath, whose `submit` has not returned yet.
+        /// Passed to the transport beneath, whose `submit` has not returned yet.
         case submitting(isPaused: Bool)
         case stoppedWhileSubmitting
         case open(TransferID, isPaused: Bool)
-        /// Cancelled; the end is awaited.
+        /// Cancelled; its end has not arrived yet.
         case stopping(TransferID)
         case over
     }
 
     let id: TransferID
-    /// Whom the transfer is for; `nil`: it revalidates in the background.
+    /// The receiver of the transfer; `nil` for a background revalidation.
     let receiver: TransferReceiver?
     let description: RequestDescription
     let plan: ResponseCachePlan?
     let base: any Transport
     private let carrier: CacheCarrier
     private let waits = Atomic<Bool>(false)
-    /// When what it waits for was sent; 0: not known.
+    /// When the transfer that this one joined was sent; 0: not known.
     private let joinedAt = Atomic<Int64>(0)
-    // This and what follows: read and written only while the table is locked.
+    // This member and the following ones are read and written only while the table is locked.
     nonisolated(unsafe) var phase = Phase.lookingUp(isPaused: false)
     // As `phase`.
     nonisolated(unsafe) var question = CacheQuestion.none
-    /// Milliseconds since 1970, when it was sent.
+    /// When the request was sent, in milliseconds since 1970.
     // As `phase`.
     nonisolated(unsafe) var requestedAt: Int64 = 0
-    /// Whether its number is known to its receiver's side: what goes wrong later is told, and not thrown.
+    /// Whether the receiver's side knows the transfer's number. From then on, errors are delivered, not thrown.
     // As `phase`.
     nonisolated(unsafe) var isEntered = false
-    /// To be thrown.
+    /// The error that `submit` throws.
     // As `phase`.
     nonisolated(unsafe) var refusal: ErrandError?
-    /// Of a lookup that takes its time: since when.
+    /// Start of the wait, for a lookup that continues after `submit`.
     // As `phase`.
     nonisolated(unsafe) var waitsSince: Duration?
-    /// Ends it when `Timeouts.total` is up before anything was sent.
+    /// Ends the transfer when `Timeouts.total` expires before anything was sent.
     // As `phase`.
     nonisolated(unsafe) var timer: Task<Void, Never>?
 
@@ -62,13 +63,13 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
         super.init(callbacks: callbacks)
     }
 
-    /// From the transport beneath. On the receiver's own queue, which hears it from here.
+    /// Called by the transport beneath, on the receiver's queue. This passes the event to the receiver.
     override func receive(_ event: TransferEvent.Kind) {
         guard case .ended(let result) = event else { return receiver?.receive(event) ?? () }
         carrier.ended(self, with: result)
     }
 
-    /// About to be submitted.
+    /// Called before the transfer is submitted.
     func sendsItself() { waits.store(false, ordering: .relaxed) }
 
     override func joined(sentAt time: Int64?) {
@@ -76,13 +77,15 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
         waits.store(true, ordering: .relaxed)
     }
 
-    /// When the request went out whose response it was told: another's, where it has waited for that (RFC 9111 4.2.3).
+    /// When the request for the delivered response was sent. For a coalesced transfer that is another request (RFC 9111
+    /// 4.2.3).
     func sentAt(own: Int64) -> Int64 {
         let time = isCollapsed ? joinedAt.load(ordering: .relaxed) : 0
         return time == 0 ? own : min(own, time)
     }
 
-    /// Whether it has waited for an equal one instead of being sent (RFC 9211 2.7). Its end came after ``joined(sentAt:)``.
+    /// Whether the transfer waited for an equal one instead of being sent (RFC 9211 2.7). ``joined(sentAt:)`` is called
+    /// before the end of the transfer.
     var isCollapsed: Bool { waits.load(ordering: .relaxed) }
 
     // MARK: While the table is locked
@@ -101,7 +104,7 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     enum Control {
         case none
         case cancel(TransferID)
-        /// Tell the receiver that it was cancelled.
+        /// Report the cancellation to the receiver.
         case end
         case deliver(Response, CacheSource)
         case pause(TransferID)
@@ -144,7 +147,7 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
         }
     }
 
-    /// A response is there without the network.
+    /// A response was found without the network.
     func found(_ response: Response, _ source: CacheSource) -> Control {
         switch phase {
         case .lookingUp(true):
@@ -154,12 +157,12 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
             phase = .over
             return .deliver(response, source)
         case .held, .submitting, .stoppedWhileSubmitting, .open, .stopping, .over:
-            // Cancelled, or out of time, meanwhile.
+            // Cancelled or timed out meanwhile.
             return .none
         }
     }
 
-    /// There is none; answers whether the transfer is still wanted.
+    /// No response was found. Returns whether the transfer is still wanted.
     func willSubmit(_ question: CacheQuestion, requestedAt: Int64) -> Bool {
         guard case .lookingUp(let isPaused) = phase else { return false }
         phase = .submitting(isPaused: isPaused)
@@ -168,7 +171,7 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
         return true
     }
 
-    /// The transport beneath has taken it. A pause that came before is to be passed on.
+    /// The transport beneath has accepted the transfer. An earlier pause is passed on.
     func opened(_ id: TransferID) -> Control {
         switch phase {
         case .submitting(let isPaused):
@@ -178,12 +181,12 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
             phase = .stopping(id)
             return .cancel(id)
         case .lookingUp, .held, .open, .stopping, .over:
-            // It ended before `submit` had returned.
+            // The transfer ended before `submit` returned.
             return .none
         }
     }
 
-    /// What it takes to undo `control` where another thread has asked for the opposite since.
+    /// The control that undoes `control` where another thread has asked for the opposite since.
     func performed(_ control: Control) -> Control {
         guard case .open(let id, let isPaused) = phase else { return .none }
         switch control {
@@ -193,7 +196,7 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
         }
     }
 
-    /// Ended, and the server is to be asked once more; false where it was cancelled meanwhile.
+    /// The transfer ended and the request is to be sent again. Returns false where it was cancelled meanwhile.
     func willSubmitAgain(requestedAt: Int64) -> Bool {
         switch phase {
         case .submitting(let isPaused), .open(_, let isPaused):

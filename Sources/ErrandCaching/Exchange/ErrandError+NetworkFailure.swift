@@ -1,5 +1,5 @@
 extension ErrandError {
-    /// Whether the server, or the way to it, is to blame: what is stored may stand in then.
+    /// Whether the server or the network failed. A stale response may be served then.
     var isNetworkFailure: Bool {
         switch code {
         case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal, .resolveFailed,

@@ -1,18 +1,18 @@
 import HTTPTypes
 
-/// One transfer by ``CachePolicy/http``: the shell around the decisions of RFC 9111, from what is stored to what is stored
-/// then.
+/// One transfer with ``CachePolicy/http``: applies the decisions of RFC 9111, from the stored responses to the update
+/// of the store.
 package struct HTTPExchange: Sendable {
     let plan: ResponseCachePlan
     let description: RequestDescription
     let request: HTTPCacheRequest
     let set: HTTPStoredSet
     let rules: HTTPCacheRules
-    /// Whether libcurl adds cookies that are not known here.
+    /// Whether libcurl adds cookies that are not in the description.
     let hasHiddenCookies: Bool
     var decision = HTTPCacheDecision.miss(.bypass)
     private var isCollapsed = false
-    /// What may be served where the network fails, whatever the response says.
+    /// The response to serve when the network fails, whatever the new response's fields say.
     private var standIn: (entry: Int, age: Int64)?
 
     private var cache: ResponseCache { plan.cache }
@@ -32,7 +32,7 @@ package struct HTTPExchange: Sendable {
         self.rules = rules
     }
 
-    /// The same, of a transfer that waited for an equal one instead of being sent.
+    /// A copy; `isCollapsed`: the transfer waited for an equal one instead of being sent.
     func waiting(_ isCollapsed: Bool) -> HTTPExchange {
         var exchange = self
         exchange.isCollapsed = isCollapsed
@@ -61,7 +61,7 @@ package struct HTTPExchange: Sendable {
         return action()
     }
 
-    /// The server is asked in any case.
+    /// Forces the request to the server.
     private mutating func force(keeping: Bool) {
         switch decision {
         case .fresh(let entry, let age), .stale(let entry, let age, _):
@@ -77,7 +77,7 @@ package struct HTTPExchange: Sendable {
         case .fresh(let entry, let age):
             return .serve(served(entry, age: age, .stored), .stored, revalidation: nil)
         case .stale(let entry, let age, let revalidation):
-            // Asked next anyway, where both are told.
+            // With `cacheThenNetwork` the request is sent next in any case.
             let isAsked = plan.reading == .cacheThenNetwork
             let question = isAsked ? nil : revalidation.map { CacheQuestion.http(self, conditions: $0) }
             return .serve(served(entry, age: age, .stored), .stored, revalidation: question)
@@ -102,12 +102,12 @@ package struct HTTPExchange: Sendable {
         }
     }
 
-    // MARK: What is handed out
+    // MARK: Responses from the store
 
     private func served(_ index: Int, age: Int64, _ source: CacheSource, failure: Int? = nil) -> Response {
         let entry = set.entries[index]
         var status = CacheStatus(cache: cache.name)
-        // Rounded down: what has expired half a second ago has -1.
+        // Rounded down: a response that expired half a second ago has -1.
         status.timeToLive = (entry.lifetime(rules).span - age).flooredSeconds
         if source == .standIn {
             status.forward = CacheStatus.Forward(decision) ?? .stale
@@ -130,7 +130,7 @@ package struct HTTPExchange: Sendable {
 
     // MARK: After the network
 
-    /// Stores what is to be stored. Times in milliseconds since 1970.
+    /// Stores the response where that is allowed. Times in milliseconds since 1970.
     package func ended(_ result: TransferResult, requestedAt: Int64, now: Int64) -> CacheReply {
         let requestTime = CacheTime(milliseconds: requestedAt)
         let now = CacheTime(milliseconds: now)
@@ -188,9 +188,9 @@ package struct HTTPExchange: Sendable {
         }
     }
 
-    // MARK: What is stored then
+    // MARK: Storing
 
-    /// The user's, and that of the URL that was asked; `nil` where libcrypto fails.
+    /// The tags of the policy and the tag of the request's URL; `nil` where libcrypto fails.
     var tags: [String]? {
         let url = CachePolicy.Members.withoutFragment(description.url)
         let known = plan.members.keyURL(of: description.url)
@@ -199,7 +199,7 @@ package struct HTTPExchange: Sendable {
         return plan.members.tags + [tag] + (other.map { [$0] } ?? [])
     }
 
-    /// Whether it is kept.
+    /// Returns whether the response is stored.
     private func keep(_ response: Response, _ verdict: HTTPCacheAdmission.Verdict, _ obsolete: [Int]) -> Bool {
         var written: Written?
         if case .store(let entry) = verdict, isKeepable(entry), cache.takes(response) {
@@ -207,17 +207,17 @@ package struct HTTPExchange: Sendable {
             written = write(entry, statusLine: line, body: response.body.bytes)
         }
         for index in obsolete where set.stored[index].key != written?.key { remove(set.stored[index].key, written) }
-        // What is stored was not looked at, and is older than what has just come.
+        // The stored response was not read. It is older than the response that has just arrived.
         if plan.reading == .networkOnly, written == nil, HTTPCacheReply.replacesStored(verdict, response.statusCode) {
             removeOutdated(set.primary)
         }
         return written?.isStored == true
     }
 
-    /// Where a response is kept.
+    /// The key under which a response is stored.
     private struct Written {
         let key: CacheKey
-        /// Whether that may be said of it: not while the store is not well.
+        /// Whether the response may be reported as stored: not while the store is failing.
         let isStored: Bool
 
         init?(_ written: CacheStoreQueue.Written, _ key: CacheKey) {
@@ -235,7 +235,7 @@ package struct HTTPExchange: Sendable {
         }
     }
 
-    /// Whether all is known that the response depends on.
+    /// Whether all header fields that the response depends on are known.
     private func isKeepable(_ entry: HTTPCacheEntry) -> Bool {
         let isHidden = { (name: String, field: HTTPField.Name) in
             entry.vary.names.contains(name) && !request.headers.contains(field)
@@ -245,30 +245,31 @@ package struct HTTPExchange: Sendable {
     }
 
     private func remove(_ key: CacheKey, _ written: Written?) {
-        // Where a variant was written its index is there now.
+        // After a variant was written, the primary key holds the variant index.
         if key == set.primary, written != nil { return }
         removeOutdated(key)
     }
 
-    /// Something newer has come in its place, even if that is not kept: a 304 that was asked for before confirms nothing.
+    /// Removes a record that a newer response has replaced, even where the newer one is not stored. The arrival is
+    /// recorded, so that a 304 to an earlier request confirms nothing.
     private func removeOutdated(_ key: CacheKey) {
         cache.changes.noteArrival(under: key)
         cache.queue.remove(key)
     }
 
-    /// Whether something else was stored in its place since it was read.
+    /// Whether another record was stored in its place since it was read.
     private func hasNewer(_ stored: HTTPStoredSet.Stored) -> Bool {
         cache.changes.hasStored(under: [stored.key, set.primary], since: set.moment)
     }
 
-    /// Whether the one that was asked about is still kept.
+    /// Returns whether the stored response that was revalidated is still stored.
     private func update(_ updates: [Int: HTTPCacheAdmission.Verdict], asked: Int) -> Bool {
         var isKept = false
         for (index, verdict) in updates {
             let stored = set.stored[index]
             switch verdict {
             case .store(let entry) where isKeepable(entry):
-                // What came since is newer than what was asked about.
+                // A record stored since the read is newer than the revalidated one.
                 guard !hasNewer(stored) else { break }
                 let written = write(entry, statusLine: stored.record.statusLine, body: stored.record.body, of: stored)
                 if written?.key != stored.key { remove(stored.key, written) }
@@ -276,7 +277,7 @@ package struct HTTPExchange: Sendable {
             case .refuse(.requestNoStore):
                 break
             case .refuse, .store:
-                // Even something newer, which costs a miss: what must not be kept has to go.
+                // Remove even a newer record, at the cost of a miss: a response that must not be stored has to go.
                 removeOutdated(stored.key)
             }
         }
@@ -298,9 +299,9 @@ package struct HTTPExchange: Sendable {
         }
     }
 
-    /// `nil` where it is not kept, as libcrypto failed, as the store does not take it, or as what was stored was removed since
-    /// the transfer began. `old`: what is stored again with other header fields; it is left as it is where the store does
-    /// not write at present, as it is as good as before.
+    /// `nil` where the response is not stored: libcrypto failed, the store does not take it, or a removal came since
+    /// the transfer began. `old`: the record that is stored again with updated header fields. While the store does not
+    /// write, `old` stays as it is, because it is as good as before.
     private func write(
         _ entry: HTTPCacheEntry, statusLine: [UInt8], body: [UInt8], of old: HTTPStoredSet.Stored? = nil
     ) -> Written? {
@@ -329,12 +330,12 @@ package struct HTTPExchange: Sendable {
         guard let key = variant.key(below: primary) else { return nil }
         if old == nil {
             cache.changes.noteArrival(under: key)
-            // What stood there alone, and is a variant of several from now on.
+            // The single record under the primary key becomes one of several variants.
             if set.index == nil { cache.changes.noteArrival(under: primary) }
         }
         guard let written = Written(queue.write(record, for: key), key) else { return nil }
-        // Of what is there then: others may have added theirs. Of two at the same moment in a store in memory one may be lost,
-        // and is then asked for again.
+        // Updates the index that is stored now: other requests may have added variants. With a store in memory, one of
+        // two updates at the same moment may be lost; that variant then misses.
         queue.update(primary) { present in
             var index = present.flatMap(HTTPVariantIndex.init) ?? HTTPVariantIndex()
             for dropped in index.insert(variant) {
@@ -354,6 +355,6 @@ package struct HTTPExchange: Sendable {
 }
 
 extension Int64 {
-    /// Of milliseconds.
+    /// Milliseconds as whole seconds, rounded down.
     var flooredSeconds: Int64 { self >= 0 ? self / 1000 : (self - 999) / 1000 }
 }

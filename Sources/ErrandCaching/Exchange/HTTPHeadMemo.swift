@@ -1,16 +1,16 @@
 import HTTPTypes
 import Synchronization
 
-/// What was made of the heads of stored responses, so that one that is asked for often is not read anew each time.
+/// Parsed heads of stored responses, so that a frequently used head is not parsed for each request.
 ///
-/// Nothing in it goes out of date: a head is used for a record that has the very same bytes and times, of which it is a
-/// pure function. Each key has one place, which the last to be read takes; so its size is bounded, and nobody looks for
-/// what to drop.
+/// Entries do not become outdated: a head is a pure function of a record's bytes and times, and is used only for a
+/// record with the same ones. Each key maps to one slot, which holds the head read last. So the size is bounded and no
+/// eviction search is needed.
 final class HTTPHeadMemo: Sendable {
     /// The head of one stored response.
     final class Head: Sendable {
         let entry: HTTPCacheEntry
-        /// The status line and the fields, but for `Age`.
+        /// The status line and the fields, without `Age`.
         let lines: [UInt8]
         private let source: Source
 
@@ -28,7 +28,7 @@ final class HTTPHeadMemo: Sendable {
         }
     }
 
-    /// All that a head is made of.
+    /// All input of a head.
     private struct Source: Equatable {
         let status: Int
         let requestedAt: Int64
@@ -50,10 +50,10 @@ final class HTTPHeadMemo: Sendable {
     }
 
     private static let places = 512
-    /// Bytes; a larger one is read each time.
+    /// Bytes; a larger head is parsed each time.
     private static let largestHead = 4096
 
-    /// Empty until it is used.
+    /// Empty until the first use.
     private let heads = Mutex<[Head?]>([])
 
     /// `nil` for a record of another kind.
@@ -69,7 +69,7 @@ final class HTTPHeadMemo: Sendable {
             heads[place] = head
             return replaced
         }
-        // Dies here, not under the lock.
+        // Released here, not under the lock.
         _ = replaced
         return head
     }

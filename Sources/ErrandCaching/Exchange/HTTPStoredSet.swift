@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What is stored for a request's URL, as far as its header fields may be answered by it.
+/// The stored responses for a request's URL whose `Vary` matches the request's header fields.
 package struct HTTPStoredSet: Sendable {
     struct Stored: Sendable {
         let key: CacheKey
@@ -8,17 +8,18 @@ package struct HTTPStoredSet: Sendable {
         let entry: HTTPCacheEntry
     }
 
-    /// Of the URL.
+    /// The key of the URL.
     package let primary: CacheKey
-    /// When it was read, by ``CacheChanges``.
+    /// When the set was read, as a moment of ``CacheChanges``.
     package let moment: UInt64
     var stored: [Stored] = []
-    /// There are variants, whether one matches or not.
+    /// The index of the variants, set where there are any, whether one matches or not.
     var index: HTTPVariantIndex?
 
     var entries: [HTTPCacheEntry] { stored.map(\.entry) }
 
-    /// Reads it; `known`: what was read under `primary` already, after `moment`. `then` runs inline where the store answers at once.
+    /// Reads the set. `known`: the result of a read under `primary` that was made after `moment`. `then` runs inline
+    /// where the store answers at once.
     static func read(
         _ primary: CacheKey, _ known: CacheStoreQueue.AtOnce, at moment: UInt64, for headers: HeaderBlock,
         from cache: ResponseCache, _ then: @escaping @Sendable (HTTPStoredSet) -> Void
@@ -70,7 +71,7 @@ extension HTTPCacheEntry {
 }
 
 extension CacheRecord {
-    /// Without the status line.
+    /// The header fields, without the status line.
     var fields: HTTPFields {
         head.withUnsafeBytes { bytes in
             guard let end = bytes.firstIndex(of: 0x0A) else { return HTTPFields() }
@@ -78,7 +79,7 @@ extension CacheRecord {
         }
     }
 
-    /// With the CRLF.
+    /// The status line, with its CRLF.
     var statusLine: [UInt8] {
         guard let end = head.firstIndex(of: 0x0A) else { return Array("HTTP/1.1 \(status) \r\n".utf8) }
         return Array(head[...end])

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Stands under a URL's key where its responses have `Vary`: which header fields lead to which of them. Each is a record of
-/// its own.
+/// The record under a URL's key where its responses have `Vary`: lists which header fields select which response. Each
+/// response is a record of its own.
 struct HTTPVariantIndex: Sendable, Equatable {
     struct Variant: Sendable, Equatable {
         let names: [String]
@@ -31,9 +31,9 @@ struct HTTPVariantIndex: Sendable, Equatable {
         }
     }
 
-    /// More are not kept apart for one URL: those used last are.
+    /// The most variants of one URL. The most recent ones are kept.
     static let most = 16
-    /// No method of a request's that is cached.
+    /// No cached request has this method.
     private static let mark = "VARY"
 
     /// The newest first.
@@ -55,7 +55,7 @@ struct HTTPVariantIndex: Sendable, Equatable {
             tags: tags)
     }
 
-    /// Puts one in front. Returns those that are not kept any more.
+    /// Inserts a variant at the front. Returns the variants that are dropped.
     mutating func insert(_ variant: Variant) -> [Variant] {
         variants.removeAll { $0 == variant }
         variants.insert(variant, at: 0)

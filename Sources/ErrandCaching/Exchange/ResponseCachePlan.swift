@@ -1,14 +1,14 @@
-/// What a request's run has to do with the cache; travels with what it sends.
+/// The cache plan of a request's run. Each description that the run sends carries it.
 package struct ResponseCachePlan: CachePlan {
     let box: CachePolicy.Box
     package let run: CacheRun
     package var reading: CacheReading
-    /// What a redirect led to.
+    /// Whether this is a request that a redirect led to.
     package var isHop = false
-    /// What was stored has been told, or could not be used.
+    /// Whether the stored value was delivered, or could not be used.
     package var isSecond = false
-    /// When it was sent, in milliseconds since 1970, and after which removal of what it may store
-    /// (``CacheChanges/lastRemoval(of:)``); for who joins the transfer.
+    /// When the request was sent, in milliseconds since 1970, and the last removal before it of what the request may
+    /// store (``CacheChanges/lastRemoval(of:)``). Requests that may join the transfer compare both.
     package var sent: (at: Int64, after: UInt64) = (0, 0)
 
     package var source: CacheSource { run.source }
@@ -32,7 +32,7 @@ package struct ResponseCachePlan: CachePlan {
         if succeeded { run.succeeded() } else { run.failed() }
     }
 
-    /// What the cache had nothing to do with.
+    /// The result with a `Cache-Status` for a request that the cache did not handle.
     func marked(_ result: TransferResult, _ forward: CacheStatus.Forward, isCollapsed: Bool) -> TransferResult {
         guard case .response(let response) = result else { return result }
         var status = CacheStatus(cache: cache.name, forward: forward)

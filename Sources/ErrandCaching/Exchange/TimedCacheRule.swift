@@ -1,17 +1,17 @@
 import HTTPTypes
 
-/// What may be done with a record by time and version; pure.
+/// Decides how a record with a timed policy may be used; pure.
 enum TimedCacheRule {
     enum Verdict: Sendable, Equatable {
-        /// For so many milliseconds more.
+        /// Fresh for this many milliseconds more.
         case fresh(left: Int64)
-        /// Since so many milliseconds.
+        /// Expired for this many milliseconds.
         case expired(since: Int64)
         case miss(CacheMiss)
     }
 
-    /// The order is that of YTKNetwork's `loadCacheWithError:`, but that what cannot be used at all comes before what has
-    /// merely expired, which may still stand in.
+    /// The order is that of YTKNetwork's `loadCacheWithError:`, with one difference: unusable records are found before
+    /// expired ones, because an expired record may still be served on failure.
     static func judge(
         _ record: CacheRecord?, _ kind: CachePolicy.Kind, headers: () -> HTTPFields, applicationVersion: String?,
         now: Int64
@@ -19,7 +19,7 @@ enum TimedCacheRule {
         guard case .timed(let timeToLive, let version, let sensitiveDigest, let requiresApplication) = kind else {
             return .miss(.notCached)
         }
-        // A record of HTTP's, put under this key by hand, has no time to live.
+        // A record of the HTTP policy, put under this key by hand, has no time to live.
         guard let record, let storedFor = record.timeToLive, record.status > 0 else { return .miss(.notStored) }
         guard record.version == version else { return .miss(.versionMismatch) }
         guard record.sensitiveDigest == sensitiveDigest else { return .miss(.sensitiveDataMismatch) }
@@ -30,10 +30,10 @@ enum TimedCacheRule {
             let vary = VaryValues(names: record.varyNames, digest: Array((record.varyDigest ?? "").utf8))
             guard vary.matches(headers(), digest: ResponseCache.digest) else { return .miss(.varies) }
         }
-        // The shorter: what a new program thinks of the old data counts, and what was promised when it was stored.
+        // The shorter of two lifetimes: that of the current policy and that of the policy which stored the record.
         let span = min(timeToLive.cacheMilliseconds, storedFor)
-        // A clock that was set back makes nothing younger than new, and nothing that lies further ahead than it could
-        // live at all counts as new: so nothing is used for longer than twice its time.
+        // After the clock was set back, a negative age counts as zero. A record dated further ahead than its lifetime
+        // counts as expired. So no record is used for longer than twice its lifetime.
         let age = now.subtractingReportingOverflow(record.storedAt)
         guard !age.overflow, span > 0 else { return .expired(since: Int64.max) }
         if age.partialValue < 0, age.partialValue <= -span { return .expired(since: Int64.max) }
@@ -41,7 +41,7 @@ enum TimedCacheRule {
         return past < span ? .fresh(left: span - past) : .expired(since: past - span)
     }
 
-    /// Whether what has expired may be used where the network failed.
+    /// Whether an expired record may be served after the network failed.
     static func mayStandIn(_ verdict: Verdict, staleIfError: Duration?) -> Bool {
         guard case .expired(let since) = verdict, let staleIfError else { return false }
         return since <= staleIfError.cacheMilliseconds
@@ -49,7 +49,7 @@ enum TimedCacheRule {
 }
 
 extension TimedCacheRule.Verdict {
-    /// Why it is not used.
+    /// Why the record is not used.
     var miss: CacheMiss {
         switch self {
         case .fresh: .unusable

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// A response on its way into the cache by ``CachePolicy/timed(_:version:sensitiveData:requiresApplicationVersion:reading:)``:
-/// taken as it came, and stored once its request has succeeded.
+/// A response to be stored with ``CachePolicy/timed(_:version:sensitiveData:requiresApplicationVersion:reading:)``:
+/// kept as received, and stored after its request has succeeded.
 package struct TimedEntry: Sendable {
     package let key: CacheKey
     package let box: CachePolicy.Box
@@ -10,7 +10,7 @@ package struct TimedEntry: Sendable {
     /// Milliseconds since 1970.
     package let requestedAt: Int64
     package let respondedAt: Int64
-    /// When its transfer began, by ``CacheChanges``.
+    /// When its transfer began, as a moment of ``CacheChanges``.
     package let moment: UInt64
 
     func store(in cache: ResponseCache) {
@@ -21,18 +21,19 @@ package struct TimedEntry: Sendable {
             if cache.changes.hasRemoved(names, since: moment) { cache.queue.remove(key) }
             return
         }
-        // Too large: what is there is not what the server has any more.
+        // The response is too large to store, and the old record is outdated.
         if !cache.takes(response) { cache.queue.remove(key) }
     }
 
-    /// `nil` for what is not to be stored.
+    /// `nil` where the response is not to be stored.
     package func record(for cache: ResponseCache) -> CacheRecord? {
         guard case .timed(let timeToLive, let version, let sensitiveDigest, _) = box.members.kind,
             timeToLive > .zero, cache.takes(response)
         else { return nil }
         var vary = VaryValues(names: [], digest: [])
         if response.header(.vary) != nil {
-            // `*` says that the server's choice cannot be known; that the response is used all the same is this policy's.
+            // `*` means that the fields which the server's choice depends on are unknown. A timed policy uses the
+            // response nevertheless.
             let names = FieldTokens.members(response.headers[values: .vary]).compactMap { $0 }.filter { $0 != "*" }
             vary = VaryValues(
                 names: Set(names).sorted(), request: description.headers.fields, digest: ResponseCache.digest)

@@ -1,17 +1,17 @@
 import HTTPTypes
 
-/// One transfer by time and version.
+/// One transfer with a timed policy.
 struct TimedExchange: Sendable {
     let plan: ResponseCachePlan
-    /// Whose response is stored: that of the run's first transfer, whose last hop's response it will be.
+    /// The key of the run's first transfer. The response of the run's last hop is stored under it.
     let key: CacheKey
     let description: RequestDescription
-    /// When it began, by ``CacheChanges``.
+    /// When the transfer began, as a moment of ``CacheChanges``.
     let moment: UInt64
-    /// What was found.
+    /// The record that was found.
     var record: CacheRecord?
     var verdict = TimedCacheRule.Verdict.miss(.notStored)
-    /// `nil`: nothing was looked for.
+    /// Whether the cache was read.
     var wasRead = false
     private var isCollapsed = false
 
@@ -22,7 +22,7 @@ struct TimedExchange: Sendable {
         self.moment = moment
     }
 
-    /// The same, of a transfer that waited for an equal one instead of being sent.
+    /// A copy; `isCollapsed`: the transfer waited for an equal one instead of being sent.
     func waiting(_ isCollapsed: Bool) -> TimedExchange {
         var exchange = self
         exchange.isCollapsed = isCollapsed

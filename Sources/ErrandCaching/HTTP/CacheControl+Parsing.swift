@@ -1,14 +1,14 @@
 import HTTPTypes
 
 extension CacheControl {
-    /// Of a response.
+    /// The directives of a response.
     static func response(_ headers: HTTPFields) -> CacheControl {
         var control = CacheControl()
         for value in headers[values: .cacheControl] { control.read(value) }
         return control
     }
 
-    /// Of a request. `Pragma: no-cache` counts where there is no `Cache-Control` (RFC 9111 5.4).
+    /// The directives of a request. `Pragma: no-cache` counts where there is no `Cache-Control` (RFC 9111 5.4).
     static func request(_ headers: HTTPFields) -> CacheControl {
         let values = headers[values: .cacheControl]
         var control = CacheControl()
@@ -49,20 +49,20 @@ extension CacheControl {
         case "stale-while-revalidate":
             if staleWhileRevalidate == nil { staleWhileRevalidate = directive.seconds }
         case "stale-if-error": if staleIfError == nil { staleIfError = directive.seconds }
-        // RFC 9111 5.2.3: what is not known is passed over.
+        // RFC 9111 5.2.3: unknown directives are ignored.
         default: break
         }
     }
 }
 
 extension DirectiveParser.Directive {
-    /// RFC 9111 1.2.2; the quoted form too (5.2).
+    /// RFC 9111 1.2.2; the quoted form is accepted too (5.2).
     var seconds: Int64? {
         guard case .text(let text) = argument else { return nil }
         return DeltaSeconds.parse(text)
     }
 
-    /// Everything, too, where names are announced but cannot be read.
+    /// The fields that the directive names. Everything, where it names none, or where a name cannot be read.
     var scope: CacheControl.Scope {
         guard case .text(let text) = argument else { return .everything }
         let parts = text.split(separator: ",").map { FieldTokens.trimmed($0) }.filter { !$0.isEmpty }
@@ -85,6 +85,6 @@ enum DeltaSeconds {
 }
 
 extension HTTPField.Name {
-    /// HTTPTypes does not know the name.
+    /// HTTPTypes has no constant for this name.
     static let pragma = Self("Pragma") ?? .cacheControl
 }

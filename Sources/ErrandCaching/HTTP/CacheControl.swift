@@ -1,7 +1,7 @@
-/// The directives of `Cache-Control` (RFC 9111 5.2, RFC 5861, RFC 8246), of a request or of a response. Spans are seconds,
-/// 2^31 at most. Where a directive comes twice, the first counts (RFC 9111 4.2.1).
+/// The directives of `Cache-Control` (RFC 9111 5.2, RFC 5861, RFC 8246), of a request or of a response. Spans are
+/// seconds, 2^31 at most. Of a repeated directive, the first counts (RFC 9111 4.2.1).
 struct CacheControl: Sendable, Hashable {
-    /// RFC 9111 1.2.2: what a number too great to be kept becomes.
+    /// RFC 9111 1.2.2: the value used for a number that is too large.
     static let longest: Int64 = 1 << 31
 
     struct Flags: OptionSet, Sendable, Hashable {
@@ -17,7 +17,7 @@ struct CacheControl: Sendable, Hashable {
         static let immutable = Flags(rawValue: 128)
     }
 
-    /// What a directive is about that may name fields (RFC 9111 5.2.2.4, 5.2.2.7).
+    /// The scope of a directive that may name fields (RFC 9111 5.2.2.4, 5.2.2.7).
     enum Scope: Sendable, Hashable {
         case nothing
         /// Names in lower case; at least one.
@@ -40,14 +40,14 @@ struct CacheControl: Sendable, Hashable {
     var flags: Flags = []
     var noCache = Scope.nothing
     var `private` = Scope.nothing
-    /// 0 where it cannot be read, as for ``sharedMaxAge``: what is not understood is stale.
+    /// 0 where the value cannot be read, as for ``sharedMaxAge``: the response then counts as stale.
     var maxAge: Int64?
     var sharedMaxAge: Int64?
-    /// ``longest`` where it cannot be read.
+    /// ``longest`` where the value cannot be read.
     var minFresh: Int64?
-    /// ``longest`` where it has no value, `nil` where the value cannot be read.
+    /// ``longest`` where the directive has no value, `nil` where the value cannot be read.
     var maxStale: Int64?
-    /// `nil` where it cannot be read, as for ``staleIfError``: nothing is allowed by what is not understood.
+    /// `nil` where the value cannot be read, as for ``staleIfError``: an unreadable directive allows nothing.
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
 }

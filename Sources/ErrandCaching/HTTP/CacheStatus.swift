@@ -1,4 +1,4 @@
-/// What a cache did with a request, as a member of `Cache-Status` (RFC 9211).
+/// How a cache handled a request, as a member of `Cache-Status` (RFC 9211).
 package struct CacheStatus: Sendable, Hashable {
     /// RFC 9211 2.2: why the request went to the server.
     package enum Forward: String, Sendable, Hashable {
@@ -11,25 +11,25 @@ package struct CacheStatus: Sendable, Hashable {
         case stale
     }
 
-    /// Who writes it.
+    /// The name of the cache.
     package var cache = "errand"
     /// `nil`: a hit.
     package var forward: Forward?
-    /// What the server answered, where that is not the status of the response (RFC 9211 2.3).
+    /// The server's status code, where it differs from the status of the response (RFC 9211 2.3).
     package var forwardStatus: Int?
     /// Seconds that the response stays fresh; below 0 where it is stale.
     package var timeToLive: Int64?
     package var isStored = false
-    /// Whether it waited for an equal request to come back.
+    /// Whether the request waited for the response to an equal request.
     package var isCollapsed = false
     var key: String?
-    /// An addition of our own, such as what was wrong.
+    /// Further text of this library, such as the reason of a failure.
     package var detail: String?
 
     /// `errand; hit; ttl=376`.
     var text: String {
         var text = Self.isToken(cache) ? cache : Self.quoted(cache)
-        // RFC 9211 2: either of them, never both.
+        // RFC 9211 2: either `hit` or `fwd`, never both.
         if let forward { text += "; fwd=" + forward.rawValue } else { text += "; hit" }
         if forward != nil {
             if let forwardStatus { text += "; fwd-status=\(forwardStatus)" }
@@ -44,7 +44,7 @@ package struct CacheStatus: Sendable, Hashable {
         return text
     }
 
-    /// Behind what caches nearer to the server wrote (RFC 9211 2).
+    /// Appended after the members of caches nearer to the server (RFC 9211 2).
     func appended(to field: String?) -> String {
         guard let field, !field.isEmpty else { return text }
         return field + ", " + text
@@ -59,7 +59,7 @@ package struct CacheStatus: Sendable, Hashable {
         return text.utf8.allSatisfy { FieldTokens.isTokenByte($0) || $0 == 0x3A || $0 == 0x2F }
     }
 
-    /// RFC 9651 3.3.3: printable ASCII alone; the rest percent-encoded.
+    /// RFC 9651 3.3.3: printable ASCII only; other bytes are percent-encoded.
     private static func quoted(_ text: String) -> String {
         let printable = PercentEncoding.encode(text) { (0x20...0x7E).contains($0) }
         var quoted = "\""
@@ -72,7 +72,7 @@ package struct CacheStatus: Sendable, Hashable {
 }
 
 extension CacheStatus.Forward {
-    /// `nil` for what does not go to the server, or only in the background.
+    /// `nil` for decisions that send nothing to the server, or only in the background.
     package init?(_ decision: HTTPCacheDecision) {
         switch decision {
         case .fresh, .stale, .unsatisfiable: return nil

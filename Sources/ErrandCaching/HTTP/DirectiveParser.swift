@@ -1,5 +1,5 @@
-/// Reads a list of directives, `name`, `name=token` or `name="quoted"` (RFC 9111 5.2). What cannot be read is passed over
-/// up to the next comma, so that a directive behind it still counts.
+/// Reads a list of directives, `name`, `name=token` or `name="quoted"` (RFC 9111 5.2). Unreadable text is skipped up to
+/// the next comma, so that a directive after the comma still counts.
 struct DirectiveParser {
     enum Argument: Hashable {
         case none
@@ -53,7 +53,7 @@ struct DirectiveParser {
         position += 1
         var text: [UInt8] = []
         while position < bytes.count, bytes[position] != Self.quote {
-            // RFC 9110 5.6.4: a backslash stands for what follows it.
+            // RFC 9110 5.6.4: a backslash escapes the next character.
             if bytes[position] == Self.backslash, position + 1 < bytes.count { position += 1 }
             text.append(bytes[position])
             position += 1
@@ -65,8 +65,9 @@ struct DirectiveParser {
                 return .text(String(decoding: text, as: UTF8.self))
             }
         }
-        // Never closed, or not where it should: a comma within ends it, lest a stray quote hide a no-store. Each quote is
-        // passed twice at most, once as the end of a string and once as the beginning of one.
+        // The string has no closing quote, or text follows it. The directive ends at the next comma, so that a stray
+        // quote cannot hide a no-store. Each quote is read twice at most: as the end of one string and as the start of
+        // another.
         position = opening
         skipToComma()
         return .malformed

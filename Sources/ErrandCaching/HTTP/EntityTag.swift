@@ -1,10 +1,10 @@
 /// An entity tag (RFC 9110 8.8.3).
 struct EntityTag: Sendable, Hashable {
-    /// What is between the quotes.
+    /// The characters between the quotes.
     let opaque: String
     let isWeak: Bool
 
-    /// `nil` for what is no entity tag; `W/` is in upper case by the RFC.
+    /// `nil` where `value` is no entity tag. `W/` is case-sensitive (RFC 9110 8.8.3).
     init?(_ value: String) {
         var bytes = FieldTokens.trimmed(Substring(value)).utf8[...]
         let isWeak = bytes.starts(with: "W/".utf8)
@@ -16,15 +16,15 @@ struct EntityTag: Sendable, Hashable {
         self.isWeak = isWeak
     }
 
-    /// As it stands in a field.
+    /// The tag as written in a field.
     var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
-    /// RFC 9110 8.8.3.2: the same bytes, and neither is weak.
+    /// RFC 9110 8.8.3.2: the bytes are equal, and neither tag is weak.
     func matchesStrongly(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && matchesWeakly(other)
     }
 
-    /// By bytes: `String` takes a letter and its combining form for the same.
+    /// Compares bytes: `String` treats a letter and its combining form as equal.
     func matchesWeakly(_ other: EntityTag) -> Bool {
         opaque.utf8.elementsEqual(other.opaque.utf8)
     }

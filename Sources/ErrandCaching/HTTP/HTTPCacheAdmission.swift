@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Whether a complete response may be kept, and what of it (RFC 9111 3).
+/// Decides whether a complete response may be stored, and which of its fields (RFC 9111 3).
 enum HTTPCacheAdmission {
     enum Verdict: Sendable {
         case store(HTTPCacheEntry)
@@ -8,17 +8,17 @@ enum HTTPCacheAdmission {
     }
 
     enum Reason: String, Sendable {
-        /// Only responses to GET are kept.
+        /// Only responses to GET are stored.
         case method
-        /// An interim one, a part (206), an answer to a condition or a range, of which the next request has none (304, 412,
-        /// 416), or one not understood that must be.
+        /// An interim status; a partial response (206); an answer to a condition or range that later requests do not
+        /// have (304, 412, 416); or a status that the cache must understand but does not.
         case status
         case requestNoStore, responseNoStore, `private`, authorization
-        /// `Vary: *`, or one that cannot be read.
+        /// `Vary: *`, or a `Vary` that cannot be read.
         case varyAny
-        /// Nothing says that it may be kept.
+        /// Neither the status nor a field allows storing.
         case notCacheable
-        /// It would be stale at once, with nothing to ask the server by.
+        /// The response would be stale at once and has no validator.
         case notReusable
     }
 
@@ -31,7 +31,7 @@ enum HTTPCacheAdmission {
         if let reason = refusal(of: request, statusCode, headers, control, rules) { return .refuse(reason) }
         guard let names = VaryValues.names(headers) else { return .refuse(.varyAny) }
         var kept = StoredFields.of(headers, control, isShared: rules.isShared)
-        // RFC 9110 6.6.1: who has a clock notes when it came.
+        // RFC 9110 6.6.1: a recipient with a clock records the time of receipt.
         if !kept.contains(.date) { kept[.date] = HTTPDate.text(responseTime) }
         let entry = HTTPCacheEntry(
             statusCode: statusCode, headers: kept, requestTime: requestTime, responseTime: responseTime,
@@ -48,7 +48,8 @@ enum HTTPCacheAdmission {
         let mustUnderstand = flags.contains(.mustUnderstand)
         if mustUnderstand, !StatusCacheability.isUnderstood(statusCode) { return .status }
         if request.control.flags.contains(.noStore) { return .requestNoStore }
-        // RFC 9111 5.2.2.3: who understands the status may pass over the no-store that is there for others.
+        // RFC 9111 5.2.2.3: a cache that understands the status may ignore the no-store, which is there for other
+        // caches.
         if flags.contains(.noStore), !mustUnderstand { return .responseNoStore }
         if rules.isShared {
             if control.private == .everything { return .private }
@@ -57,7 +58,7 @@ enum HTTPCacheAdmission {
             // RFC 9111 3.5.
             if request.isAuthorized, !isShareable { return .authorization }
         }
-        // Without these an entry would say something else than the response did.
+        // Without these fields, the entry would mean something other than the response.
         if !StoredFields.essential.isDisjoint(with: control.noCache.fieldNames) { return .responseNoStore }
         if rules.isShared, !StoredFields.essential.isDisjoint(with: control.private.fieldNames) { return .private }
         let isCacheable =

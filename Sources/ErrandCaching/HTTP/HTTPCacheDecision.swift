@@ -1,37 +1,37 @@
 package import HTTPTypes
 
-/// What a cache does with a request. Entries are named by their index among those that were looked at.
+/// How a cache handles a request. An entry is identified by its index in the list of stored entries.
 package enum HTTPCacheDecision: Sendable, Hashable {
-    /// Serve it; nothing goes to the server. `age` in milliseconds.
+    /// Serve the entry; send nothing to the server. `age` in milliseconds.
     case fresh(entry: Int, age: Int64)
-    /// Serve it though it is stale. With `revalidation` ask the server in the background, with these fields added (none,
-    /// where the entry has no validator); `nil`: the request accepts it as it is, or forbids to ask.
+    /// Serve the stale entry. With `revalidation`, send a request in the background, with these fields added (none,
+    /// where the entry has no validator). `nil`: the request accepts the stale entry, or forbids sending.
     case stale(entry: Int, age: Int64, revalidation: HTTPFields?)
-    /// Ask the server, with these fields added; none, where the entry has no validator and is only of use if the server
-    /// fails.
+    /// Send the request, with these fields added. There are none where the entry has no validator: such an entry is
+    /// used only if the server fails.
     case revalidate(entry: Int, conditions: HTTPFields, reason: Reason)
-    /// Ask the server, as if there were no cache.
+    /// Send the request as if there were no cache.
     case miss(Miss)
-    /// The request is for stored responses only, and there is none: 504 (RFC 9111 5.2.1.7).
+    /// The request accepts only stored responses, and there is none: 504 (RFC 9111 5.2.1.7).
     case unsatisfiable
 
     package enum Reason: Sendable, Hashable {
-        /// The entry is no longer fresh, or must never be used unasked.
+        /// The entry is stale, or must never be used without revalidation.
         case stale
-        /// The request wants it so.
+        /// The request asks for revalidation.
         case request
     }
 
     package enum Miss: Sendable, Hashable {
-        /// Neither GET nor HEAD.
+        /// The method is neither GET nor HEAD.
         case method
-        /// It asks for a part, or has conditions of its own: its sender keeps a copy itself.
+        /// A range request, or one with conditions of its own: its sender has its own copy.
         case bypass
         /// Nothing is stored for the URL.
         case nothingStored
-        /// What is stored answers requests with other fields.
+        /// The stored responses belong to requests with other header fields.
         case vary
-        /// What is stored must not be used.
+        /// The stored responses must not be used.
         case unusable
     }
 }

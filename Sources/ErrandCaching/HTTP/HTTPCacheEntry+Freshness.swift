@@ -1,11 +1,11 @@
 import HTTPTypes
 
 extension HTTPCacheEntry {
-    /// How long it is fresh, and by which rule.
+    /// How long the entry is fresh, and by which rule.
     struct Lifetime: Sendable, Hashable {
         enum Source: Sendable, Hashable {
             case sharedMaxAge, maxAge, expires, heuristic
-            /// Nothing says.
+            /// No rule gives a lifetime.
             case none
         }
 
@@ -28,8 +28,8 @@ extension HTTPCacheEntry {
         return Lifetime(span: min((date - lastModified) / 100 * percent, limit), source: .heuristic)
     }
 
-    /// RFC 9111 4.2.3, in milliseconds. What came later than now, as the clock was set back, is as old as if it had come so
-    /// long ago: it would else be used until the clock is there again, which may be years.
+    /// RFC 9111 4.2.3, in milliseconds. A response time in the future (the clock was set back) counts as the same time
+    /// in the past. Otherwise the entry would be used until the clock gets there, which may take years.
     func age(at now: CacheTime) -> Int64 {
         let apparentAge = max(0, responseTime - date)
         let responseDelay = max(0, responseTime - requestTime)
@@ -37,7 +37,7 @@ extension HTTPCacheEntry {
         return max(apparentAge, correctedAge) + abs(now - responseTime)
     }
 
-    /// RFC 9111 4.2.4: whether the server forbids that it is used without asking, once it is stale.
+    /// RFC 9111 4.2.4: whether the server forbids using the stale entry without revalidation.
     func mustBeValidatedWhenStale(_ rules: HTTPCacheRules) -> Bool {
         if control.noCache == .everything || control.flags.contains(.mustRevalidate) { return true }
         // RFC 9111 5.2.2.10: s-maxage implies proxy-revalidate.

@@ -1,23 +1,23 @@
 import HTTPTypes
 
-/// The head of a stored response to a GET, read once. An object, so that passing it on copies none of its many parts.
+/// The head of a stored response to a GET, parsed once. A class, so that passing it on copies nothing.
 final class HTTPCacheEntry: Sendable {
     let statusCode: Int
     let headers: HTTPFields
-    /// When the request was sent that brought it, or validated it last.
+    /// When the request was sent that returned the response or last validated it.
     let requestTime: CacheTime
     let responseTime: CacheTime
     let vary: VaryValues
-    /// Whether ``vary`` is what the fields ask for; never with `Vary: *`.
+    /// Whether ``vary`` has the names of the `Vary` field; never with `Vary: *`.
     let isMatchable: Bool
     let control: CacheControl
-    /// When the server made it; when it came, where the server does not say (RFC 9110 6.6.1).
+    /// The server's `Date`; the time of receipt where there is none (RFC 9110 6.6.1).
     let date: CacheTime
     let entityTag: EntityTag?
     let lastModified: CacheTime?
-    /// `nil`: none was sent; in the past where it cannot be read (RFC 9111 5.3).
+    /// `nil` where no `Expires` was sent; already over where it cannot be read (RFC 9111 5.3).
     let expires: CacheTime?
-    /// Seconds, by the caches before this one.
+    /// The `Age` field in seconds, set by caches nearer to the server.
     let ageField: Int64
 
     init(
@@ -35,16 +35,17 @@ final class HTTPCacheEntry: Sendable {
         entityTag = headers[values: .eTag].first.flatMap(EntityTag.init)
         lastModified = headers[values: .lastModified].first.flatMap { HTTPDate.time($0, now: responseTime) }
         expires = headers[values: .expires].first.map { HTTPDate.time($0, now: responseTime) ?? date }
-        // RFC 9111 5.1: the first member counts, and what is no number does not.
+        // RFC 9111 5.1: the first member counts. A value that is no number is ignored.
         ageField =
             headers[values: .age].first?.split(separator: ",", omittingEmptySubsequences: false).first
             .flatMap { DeltaSeconds.parse(FieldTokens.trimmed($0)) } ?? 0
     }
 
-    /// Whether the server can be asked if it has changed.
+    /// Whether the entry can be revalidated.
     var hasValidator: Bool { entityTag != nil || lastModified != nil }
 
-    /// RFC 9111 4.3.1: what to ask with. `Last-Modified` as it was sent, so that a server that compares text finds it.
+    /// RFC 9111 4.3.1: the fields of a revalidation. `Last-Modified` is sent as received, for servers that compare
+    /// text.
     var conditions: HTTPFields {
         var fields = HTTPFields()
         if let entityTag { fields[.ifNoneMatch] = entityTag.text }
@@ -52,7 +53,7 @@ final class HTTPCacheEntry: Sendable {
         return fields
     }
 
-    /// The fields to hand out with it at `age`, which replaces any (RFC 9111 4, 5.1).
+    /// The fields to serve at `age`. The new `Age` replaces any other (RFC 9111 4, 5.1).
     func fieldsToServe(age: Int64) -> HTTPFields {
         var fields = headers
         fields[.age] = String(max(0, age) / 1000)

@@ -1,4 +1,4 @@
-/// What this cache says of a response.
+/// This cache's information about a response.
 final class HTTPCacheInfo: CacheInfo {
     let isServed: Bool
     let status: CacheStatus

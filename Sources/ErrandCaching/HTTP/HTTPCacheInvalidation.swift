@@ -1,14 +1,14 @@
 package import HTTPTypes
 
-/// Which stored responses a request makes void (RFC 9111 4.4).
+/// Which stored responses a request invalidates (RFC 9111 4.4).
 package enum HTTPCacheInvalidation {
-    /// RFC 9110 9.2.1. What is not known may change anything.
+    /// RFC 9110 9.2.1. An unknown method counts as unsafe.
     package static func isSafe(_ method: HTTPRequest.Method) -> Bool {
         method == .get || method == .head || method == .options || method == .trace
     }
 
-    /// Absolute URLs without fragments, each once: the target, and where `Location` and `Content-Location` lead on the
-    /// same origin, as nobody may void what is another's.
+    /// Absolute URLs without fragments, each once: the target URL, and the URLs in `Location` and `Content-Location` on
+    /// the same origin. A response must not invalidate what another origin serves.
     package static func urls(
         method: HTTPRequest.Method, url: String, statusCode: Int, headers: HTTPFields
     ) -> [String] {

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The decision before the network (RFC 9111 4), from the request, what is stored for its URL, and the time.
+/// The decision before the network (RFC 9111 4), from the request, the responses stored for its URL, and the time.
 enum HTTPCacheLookup {
     static func decide(
         _ request: HTTPCacheRequest, stored: [HTTPCacheEntry], now: CacheTime, rules: HTTPCacheRules,
@@ -19,7 +19,7 @@ enum HTTPCacheLookup {
         _ request: HTTPCacheRequest, _ stored: [HTTPCacheEntry], _ now: CacheTime, _ rules: HTTPCacheRules,
         _ digest: VaryValues.Digest
     ) -> HTTPCacheDecision {
-        // What is stored answers a GET, and so its HEAD (RFC 9110 9.3.2).
+        // A stored response answers a GET, and so a HEAD too (RFC 9110 9.3.2).
         guard request.method == .get || request.method == .head else { return .miss(.method) }
         guard !request.isConditionalOrPartial else { return .miss(.bypass) }
         guard !stored.isEmpty else { return .miss(.nothingStored) }
@@ -38,7 +38,7 @@ enum HTTPCacheLookup {
         }
     }
 
-    /// The entries that a request could be answered by, were they fresh (RFC 9111 4.1).
+    /// The entries that could answer the request if they were fresh (RFC 9111 4.1).
     static func matches(
         _ request: HTTPCacheRequest, _ stored: [HTTPCacheEntry], _ digest: VaryValues.Digest
     ) -> [Int] {
@@ -47,7 +47,8 @@ enum HTTPCacheLookup {
         }
     }
 
-    /// RFC 9111 4 and 4.1: the last by `Date`, and rather one with `Vary` than one that may lack it by mistake.
+    /// RFC 9111 4 and 4.1: the entry with the latest `Date`. An entry with `Vary` is preferred: one without may lack it
+    /// by mistake.
     static func newest(_ candidates: [Int], of stored: [HTTPCacheEntry]) -> Int? {
         candidates.max { left, right in
             let (left, right) = (stored[left], stored[right])
@@ -56,7 +57,7 @@ enum HTTPCacheLookup {
         }
     }
 
-    /// Whatever a store gives back: what must not have been stored is not served.
+    /// Checks entries from any store: a response that must not be stored is not served.
     private static func isUsable(_ entry: HTTPCacheEntry, _ rules: HTTPCacheRules) -> Bool {
         let flags = entry.control.flags
         if flags.contains(.noStore), !flags.contains(.mustUnderstand) { return false }
@@ -77,18 +78,18 @@ enum HTTPCacheLookup {
         if control.noCache == .everything { return .no(.request) }
         let lifetime = entry.lifetime(rules).span
         if age < lifetime {
-            // RFC 8246 2: while it is fresh it does not change, so its age is no reason to ask.
+            // RFC 8246 2: a fresh immutable response does not change, so its age is no reason to revalidate.
             let isYoungEnough = isYoungEnough(age, control) || entry.control.flags.contains(.immutable)
             let staysFresh = lifetime - age >= (control.minFresh ?? 0) * 1000
             return isYoungEnough && staysFresh ? .fresh : .no(.request)
         }
         let staleness = age - lifetime
-        // A request that wants freshness to last wants no stale response either.
+        // A request with min-fresh does not accept a stale response either.
         guard !entry.mustBeValidatedWhenStale(rules), control.minFresh == nil, isYoungEnough(age, control) else {
             return .no(.stale)
         }
         if let maxStale = control.maxStale, staleness <= maxStale * 1000 { return .stale }
-        // RFC 9111 5.2.1.1: max-age alone says that no stale response is wanted.
+        // RFC 9111 5.2.1.1: max-age without max-stale means that no stale response is accepted.
         if control.maxAge == nil, let seconds = entry.control.staleWhileRevalidate, seconds > 0,
             staleness <= seconds * 1000
         {
@@ -97,20 +98,20 @@ enum HTTPCacheLookup {
         return .no(.stale)
     }
 
-    /// RFC 9111 5.2.1.1. `max-age=0` asks for validation, even within the first millisecond.
+    /// RFC 9111 5.2.1.1. `max-age=0` requires revalidation, even within the first millisecond.
     private static func isYoungEnough(_ age: Int64, _ control: CacheControl) -> Bool {
         guard let maxAge = control.maxAge else { return true }
         return maxAge > 0 && age <= maxAge * 1000
     }
 
-    /// Whether `entry` may stand in where the server fails, or cannot be reached (RFC 5861 4, RFC 9111 4.2.4).
+    /// Whether `entry` may be served where the server fails or cannot be reached (RFC 5861 4, RFC 9111 4.2.4).
     static func mayStandIn(
         _ entry: HTTPCacheEntry, for request: HTTPCacheRequest, now: CacheTime, rules: HTTPCacheRules
     ) -> Bool {
         let age = entry.age(at: now)
         let staleness = age - entry.lifetime(rules).span
         guard isUsable(entry, rules), !entry.mustBeValidatedWhenStale(rules) else { return false }
-        // Who says no-cache wants the server's word, unless the same request says otherwise.
+        // A request with no-cache requires the server's answer, unless the same request has stale-if-error.
         guard request.control.noCache != .everything || request.control.staleIfError != nil else { return false }
         let spans = [request.control.staleIfError, entry.control.staleIfError].compactMap { $0 }
         guard let seconds = spans.max() ?? rules.staleIfError else { return false }

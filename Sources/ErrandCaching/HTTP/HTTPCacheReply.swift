@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// What a cache does with what came from the network.
+/// How a cache handles a response or a failure from the network.
 enum HTTPCacheReply: Sendable {
-    /// The response is the response; keep it or not. `obsolete` are the entries that it takes the place of, kept or not.
+    /// Deliver the response; store it or not. `obsolete`: the entries that it replaces, stored or not.
     case deliver(HTTPCacheAdmission.Verdict, obsolete: [Int])
-    /// 304: serve `entry`, which `head` is the new head of, with the body as it is stored. `updates` are the entries that
-    /// the response validates, `entry` among them; a refused one is to go, but where the request forbids to keep anything
-    /// (``HTTPCacheAdmission/Reason/requestNoStore``): there all stays as it is.
+    /// 304: serve `entry` with its new head `head` and its stored body. `updates`: the entries that the response
+    /// validates, `entry` among them. A refused entry is removed. Exception: where the request forbids storing
+    /// (``HTTPCacheAdmission/Reason/requestNoStore``), the store stays as it is.
     case serveStored(entry: Int, head: HTTPCacheEntry, updates: [Int: HTTPCacheAdmission.Verdict])
-    /// The server failed; serve `entry` though it is stale. `age` in milliseconds.
+    /// The server failed; serve the stale `entry`. `age` in milliseconds.
     case serveStale(entry: Int, age: Int64)
-    /// A 304 about something else than what is stored: ask again, without conditions (RFC 9111 4.3.4).
+    /// A 304 that matches no stored response: send the request again without conditions (RFC 9111 4.3.4).
     case askAgain
 
-    /// `decision` is what was decided before, among `stored`, which must be the same.
+    /// `decision`: the decision before the network. `stored`: the same entries as in that decision.
     static func after(
         _ decision: HTTPCacheDecision, request: HTTPCacheRequest, stored: [HTTPCacheEntry], statusCode: Int,
         headers: HTTPFields, requestTime: CacheTime, responseTime: CacheTime, rules: HTTPCacheRules,
@@ -53,7 +53,8 @@ enum HTTPCacheReply: Sendable {
         return .serveStored(entry: index, head: head, updates: updates)
     }
 
-    /// A part, an error or what the request did not want kept says nothing about what is stored.
+    /// Whether the response replaces the stored ones. A partial response, an error, or a response that the request
+    /// forbids storing does not.
     static func replacesStored(_ verdict: HTTPCacheAdmission.Verdict, _ statusCode: Int) -> Bool {
         switch verdict {
         case .store: true
@@ -62,7 +63,7 @@ enum HTTPCacheReply: Sendable {
         }
     }
 
-    /// Where there is no response at all; `nil`: the failure is the result.
+    /// The reply where there is no response; `nil`: the failure is the result.
     static func afterFailure(
         _ decision: HTTPCacheDecision, request: HTTPCacheRequest, stored: [HTTPCacheEntry], now: CacheTime,
         rules: HTTPCacheRules
@@ -75,7 +76,7 @@ enum HTTPCacheReply: Sendable {
 }
 
 extension HTTPCacheDecision {
-    /// The entry that the server was asked about, and how.
+    /// The entry that is being revalidated, and the conditions that were sent.
     fileprivate var asked: (entry: Int, conditions: HTTPFields)? {
         switch self {
         case .revalidate(let entry, let conditions, _): (entry, conditions)

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A request, as far as a cache looks at it.
+/// The parts of a request that a cache uses.
 struct HTTPCacheRequest: Sendable {
     let method: HTTPRequest.Method
     /// Absolute.
@@ -18,16 +18,16 @@ struct HTTPCacheRequest: Sendable {
         control = .request(headers)
     }
 
-    /// What an entry is validated for: a HEAD, too, that brings a 304 is about the response to the GET.
+    /// The request that an entry is validated for. A 304 to a HEAD also concerns the response to the GET.
     var asGet: HTTPCacheRequest {
         guard method != .get else { return self }
         return HTTPCacheRequest(method: .get, url: url, headers: headers, answersChallenges: answersChallenges)
     }
 
-    /// Whether it says who asks, as RFC 9111 3.5 means it.
+    /// Whether the request has credentials in the sense of RFC 9111 3.5.
     var isAuthorized: Bool { answersChallenges || headers.contains(.authorization) }
 
-    /// Whether it asks for a part, or on a condition of its own.
+    /// Whether the request has a range or conditions of its own.
     var isConditionalOrPartial: Bool {
         headers.contains(.range) || headers.contains(.ifRange) || headers.contains(.ifMatch)
             || headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince)

@@ -1,12 +1,12 @@
-/// What RFC 9111 leaves to the cache.
+/// The choices that RFC 9111 leaves to the cache.
 struct HTTPCacheRules: Sendable, Hashable {
     /// Whether the cache serves more than one user (RFC 9111 1).
     var isShared = false
-    /// How much of the time since the last change a response without a lifetime is fresh for (RFC 9111 4.2.2); 0: none
-    /// is. 0...100.
+    /// The heuristic freshness lifetime, in percent of the time since the last modification (RFC 9111 4.2.2); 0: no
+    /// heuristic freshness. 0...100.
     var heuristicPercent = 10
-    /// Seconds; the most that the heuristic gives.
+    /// Seconds; the longest heuristic lifetime.
     var heuristicLimit: Int64 = 86_400
-    /// Seconds beyond its lifetime for which a response may stand in for a failure, where the server says nothing.
+    /// Seconds after its expiry for which a response may be served on failure, where the server sets no limit.
     var staleIfError: Int64?
 }

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Which entries a response validates.
+/// Decides which entries a response validates.
 enum HTTPCacheValidation {
-    /// RFC 9111 4.3.4. `candidates` could have been chosen for the request; `asked` is the one whose validators were sent.
+    /// RFC 9111 4.3.4. `candidates`: the entries that match the request. `asked`: the entry whose validators were sent.
     static func selected(
         by headers: HTTPFields, among candidates: [Int], of stored: [HTTPCacheEntry], asked: Int
     ) -> [Int] {
@@ -12,8 +12,8 @@ enum HTTPCacheValidation {
         }
         let modified = headers[values: .lastModified].first
         guard tag != nil || modified != nil else {
-            // A 304 need not repeat Last-Modified (RFC 9110 15.4.5). One entry was asked about, by validators of its own:
-            // it is what has not changed.
+            // A 304 need not repeat Last-Modified (RFC 9110 15.4.5). The validators of one entry were sent, so that
+            // entry has not changed.
             return candidates.filter { $0 == asked }
         }
         let matching = candidates.filter { index in
@@ -21,26 +21,26 @@ enum HTTPCacheValidation {
             if let tag { return entry.entityTag.map(tag.matchesWeakly) ?? false }
             return entry.headers[values: .lastModified].first == modified
         }
-        // Of those alike the one that was asked about, so that a second of the same date does not hide it.
+        // Of several matches, the entry that was revalidated: another entry with the same date must not hide it.
         if matching.contains(asked) { return [asked] }
         return HTTPCacheLookup.newest(matching, of: stored).map { [$0] } ?? []
     }
 
     enum HeadEffect: Sendable {
-        /// The entry with this head; refused: the entry is to go.
+        /// Store the entry with this head. Refused: remove the entry.
         case update(HTTPCacheAdmission.Verdict)
-        /// The entry is not what the server has now: it is to go, or to be stale.
+        /// The entry differs from the server's response: remove it or make it stale.
         case invalidate
     }
 
-    /// What a 200 to a HEAD does to the entries that could have answered it (RFC 9111 4.3.5), by their index.
+    /// How a 200 to a HEAD changes the entries that match it (RFC 9111 4.3.5), by their index.
     static func afterHead(
         _ request: HTTPCacheRequest, stored: [HTTPCacheEntry], statusCode: Int, headers: HTTPFields,
         requestTime: CacheTime, responseTime: CacheTime, rules: HTTPCacheRules, digest: VaryValues.Digest
     ) -> [Int: HeadEffect] {
         guard request.method == .head, statusCode == 200, !request.isConditionalOrPartial else { return [:] }
         let get = request.asGet
-        // RFC 9111 5.2.1.5: nothing of the response to such a request is kept.
+        // RFC 9111 5.2.1.5: no part of the response to such a request is stored.
         guard !request.control.flags.contains(.noStore) else { return [:] }
         var effects: [Int: HeadEffect] = [:]
         for index in HTTPCacheLookup.matches(request, stored, digest) {

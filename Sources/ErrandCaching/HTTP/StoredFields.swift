@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// Which fields of a response are kept (RFC 9111 3.1), and which a later one may change (3.2).
+/// Which fields of a response are stored (RFC 9111 3.1), and which of them a later response may change (3.2).
 enum StoredFields {
-    /// What the decisions about an entry go by; not to be taken from it by a field that names them.
+    /// The fields that cache decisions depend on. A field that names them does not exclude them.
     static let essential: Set<String> = [
         "age", "cache-control", "date", "etag", "expires", "last-modified", "vary",
     ]
 
-    /// Of one connection or one proxy (RFC 9110 7.6.1, RFC 9111 3.1).
+    /// Fields of one connection or one proxy (RFC 9110 7.6.1, RFC 9111 3.1).
     private static let ofConnection: Set<String> = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
         "proxy-connection", "te", "transfer-encoding", "upgrade",
     ]
 
-    /// They say how the stored body came, not how the next one would (RFC 9111 3.2).
+    /// Fields that describe the stored body as it was transferred, not the next one (RFC 9111 3.2).
     private static let ofBody: Set<String> = [
         "content-digest", "content-encoding", "content-length", "content-md5", "content-range",
     ]
@@ -30,13 +30,13 @@ enum StoredFields {
         return headers.filtered { !excluded.contains($0) }
     }
 
-    /// `stored` with the fields of a 304, or of a HEAD, in place of its own.
+    /// The stored fields, updated with the fields of a 304 or of a response to HEAD.
     static func updated(_ stored: HTTPFields, by headers: HTTPFields, responseTime: CacheTime) -> HTTPFields {
         let control = CacheControl.response(headers)
         let newer = of(headers, control, isShared: false).filtered { !ofBody.contains($0) }
         var replaced: Set<String> = []
         for field in newer { replaced.insert(field.name.canonicalName) }
-        // An age belongs to the message it came with: kept, it would make what was just validated old again.
+        // An `Age` belongs to its message: the old value would make the entry that was just validated old again.
         replaced.insert("age")
         replaced.insert("date")
         var result = stored.filtered { !replaced.contains($0) }
@@ -47,7 +47,7 @@ enum StoredFields {
 }
 
 extension HTTPFields {
-    /// Those whose name, in lower case, is wanted.
+    /// The fields whose lower-case name is wanted.
     fileprivate func filtered(_ isWanted: (String) -> Bool) -> HTTPFields {
         var fields = HTTPFields()
         for field in self where isWanted(field.name.canonicalName) { fields.append(field) }

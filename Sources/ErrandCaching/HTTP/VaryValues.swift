@@ -1,16 +1,16 @@
 import HTTPTypes
 
-/// What a stored response depends on: the fields that its `Vary` names, as the request had them (RFC 9111 4.1). Their
-/// values may be secrets (cookies, credentials): only what `digest` makes of them is kept.
+/// The request's values of the fields in a stored response's `Vary` (RFC 9111 4.1). The values may be secrets (cookies,
+/// credentials), so only their `digest` is stored.
 struct VaryValues: Sendable, Hashable {
     typealias Digest = @Sendable ([UInt8]) -> [UInt8]
 
-    /// In lower case, sorted, each once.
+    /// In lower case, sorted, without duplicates.
     let names: [String]
     /// Empty where there are no names.
     let digest: [UInt8]
 
-    /// As read back from a store.
+    /// Values read from a store.
     init(names: [String], digest: [UInt8]) {
         self.names = names
         self.digest = digest
@@ -25,7 +25,8 @@ struct VaryValues: Sendable, Hashable {
         names.isEmpty || self.digest == digest(Self.canonicalBytes(names, request))
     }
 
-    /// The names in a response's `Vary`; `nil` where no other request can match: `*`, or what cannot be read.
+    /// The names in a response's `Vary`; `nil` for `*` and for a `Vary` that cannot be read: then no other request
+    /// matches.
     static func names(_ response: HTTPFields) -> [String]? {
         var names: Set<String> = []
         for member in FieldTokens.members(response[values: .vary]) {
@@ -35,7 +36,7 @@ struct VaryValues: Sendable, Hashable {
         return names.sorted()
     }
 
-    /// The same bytes exactly for requests that match. No field has a NUL in it, so that it ends each part.
+    /// Equal bytes exactly for requests that match. A NUL ends each part, because no field contains one.
     private static func canonicalBytes(_ names: [String], _ request: HTTPFields) -> [UInt8] {
         var bytes: [UInt8] = []
         for name in names {
@@ -50,7 +51,7 @@ struct VaryValues: Sendable, Hashable {
         return bytes
     }
 
-    /// RFC 9111 4.1: lines combined; blanks and case only where they are known to mean nothing.
+    /// RFC 9111 4.1: combines lines, and normalizes whitespace and case only where they are known to be insignificant.
     private static func normalized(_ values: [String], of name: String) -> String {
         let trimmed = values.map { FieldTokens.trimmed(Substring($0)) }
         let isList = ["accept", "accept-charset", "accept-encoding", "accept-language"].contains(name)

@@ -1,13 +1,14 @@
-/// Who a client is to every server, beyond what its requests say, and whether it looks at who the server is: part of the
-/// keys of what it stores.
+/// How a client identifies itself to every server, beyond what its requests say, and whether the client verifies the
+/// server. Both are part of the keys under which the client's responses are stored.
 package struct CacheIdentity: Sendable {
     /// The client's certificate.
     let certificate: String
-    /// Who the client is to its proxy.
+    /// The client's credentials for its proxy.
     let proxyUser: String
-    /// Whether anybody is taken for the server: what such a one has said is nothing for those who look.
+    /// Whether the client accepts any certificate or host name. Clients that verify the server do not find responses
+    /// that such a client stored.
     let isInsecure: Bool
-    /// Which jar libcurl takes cookies from; empty for none.
+    /// The cookie jar that libcurl takes cookies from; empty for none.
     let jar: String
 
     package init(_ base: CacheBase) {
@@ -18,18 +19,18 @@ package struct CacheIdentity: Sendable {
         jar =
             switch base.cookies {
             case .off: ""
-            // Gone with its client, and so is who it logged in.
+            // The jar, and with it the logged-in user, ends with the client. The random number keeps the key unique.
             case .memory: "memory \(UInt64.random(in: .min ... .max)) \(UInt64.random(in: .min ... .max))"
             case .file(let path): "file \(path)"
             }
     }
 
-    /// Whether libcurl adds cookies of its own to requests that do not say otherwise.
+    /// Whether libcurl adds cookies from its jar to requests that have no `Cookie` field of their own.
     var hasJar: Bool { !jar.isEmpty }
 }
 
 extension ConnectionOptions.TLS {
-    /// Who the client is to the server.
+    /// The client certificate and key that identify the client to the server; empty for none.
     var identity: String {
         guard namesClient else { return "" }
         return (clientCertificate ?? "") + "\0" + (clientKey ?? "")

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// All that makes two requests the same to a cache, behind one another and each behind its length, so that no two lists of
-/// parts look the same.
+/// Everything that makes two requests equal to a cache. Each part follows its length, so that two different lists of
+/// parts never give the same bytes.
 struct CacheKeyParts {
     private var bytes: [UInt8] = []
 
@@ -37,8 +37,8 @@ struct CacheKeyParts {
 }
 
 extension ResponseCachePlan {
-    /// Where this policy keeps the response to `description`; `nil` where it is not to be cached. `identity`: who the client
-    /// is to every server.
+    /// The key under which this policy stores the response to `description`; `nil` where the response is not to be
+    /// cached. `identity`: how the client identifies itself to every server.
     package func key(for description: RequestDescription, identity: CacheIdentity) -> CacheKey? {
         Self.key(for: description, box, in: cache, identity: identity)
     }
@@ -49,12 +49,12 @@ extension ResponseCachePlan {
         let members = box.members
         guard let body = description.cacheableBody else { return nil }
         var parts = CacheKeyParts(members.isTimed ? "timed" : "http")
-        // A HEAD is answered by what is stored for GET (RFC 9110 9.3.2).
+        // The response stored for GET also answers a HEAD request (RFC 9110 9.3.2).
         let method = description.method
         let fields = KeyFields(description.headers)
         parts.add(method == .head && !members.isTimed ? "GET" : method.rawValue)
         parts.add(members.keyURL(of: description.url))
-        // Another service at the same address.
+        // A different `Host` means a different service at the same address.
         parts.add(fields.host)
         parts.add(description.settings.connection?.unixSocketPath ?? "")
         parts.add((description.settings.connection?.tls.isInsecure ?? identity.isInsecure) ? "insecure" : "")
@@ -75,7 +75,8 @@ extension ResponseCachePlan {
 }
 
 extension CacheKeyParts {
-    /// Who asks. `isShared`: RFC 9111 3.5 decides what becomes of requests with `Authorization`, and not the key.
+    /// Adds the identity of the user. `isShared`: RFC 9111 3.5, not the key, decides about requests with
+    /// `Authorization`.
     fileprivate mutating func addIdentity(
         of description: RequestDescription, _ members: CachePolicy.Members, isShared: Bool, identity: CacheIdentity
     ) {
@@ -83,7 +84,7 @@ extension CacheKeyParts {
         length(fields.found.count)
         for (name, values) in fields.found {
             add(name)
-            // Each of them: what the client always sends may come before what tells one user from another.
+            // All values: a value that the client always sends may precede the value that identifies the user.
             add(values)
         }
         if case .digest(let username, let password) = description.authentication, !isShared {
@@ -93,18 +94,18 @@ extension CacheKeyParts {
         let connection = description.settings.connection
         add(connection?.tls.identity ?? identity.certificate)
         add(connection.map { $0.proxy?.userInformation ?? "" } ?? identity.proxyUser)
-        // `keyURL` may have left it out.
+        // `keyURL` may have removed the user information from the URL.
         add(URLReference.userInformation(description.url))
-        // libcurl leaves a request with cookies of its own alone.
+        // libcurl adds no jar cookies to a request that has a `Cookie` field of its own.
         let hasJar = !fields.hasCookies && !description.options.contains(.withoutCookies)
         add(hasJar && !fields.ignoresCookies ? identity.jar : "")
     }
 }
 
-/// The header fields of a request that tell who asks: those with a name that says so, those that an interceptor has added,
-/// and those that the policy names.
+/// The header fields of a request that identify the user: the fields of ``Redaction/secretHeaders``, the fields that an
+/// interceptor added, and the fields that the policy names.
 struct IdentityFields {
-    /// In the order of the names, which are in lower case.
+    /// Sorted by name. Names are in lower case.
     private(set) var found: [(name: String, values: [String])] = []
     private(set) var hasCookies = false
     let ignoresCookies: Bool
@@ -121,7 +122,7 @@ struct IdentityFields {
             names = Set(names + others).sorted()
         }
         let values = description.headers.bytes.withUnsafeBytes { HeaderParser.values(of: names, in: $0) }
-        // Empty where there is none of any.
+        // `values` is empty where the request has none of these fields.
         for (name, values) in zip(names, values) where !values.isEmpty {
             if name == "cookie" { hasCookies = true }
             if ignored.contains(name) || (isShared && name == "authorization") { continue }
@@ -130,7 +131,7 @@ struct IdentityFields {
     }
 }
 
-/// The fields that count beside those, found in one go.
+/// The other fields that are part of the key, found in one pass.
 private struct KeyFields {
     private(set) var host = ""
     private(set) var contentType = ""
@@ -146,7 +147,7 @@ private struct KeyFields {
 }
 
 extension RequestDescription {
-    /// The bytes of the body where they are known; `nil` where they are not, or the response is streamed.
+    /// The bytes of the body where they are known; `nil` where they are not, or where the response is streamed.
     var cacheableBody: [UInt8]? {
         guard case .buffered = delivery else { return nil }
         switch body {
@@ -159,7 +160,7 @@ extension RequestDescription {
 }
 
 extension CachePolicy.Members {
-    /// What `url` is known by in the cache.
+    /// The URL that the key is made of, for a request to `url`.
     package func keyURL(of url: String) -> String {
         var result = Self.withoutFragment(url)
         if !ignoredQueryItems.isEmpty { result = withoutIgnoredItems(result) }

@@ -4,7 +4,7 @@ extension CachePolicy {
         case http
     }
 
-    /// What may be set of both kinds.
+    /// The members that both kinds of policy have.
     package struct Members: Sendable {
         let kind: Kind
         package var reading = CacheReading.cacheElseNetwork
@@ -25,7 +25,7 @@ extension CachePolicy {
         init(_ kind: Kind) { self.kind = kind }
     }
 
-    /// So that a policy is passed on without a copy of its members.
+    /// A class, so that passing a policy on does not copy its members.
     package final class Box: CachePolicyKind {
         package let members: Members
         init(_ members: Members) { self.members = members }
@@ -38,13 +38,13 @@ extension CachePolicy {
         }
     }
 
-    /// `nil`: off.
+    /// The members; `nil` where the policy is ``off``.
     package var box: Box? { kind as? Box }
 
     init(_ members: Members) { self.init(Box(members)) }
 
-    /// Fields that interceptors add to tell one request from another, or to say something to a cache, and not who asks: of
-    /// tracing (W3C Trace Context, Baggage, B3), request numbers, and what RFC 9110 13 and RFC 9111 5 define.
+    /// Header fields that do not identify the user, although interceptors add them: tracing fields (W3C Trace Context,
+    /// Baggage, B3), request numbers, and the fields that RFC 9110 13 and RFC 9111 5 define.
     public static let requestFields: Set<String> = [
         "traceparent", "tracestate", "baggage", "b3", "X-B3-TraceId", "X-B3-SpanId", "X-B3-ParentSpanId",
         "X-B3-Sampled", "X-B3-Flags", "X-Request-Id", "Request-Id", "X-Correlation-Id", "Idempotency-Key", "Date",
@@ -53,29 +53,30 @@ extension CachePolicy {
     ]
     private static let lowercasedRequestFields = Set(requestFields.map { $0.lowercased() })
 
-    /// By RFC 9111: the server says for how long. GET and HEAD alone; responses to other methods void what is stored for
-    /// their URL.
+    /// Caching by RFC 9111: the server decides how long a response is fresh. Only responses to GET and HEAD are stored.
+    /// Responses to unsafe methods invalidate what is stored for their URL.
     public static let http = CachePolicy(Members(.http))
 
-    /// By RFC 9111, with another order of asking.
+    /// Caching by RFC 9111, with another order of reading the cache and the network.
     public static func http(reading: CacheReading) -> CachePolicy {
         var members = Members(.http)
         members.reading = reading
         return CachePolicy(members)
     }
 
-    /// By time and version, whatever the server says: for all methods, the bytes of a body being part of the key. Only what
-    /// the command accepted, decoded and validated is stored.
+    /// Caching by time and version; the server's caching fields are ignored. Applies to all methods. The bytes of a
+    /// request body are part of the key. Only a response that the command accepted, decoded and validated is stored.
     ///
     /// - Parameters:
-    ///   - timeToLive: So long is a response used (YTKNetwork `cacheTimeInSeconds`). Zero or less: what is stored has
-    ///     expired, and nothing is stored.
-    ///   - version: Of the data, as the command understands it. What was stored with another one, lower or higher, is not
-    ///     used (YTKNetwork `cacheVersion`).
-    ///   - sensitiveData: Whose data it is, such as the name of a user: others do not find it. Goes into the key and the
-    ///     record as a SHA-256, never as it is (YTKNetwork `cacheSensitiveData`).
-    ///   - requiresApplicationVersion: Whether what another version of the program stored
-    ///     (``ResponseCache/applicationVersion``) is not used. Default: no.
+    ///   - timeToLive: How long a response is used (YTKNetwork `cacheTimeInSeconds`). With zero or less, stored
+    ///     responses have expired and nothing is stored.
+    ///   - version: The version of the data, as the command understands it. A response stored with another version,
+    ///     lower or higher, is not used (YTKNetwork `cacheVersion`).
+    ///   - sensitiveData: The owner of the data, such as a user name. Requests with another value do not find the
+    ///     response. Only a SHA-256 of the value, never the value, is part of the key and the record (YTKNetwork
+    ///     `cacheSensitiveData`).
+    ///   - requiresApplicationVersion: Whether responses that another version of the program stored
+    ///     (``ResponseCache/applicationVersion``) are not used. Default: no.
     ///   - reading: Default: ``CacheReading/cacheElseNetwork``.
     public static func timed(
         _ timeToLive: Duration, version: Int64 = 0, sensitiveData: String? = nil,
@@ -83,7 +84,7 @@ extension CachePolicy {
     ) -> CachePolicy {
         var digest: String?
         if let sensitiveData {
-            // Without it one user would find another's.
+            // Without the digest, one user would find another user's response.
             guard let hash = SHA256.digest(of: Array(sensitiveData.utf8)) else { return .off }
             digest = SHA256.hex(hash)
         }
@@ -95,7 +96,7 @@ extension CachePolicy {
         return CachePolicy(members)
     }
 
-    /// The same in another order of asking.
+    /// The same policy with another order of reading the cache and the network.
     public func with(reading: CacheReading) -> CachePolicy {
         var policy = self
         policy.reading = reading
@@ -103,84 +104,87 @@ extension CachePolicy {
     }
 }
 
-/// What may be set of each policy but ``CachePolicy/off``, where setting changes nothing.
+/// Settings of every policy except ``CachePolicy/off``. Setting one of them on ``CachePolicy/off`` changes nothing.
 extension CachePolicy {
-    /// Default: ``CacheReading/cacheElseNetwork``.
+    /// The order in which the cache and the network are read. Default: ``CacheReading/cacheElseNetwork``.
     public var reading: CacheReading {
         get { members.reading }
         set { set { $0.reading = newValue } }
     }
 
-    /// Words by which many responses are removed at once, by ``ResponseCache/remove(tag:)``. Default: none.
+    /// Words for removing many responses at once with ``ResponseCache/remove(tag:)``. Default: none.
     public var tags: [String] {
         get { members.tags }
         set { set { $0.tags = newValue } }
     }
 
-    /// Keeps these responses apart from those of others with the same URL. Default, empty: ``ResponseCache/namespace``.
+    /// Separates these responses from others with the same URL. Default, empty: ``ResponseCache/namespace``.
     public var namespace: String {
         get { members.namespace }
         set { set { $0.namespace = newValue } }
     }
 
-    /// Names of query items that do not count, such as a time stamp or a signature: URLs that differ in them alone are
-    /// one entry. As they are written in the URL, or decoded. Default: none (YTKNetwork
+    /// Names of query items that are not part of the key, such as a time stamp or a signature: URLs that differ only in
+    /// these items share one entry. A name matches as written in the URL or decoded. Default: none (YTKNetwork
     /// `cacheFileNameFilterForRequestArgument:`).
     public var ignoredQueryItems: Set<String> {
         get { members.ignoredQueryItems }
         set { set { $0.ignoredQueryItems = newValue } }
     }
 
-    /// Makes of a request's URL what it is known by in the cache, after ``ignoredQueryItems`` were dropped; what is sent
-    /// stays as it is. Called where the request is submitted, once or more. Default: `nil`.
+    /// Turns a request's URL into the URL that the key is made of, after ``ignoredQueryItems`` were dropped. The URL
+    /// that is sent does not change. Called on the thread that submits the request, once or more. Default: `nil`.
     public var keyURL: (@Sendable (String) -> String)? {
         get { members.keyURL }
         set { set { $0.keyURL = newValue } }
     }
 
-    /// Whether requests with other credentials share entries: the fields of ``Redaction/secretHeaders`` (`Authorization`,
-    /// `Cookie`, `X-Api-Key` and the like), all that an interceptor or authenticator adds, ``identityFields``, Digest, user
-    /// information of URLs, client certificate, the client's cookie jar. Default: no, so that nobody is given another's
-    /// response; what was stored by a client with a jar in memory (``CookieStorage/memory``) is then found by that client
-    /// alone. By HTTP a shared cache does not look at `Authorization` and Digest anyway, and keeps what RFC 9111 3.5 lets
-    /// it.
+    /// Whether requests with different credentials share entries. Credentials are the fields of
+    /// ``Redaction/secretHeaders`` (`Authorization`, `Cookie`, `X-Api-Key` and the like), all fields that an
+    /// interceptor or authenticator adds, ``identityFields``, Digest, user information of URLs, the client certificate,
+    /// and the client's cookie jar. Default: no, so that no user receives another user's response. With the default,
+    /// only the client that stored a response finds it where that client has a jar in memory
+    /// (``CookieStorage/memory``). With ``CachePolicy/http``, a shared cache ignores `Authorization` and Digest in any
+    /// case, and stores only what RFC 9111 3.5 allows.
     public var ignoresCredentials: Bool {
         get { members.ignoresCredentials }
         set { set { $0.ignoresCredentials = newValue } }
     }
 
-    /// Names of header fields that tell who asks, beside those that are known to (see ``ignoresCredentials``): one that the
-    /// command itself sets, such as `X-Tenant`. Case does not matter. Default: none.
+    /// Names of further header fields that identify the user, in addition to the known ones (see
+    /// ``ignoresCredentials``), such as an `X-Tenant` that the command itself sets. Case does not matter. Default:
+    /// none.
     public var identityFields: Set<String> {
         get { members.identityFields }
         set { set { $0.identityFields = newValue } }
     }
 
-    /// Names of header fields that do not tell who asks, although an interceptor adds them or their name is among
-    /// ``Redaction/secretHeaders``: requests that differ in them alone share entries. Of transfers they
-    /// share none: what waits for another's is equal in all fields. Case does not matter. Name none by which the server
-    /// decides what to say. Default: ``CachePolicy/requestFields``.
+    /// Names of header fields that do not identify the user, although an interceptor adds them or
+    /// ``Redaction/secretHeaders`` has their name: requests that differ only in these fields share entries. Such
+    /// requests do not share a transfer: coalescing requires all fields to be equal. Case does not matter. Do not name
+    /// a field on which the server's response depends. Default: ``CachePolicy/requestFields``.
     public var ignoredFields: Set<String> {
         get { members.ignoredFields }
         set { set { $0.ignoredFields = newValue } }
     }
 
-    /// Whether equal requests that find nothing wait for one transfer, as ``CommandOptions/coalesced`` would have it; none
-    /// for one that was sent before the response was last removed, or made void by an unsafe request. Default: no.
+    /// Whether equal requests that miss wait for one transfer, as with ``CommandOptions/coalesced``. A request does not
+    /// join a transfer that was sent before the response was last removed, or invalidated by an unsafe request.
+    /// Default: no.
     public var collapsesMisses: Bool {
         get { members.collapsesMisses }
         set { set { $0.collapsesMisses = newValue } }
     }
 
-    /// For how long after it has expired an entry may stand in where the network fails: no response, or one of status
-    /// 500, 502, 503 or 504. Where the response itself says something (RFC 5861, `stale-if-error`,
-    /// `must-revalidate`), that counts. Default, `nil`: not at all.
+    /// How long after its expiry an entry may be used when the network fails: no response, or one of status 500, 502,
+    /// 503 or 504. Directives of the response itself (RFC 5861, `stale-if-error`, `must-revalidate`) take precedence.
+    /// Default, `nil`: not at all.
     public var staleIfError: Duration? {
         get { members.staleIfError }
         set { set { $0.staleIfError = newValue } }
     }
 
-    /// The members; of ``off`` they have their defaults.
+    /// The members; the defaults where the policy is ``off``.
     private var members: Members { box?.members ?? Members(.http) }
 
     private mutating func set(_ change: (inout Members) -> Void) {

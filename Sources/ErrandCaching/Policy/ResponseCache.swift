@@ -2,7 +2,7 @@ import Glibc
 public import Logging
 import Synchronization
 
-/// Where a client keeps responses: a store, and what is the same for all that it keeps.
+/// The responses that a client stores: a store, and the settings that apply to all responses in it.
 ///
 /// ```swift
 /// var configuration = Client.Configuration(baseURL: "https://api.example.org/")
@@ -10,19 +10,20 @@ import Synchronization
 /// configuration.settings.cache = .http
 /// ```
 ///
-/// Whether a response is kept, and for how long, is its command's ``CachePolicy``. Several clients may share one. Any thread;
-/// nobody waits for the store but who asks this object something: what fails there costs a response that is not kept or
-/// found, never a request, and is written to the log once.
+/// Each command's ``CachePolicy`` decides whether a response is stored, and for how long. Several clients may share one
+/// cache. Call it on any thread. Only callers of this object's `async` methods wait for the store; requests do not. If
+/// the store fails, a response is not stored or not found; the request does not fail. The failure is logged once.
 public final class ResponseCache: Sendable {
-    /// How it calls itself in ``Response/cacheStatus``.
+    /// The name of the cache in ``Response/cacheStatus``.
     public let name: String
-    /// Whether it serves more than one user (RFC 9111 1): with ``CachePolicy/http`` it does not look at credentials then, and
-    /// keeps only what may be told to all. By time and version credentials count all the same.
+    /// Whether the cache serves more than one user (RFC 9111 1). With ``CachePolicy/http``, a shared cache ignores
+    /// credentials and stores only responses that all users may receive. With a timed policy, credentials are part of
+    /// the key in a shared cache too.
     public let isShared: Bool
     /// The version of the program; see
     /// ``CachePolicy/timed(_:version:sensitiveData:requiresApplicationVersion:reading:)``.
     public let applicationVersion: String?
-    /// Of policies that name none.
+    /// The namespace of policies that set none.
     public let namespace: String
     let rules: HTTPCacheRules
     let store: any CacheStore
@@ -32,10 +33,10 @@ public final class ResponseCache: Sendable {
     private let clock: @Sendable () -> Int64
     private let holdsHTTP: Atomic<Bool>
 
-    /// Responses larger than that are not kept, whatever the store takes: 16 MiB.
+    /// Larger responses are not stored, whatever limit the store has: 16 MiB.
     static let largestBody = 16 << 20
 
-    /// Makes one over a store.
+    /// Creates a cache over a store.
     ///
     /// - Parameters:
     ///   - store: Default: 32 MiB of memory.
@@ -43,9 +44,9 @@ public final class ResponseCache: Sendable {
     ///   - isShared: See ``isShared``. Default: no.
     ///   - applicationVersion: See ``applicationVersion``. Default: `nil`.
     ///   - namespace: Default: empty.
-    ///   - heuristicPercent: How much of the time since its last change a response is fresh for where the server names no
-    ///     time, a day at most (RFC 9111 4.2.2); 0: none is. Default: 10.
-    ///   - logger: Told, as a warning, when the store begins to fail, and why.
+    ///   - heuristicPercent: The heuristic freshness lifetime where the server names none, in percent of the time since
+    ///     the response was last modified; one day at most (RFC 9111 4.2.2). 0: no heuristic freshness. Default: 10.
+    ///   - logger: Receives a warning with the reason when the store begins to fail.
     ///   - now: Milliseconds since 1970. Default, `nil`: the system's clock.
     public init(
         _ store: any CacheStore = MemoryCacheStore(), name: String = "errand", isShared: Bool = false,
@@ -60,7 +61,7 @@ public final class ResponseCache: Sendable {
         rules = HTTPCacheRules(isShared: isShared, heuristicPercent: heuristicPercent)
         clock = now ?? Self.wallClock
         queue = CacheStoreQueue(store) { health in Self.write(health, to: logger) }
-        // What an earlier process has put into a store that lasts is not known.
+        // A lasting store may hold responses of an earlier process.
         holdsHTTP = Atomic(!(store is MemoryCacheStore))
     }
 
@@ -82,15 +83,15 @@ public final class ResponseCache: Sendable {
         }
     }
 
-    /// How the store is doing.
+    /// The health of the store.
     public var health: CacheHealth { store.health }
 
     // MARK: Removing
-    // A response that is on its way then is told to whoever asked for it, and not stored: of removals by age this holds
-    // for those that confirm what was stored (304).
+    // A response whose transfer runs during a removal is delivered to its request but not stored. For removals by age,
+    // this applies to responses that confirm a stored response (304).
 
-    /// Removes a response, whoever asked for it; see ``Client/cacheKey(for:overrides:)``. It is not found any more once this
-    /// was called.
+    /// Removes a response for all users; see ``Client/cacheKey(for:overrides:)``. Reads that start after this call do
+    /// not find the response.
     public func remove(_ key: CacheKey) {
         changes.noteRemoval(of: [key.removalName])
         queue.barrier { (store) throws(CacheStoreError) in
@@ -99,18 +100,18 @@ public final class ResponseCache: Sendable {
                 if let key = variant.key(below: key) { try store.remove(key) }
             }
         }
-        // Not left to the barrier: this is tried again where the store fails.
+        // A separate call, not part of the barrier: the queue retries this removal where the store fails.
         queue.remove(key)
     }
 
-    /// Removes the responses with that tag (``CachePolicy/Members/tags``). Returns how many records that were.
+    /// Removes the responses with that tag (``CachePolicy/Members/tags``). Returns the number of records removed.
     @discardableResult
     public func remove(tag: String) async throws(CacheStoreError) -> Int {
         changes.noteRemoval(of: [tag])
         return try await queue.perform { (store) throws(CacheStoreError) in try store.remove(tag: tag) }
     }
 
-    /// Removes the responses that were stored longer ago. Returns how many records that were.
+    /// Removes the responses that were stored longer ago than `age`. Returns the number of records removed.
     @discardableResult
     public func remove(olderThan age: Duration) async throws(CacheStoreError) -> Int {
         let instant = now - age.cacheMilliseconds
@@ -118,19 +119,19 @@ public final class ResponseCache: Sendable {
         return try await queue.perform { (store) throws(CacheStoreError) in try store.remove(olderThan: instant) }
     }
 
-    /// Removes all responses, of all namespaces. Returns how many records that were.
+    /// Removes all responses of all namespaces. Returns the number of records removed.
     @discardableResult
     public func removeAll() async throws(CacheStoreError) -> Int {
         changes.noteRemovalOfAll()
         return try await queue.perform { (store) throws(CacheStoreError) in try store.removeAll() }
     }
 
-    /// What the store holds and did.
+    /// What the store holds, and its hits, misses and evictions.
     public func statistics() async throws(CacheStoreError) -> CacheStatistics {
         try await queue.perform { (store) throws(CacheStoreError) in try store.statistics() }
     }
 
-    /// Returns when all that was to be stored or removed is: before a program ends, for a store that lasts.
+    /// Returns when all pending writes and removals are done. Call it before a program ends, for a store that lasts.
     public func flush() async {
         await queue.flush()
     }
@@ -140,7 +141,7 @@ public final class ResponseCache: Sendable {
     /// Milliseconds since 1970.
     package var now: Int64 { clock() }
 
-    /// Whether a body is not too large to be copied for the store.
+    /// Whether the body is small enough to be copied for the store.
     func takes(_ response: Response) -> Bool {
         response.body.count <= Self.largestBody && store.accepts(byteCount: response.body.count)
     }
@@ -149,7 +150,7 @@ public final class ResponseCache: Sendable {
         queue.write(record, for: key)
     }
 
-    /// SHA-256 in hexadecimal digits, as bytes; of what must never match, where libcrypto fails.
+    /// SHA-256 in hexadecimal digits, as bytes. Where libcrypto fails: random bytes, which never match.
     static let digest: VaryValues.Digest = { bytes in
         guard let digest = SHA256.digest(of: bytes) else { return (0..<32).map { _ in UInt8.random(in: 0...255) } }
         return Array(SHA256.hex(digest).utf8)
@@ -157,26 +158,27 @@ public final class ResponseCache: Sendable {
 
     // MARK: RFC 9111 4.4
 
-    /// Whether something may be stored that a request of an unsafe method makes void.
+    /// Whether the store may hold a response that a request with an unsafe method has to invalidate.
     package var mayHoldHTTP: Bool { holdsHTTP.load(ordering: .relaxed) }
 
     package func willHoldHTTP() {
         if !mayHoldHTTP { holdsHTTP.store(true, ordering: .relaxed) }
     }
 
-    /// What all responses are tagged by that are stored for that URL, whoever asked for them. No tag of a user's: it begins
-    /// with a control character.
+    /// The tag of all responses stored for that URL, for all users. It begins with a control character, so no tag that
+    /// a user sets is equal to it.
     static func tag(of url: String) -> String? {
         SHA256.digest(of: Array(url.utf8)).map { "\u{1}" + SHA256.hex($0) }
     }
 
-    /// No read from here on finds what is stored for these URLs.
+    /// Invalidates what is stored for these URLs: reads that start after this call do not find it.
     package func invalidate(_ urls: [String]) {
         let tags = urls.compactMap(Self.tag)
         guard !tags.isEmpty else { return }
         changes.noteRemoval(of: tags)
         queue.barrier { (store) throws(CacheStoreError) in
-            // All of them: a store that fails owes what it was called with, and a layer above it removes only then.
+            // Remove all tags, even after a failure: the store has to record each removal that failed, and a layer
+            // above the store removes only when it is called.
             var failure: CacheStoreError?
             for tag in tags {
                 do throws(CacheStoreError) {

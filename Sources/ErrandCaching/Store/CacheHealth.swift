@@ -1,29 +1,29 @@
-/// How a store is doing. A change of it is what a cache writes to its log.
+/// The health of a store. A cache logs each change of it.
 public struct CacheHealth: Sendable, Hashable {
-    /// What a store can do.
+    /// What a store can do at present.
     public enum Condition: Sendable, Hashable {
-        /// All.
+        /// Reads and writes work.
         case working
-        /// Records are found, none are stored for the time being.
+        /// Reads find records; writes are suspended.
         case readingOnly
-        /// Nothing for the time being: reads find nothing, writes do nothing.
+        /// Suspended: reads find nothing, writes do nothing.
         case off
     }
 
-    /// What it can do.
+    /// What the store can do at present.
     public var condition: Condition
-    /// The failure that led to ``condition``, or to the last repair; `nil` where all went well.
+    /// The failure that led to ``condition``, or to the last repair; `nil` where there was no failure.
     public var reason: CacheStoreError?
-    /// How often what was damaged was put aside and made anew.
+    /// How often a damaged store was set aside and created again.
     public var repairs: Int
 
-    /// Makes one.
+    /// Creates a health value.
     public init(_ condition: Condition, reason: CacheStoreError? = nil, repairs: Int = 0) {
         self.condition = condition
         self.reason = reason
         self.repairs = repairs
     }
 
-    /// All well, and always was.
+    /// No failure, now or earlier.
     public static let working = CacheHealth(.working)
 }

@@ -1,11 +1,12 @@
-/// Under which name a cache keeps a response: a namespace, and a digest of all that makes two requests the same.
+/// The key under which a cache stores a response: a namespace, and a digest of everything that makes two requests
+/// equal.
 public struct CacheKey: Sendable, Hashable {
-    /// Keeps the records of one use of a store apart from those of others, and of other programs; may be empty.
+    /// Separates the records of one use of a store from other uses and other programs; may be empty.
     public let namespace: String
-    /// The digest, its first byte the highest of the first word.
+    /// The digest; its first byte is the highest byte of the first word.
     let words: Words
 
-    /// SHA-256 as 64 lowercase hexadecimal digits; nothing of what went into it can be read back.
+    /// SHA-256 as 64 lowercase hexadecimal digits. The hashed data cannot be recovered from it.
     public var digest: String {
         let digits: StaticString = "0123456789abcdef"
         return String(unsafeUninitializedCapacity: 2 * SHA256.byteCount) { text in
@@ -44,17 +45,17 @@ public struct CacheKey: Sendable, Hashable {
         }
     }
 
-    /// Short, as a digest is a hash already; one key is seldom in several namespaces.
+    /// Combines the words only: the digest is a hash already, and one digest is seldom in several namespaces.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(words[0] ^ words[1] ^ words[2] ^ words[3])
     }
 
-    /// Whether both name the same record.
+    /// Whether both keys identify the same record.
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
         left.words == right.words && left.namespace == right.namespace
     }
 
-    /// Makes a key of a digest that is known already.
+    /// Creates a key from an existing digest.
     ///
     /// Returns `nil` where `digest` is not 64 lowercase hexadecimal digits.
     public init?(namespace: String = "", digest: String) {
@@ -87,7 +88,8 @@ public struct CacheKey: Sendable, Hashable {
         self.words = words
     }
 
-    /// The key of these parts, in their order. Each goes in behind its length, so that no two lists of parts look the same.
+    /// The key of these parts, in their order. Each part follows its length, so that two different lists never give the
+    /// same bytes.
     ///
     /// `nil` where libcrypto fails.
     package init?(namespace: String = "", hashing parts: [[UInt8]]) {

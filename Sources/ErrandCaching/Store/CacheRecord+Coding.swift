@@ -1,23 +1,24 @@
 /// The bytes of a record on a disk or on a wire:
 ///
-/// | what | bytes |
+/// | part | bytes |
 /// |---|---|
 /// | mark `ERRC`, format, zero | 4, 2, 2 |
-/// | the fields in the order below | numbers little endian; text and bytes behind their length |
-/// | SHA-256 of the key and of all before | 32 |
+/// | the fields in the order below | numbers little endian; text and bytes after their length |
+/// | SHA-256 of the key and of all preceding bytes | 32 |
 ///
-/// SHA-256 rather than a CRC: it is in the program already, keeps up with a disk by the processor's instructions, and as
-/// it takes in the key, it also tells the record of another key, which a CRC of the bytes alone calls whole.
+/// SHA-256 instead of a CRC: the program has it already, and with the processor's instructions it is as fast as a disk.
+/// Because the digest includes the key, it also rejects a record of another key, which a CRC of the bytes would accept.
 extension CacheRecord {
     /// `ERRC`.
     private static let mark: UInt32 = 0x4352_5245
-    /// Raised with every change of the fields; a record of another format is a miss.
+    /// Increased with every change of the fields. A record of another format is a miss.
     private static let format: UInt16 = 1
 
-    /// The record as bytes that only ``init(encoded:for:)-([UInt8],_)`` with the same key takes. For stores; any thread.
+    /// The record as bytes that only ``init(encoded:for:)-([UInt8],_)`` with the same key accepts. For stores; any
+    /// thread.
     ///
-    /// Throws ``CacheStoreError/recordTooLarge`` for a part beyond 4 GiB, ``CacheStoreError/unavailable`` where libcrypto
-    /// fails.
+    /// Throws ``CacheStoreError/recordTooLarge`` for a part beyond 4 GiB, and ``CacheStoreError/unavailable`` where
+    /// libcrypto fails.
     public func encoded(for key: CacheKey) throws(CacheStoreError) -> [UInt8] {
         var writer = CacheRecordWriter(capacity: byteCount)
         writer.number(Self.mark)
@@ -43,8 +44,8 @@ extension CacheRecord {
         return writer.output
     }
 
-    /// The record in these bytes; `nil` where they are of another key or format, torn, or no record at all. For stores; any
-    /// thread. Takes no more memory than the bytes themselves have.
+    /// The record in these bytes; `nil` where the bytes have another key or format, are torn, or are no record. For
+    /// stores; any thread. Allocates no more memory than the size of the bytes.
     public init?(encoded bytes: UnsafeRawBufferPointer, for key: CacheKey) {
         guard bytes.count >= SHA256.byteCount else { return nil }
         let content = UnsafeRawBufferPointer(rebasing: bytes.dropLast(SHA256.byteCount))
@@ -55,13 +56,13 @@ extension CacheRecord {
         self.init(content: content)
     }
 
-    /// The record in these bytes; `nil` as in ``init(encoded:for:)``.
+    /// The record in these bytes; `nil` as with ``init(encoded:for:)``.
     public init?(encoded bytes: [UInt8], for key: CacheKey) {
         guard let record = bytes.withUnsafeBytes({ CacheRecord(encoded: $0, for: key) }) else { return nil }
         self = record
     }
 
-    /// Strict even where the seal holds: what has it may come from a program with a bug.
+    /// Strict even with a valid digest: the bytes may come from a program with a bug.
     init?(content: UnsafeRawBufferPointer) {
         var reader = CacheRecordReader(content)
         guard reader.number(UInt32.self) == Self.mark, reader.number(UInt16.self) == Self.format,

@@ -1,4 +1,4 @@
-/// A response as a cache keeps it, and what the cache must know to judge it later. A value.
+/// A response as a cache stores it, with the data for later cache decisions. A value.
 public struct CacheRecord: Sendable, Hashable {
     /// The URL that answered, after redirects.
     public var url: String
@@ -6,33 +6,33 @@ public struct CacheRecord: Sendable, Hashable {
     public var method: String
     /// The status code.
     public var status: Int
-    /// The header block as it came, lines ended by CRLF.
+    /// The header block as received, lines ended by CRLF.
     public var head: [UInt8]
-    /// The body, decoded where it was compressed.
+    /// The body, after content decoding.
     public var body: [UInt8]
     /// When the record was made: milliseconds since 1970.
     public var storedAt: Int64
     /// When the request was sent: milliseconds since 1970 (RFC 9111 section 4.2.3, `request_time`).
     public var requestedAt: Int64
-    /// When the response came: milliseconds since 1970 (RFC 9111 section 4.2.3, `response_time`).
+    /// When the response arrived: milliseconds since 1970 (RFC 9111 section 4.2.3, `response_time`).
     public var respondedAt: Int64
-    /// For how many milliseconds after ``storedAt`` it may be used; `nil` where the header block decides.
+    /// For how many milliseconds after ``storedAt`` the record may be used; `nil` where the header block decides.
     public var timeToLive: Int64?
-    /// The version of the data as the command gave it. YTKNetwork: `cacheVersion`.
+    /// The version of the data, set by the command. YTKNetwork: `cacheVersion`.
     public var version: Int64
-    /// The version of the program that stored it, where that counts.
+    /// The version of the program that stored the record, where that counts.
     public var applicationVersion: String?
-    /// SHA-256, in hexadecimal digits, of the data that the response is secret to; never the data. YTKNetwork:
+    /// SHA-256, in hexadecimal digits, of the sensitive data that the response belongs to; never the data. YTKNetwork:
     /// `cacheSensitiveData`.
     public var sensitiveDigest: String?
-    /// The request's header fields that choose between responses (`Vary`), in lower case.
+    /// Names of the request's header fields that select between responses (`Vary`), in lower case.
     public var varyNames: [String]
     /// SHA-256, in hexadecimal digits, of the values that the request had for ``varyNames``.
     public var varyDigest: String?
-    /// Words by which many records are removed at once.
+    /// Words for removing many records at once.
     public var tags: [String]
 
-    /// Makes a record; all times are milliseconds since 1970.
+    /// Creates a record; all times are milliseconds since 1970.
     public init(
         url: String, method: String = "GET", status: Int = 200, head: [UInt8] = [], body: [UInt8] = [],
         storedAt: Int64, requestedAt: Int64? = nil, respondedAt: Int64? = nil, timeToLive: Int64? = nil,
@@ -56,8 +56,8 @@ public struct CacheRecord: Sendable, Hashable {
         self.tags = tags
     }
 
-    /// What it counts for against a store's limit: its bytes, and 512 for what holds them. A sum that cannot overflow, as
-    /// all of it is in memory.
+    /// The size of the record against a store's limit: its bytes, and 512 for overhead. The sum cannot overflow,
+    /// because all of it is in memory.
     public var byteCount: Int {
         var count = 512 + head.count + body.count + url.utf8.count + method.utf8.count
         if let applicationVersion { count += applicationVersion.utf8.count }

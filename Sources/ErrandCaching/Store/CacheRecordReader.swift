@@ -1,8 +1,8 @@
-/// Takes the parts of a record out of bytes that nobody vouches for: `nil` for a part that is not there whole.
+/// Reads the parts of a record from untrusted bytes: `nil` for a part that is missing or incomplete.
 struct CacheRecordReader {
     private var rest: UnsafeRawBufferPointer
 
-    /// The bytes must outlive it.
+    /// The bytes must outlive the reader.
     init(_ bytes: UnsafeRawBufferPointer) {
         rest = bytes
     }
@@ -19,7 +19,8 @@ struct CacheRecordReader {
         raw(MemoryLayout<Number>.size).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
     }
 
-    /// A count of things that take a byte at least, so a lie is found before memory is taken for it.
+    /// A count of items of at least one byte each. A count beyond the remaining bytes is rejected before memory is
+    /// allocated.
     private mutating func count() -> Int? {
         guard let count = number(UInt32.self).flatMap(Int.init(exactly:)), count <= rest.count else { return nil }
         return count
@@ -44,7 +45,7 @@ struct CacheRecordReader {
         return texts
     }
 
-    /// `.some(nil)` for a value that is not given, as `nil` is for one that cannot be read.
+    /// `.some(nil)` for a value that is not set; `nil` for a value that cannot be read.
     mutating func optional<Value>(_ read: (inout CacheRecordReader) -> Value?) -> Value?? {
         switch number(UInt8.self) {
         case 0: .some(nil)

@@ -1,7 +1,7 @@
-/// Puts the parts of a record behind one another.
+/// Writes the parts of a record one after another.
 struct CacheRecordWriter {
     private(set) var output: [UInt8] = []
-    /// False once a part was too long for its length to be written.
+    /// False after a part was too long for its length field.
     private(set) var isWhole = true
 
     init(capacity: Int) {

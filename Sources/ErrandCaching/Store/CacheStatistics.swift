@@ -1,19 +1,19 @@
-/// What a store holds, and what it did since it was made (in this process).
+/// What a store holds, and its counters since it was created (in this process).
 public struct CacheStatistics: Sendable, Hashable {
-    /// Records that it holds.
+    /// Records in the store.
     public var entries: Int
-    /// Their size as the store's limit counts it.
+    /// Their total size, as the store's limit counts it.
     public var bytes: Int
     /// Reads that found a record.
     public var hits: Int
-    /// Reads that found none.
+    /// Reads that found no record.
     public var misses: Int
-    /// Records dropped for the limits' sake.
+    /// Records dropped because of the limits.
     public var evictions: Int
-    /// Records dropped because they were torn or not ours.
+    /// Records dropped because they were torn or belonged to another key.
     public var discarded: Int
 
-    /// Makes one.
+    /// Creates statistics.
     public init(
         entries: Int = 0, bytes: Int = 0, hits: Int = 0, misses: Int = 0, evictions: Int = 0, discarded: Int = 0
     ) {

@@ -1,58 +1,58 @@
-/// Where a cache keeps its records.
+/// Stores the records of a cache.
 ///
-/// ``MemoryCacheStore`` and ``LayeredCacheStore`` are here; `ErrandSQLite` has one on disk. A store judges nothing: whether
-/// a record is fresh, and for whom, is for the cache to say.
+/// ``MemoryCacheStore`` and ``LayeredCacheStore`` are here; `ErrandSQLite` has one on disk. A store does not judge
+/// records: the cache decides whether a record is fresh, and for which requests.
 ///
-/// Called from a queue of the cache's own, so it may block, for a bounded time; and from several queues where several
-/// clients share it. What was written is what a later read finds, unless limits or failures took it. An error of any of
-/// these costs the record, never the request.
+/// The cache calls the store from a queue of its own, so a call may block for a bounded time. Where several clients
+/// share a store, calls come from several queues. A read finds what was written before, unless limits or failures
+/// removed it. An error of any of these methods costs the record, never the request.
 ///
-/// Where a removal throws, or a write that was to replace a record, the old record is all the same not to be found any more
-/// by who uses this store object, however long it takes until it can be removed: a request that changes something at its
-/// server waits for no cache.
+/// Where a removal or a replacing write throws, later reads through this store object must not find the old record,
+/// however long the removal itself takes: a request that changes data on its server does not wait for a cache.
 public protocol CacheStore: Sendable {
-    /// The record of that key; `nil` for none. A record that is torn or not this key's is never returned.
+    /// The record with that key; `nil` where there is none. Never returns a record that is torn or has another key.
     func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord?
 
-    /// Puts the record in the place of that key's, whole or not at all.
+    /// Replaces the record with that key, completely or not at all.
     func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError)
 
-    /// Removes that key's record. Returns whether there was one.
+    /// Removes the record with that key. Returns whether there was one.
     @discardableResult
     func remove(_ key: CacheKey) throws(CacheStoreError) -> Bool
 
-    /// Removes the records with that tag. Returns how many.
+    /// Removes the records with that tag. Returns their number.
     @discardableResult
     func remove(tag: String) throws(CacheStoreError) -> Int
 
-    /// Removes the records stored before that instant, in milliseconds since 1970. Returns how many.
+    /// Removes the records stored before that instant, in milliseconds since 1970. Returns their number.
     @discardableResult
     func remove(olderThan instant: Int64) throws(CacheStoreError) -> Int
 
-    /// Removes all records, of every namespace. Returns how many.
+    /// Removes all records of all namespaces. Returns their number.
     @discardableResult
     func removeAll() throws(CacheStoreError) -> Int
 
-    /// Removes all records of that namespace. Returns how many.
+    /// Removes all records of that namespace. Returns their number.
     @discardableResult
     func removeAll(namespace: String) throws(CacheStoreError) -> Int
 
-    /// What it holds and did.
+    /// What the store holds, and its hits, misses and evictions.
     func statistics() throws(CacheStoreError) -> CacheStatistics
 
-    /// How it is doing; ``CacheHealth/working`` where a store has no more to say. Cheap: it is asked after every call.
+    /// The health of the store; ``CacheHealth/working`` by default. Must be cheap: the cache reads it after every call.
     var health: CacheHealth { get }
 
-    /// Whether no call waits for more than a short lock, never for a disk or another process: it is then called on
-    /// whatever thread needs it, and from many at once. Asked once; no by default.
+    /// Whether no call waits longer than for a short lock: never for a disk or another process. The cache then calls
+    /// the store on any thread, and from many threads at once. Read once. Default: no.
     var answersAtOnce: Bool { get }
 
-    /// Whether ``write(_:for:)`` would take a record that counts for so many bytes (``CacheRecord/byteCount``), where all else
-    /// is well. Asked before each write, on any thread: of limits that do not change, not of what is stored. Yes by default.
+    /// Whether ``write(_:for:)`` would take a record of that size (``CacheRecord/byteCount``), if nothing fails. Called
+    /// before each write, on any thread. The answer depends on limits that do not change, not on what is stored.
+    /// Default: yes.
     func accepts(byteCount: Int) -> Bool
 
-    /// The record of that key where it is at hand without waiting; else `nil`, and ``read(_:)`` is to tell. `nil` by
-    /// default. Any thread.
+    /// The record with that key where the store can return it without waiting. `nil` means unknown: the cache then
+    /// calls ``read(_:)``. Default: `nil`. Any thread.
     func readAtOnce(_ key: CacheKey) -> CacheRecord?
 }
 

@@ -1,97 +1,97 @@
-/// What waits for a store that may block. A value: it calls nobody and takes no lock.
+/// The pending operations of a store that may block. A value: it calls no other object and takes no lock.
 ///
-/// Of several changes to one key the last counts, and stands where it came. Reads go before changes, one of which at most is
-/// done between two looks for reads; what has to come after all that waits (a *barrier*) divides the list in *stretches*,
-/// and nothing moves from one to another.
+/// Of several changes to one key only the last counts, and takes the position at which it came. Reads go before
+/// changes: at most one change is done before the next check for reads. An operation that has to follow all pending
+/// ones (a *barrier*) divides the list into *stretches*. No operation moves from one stretch to another.
 struct CacheStoreBacklog: Sendable {
     enum Change: Sendable, Equatable {
         case write(CacheRecord)
         case removal
     }
 
-    /// What can be said about a key without the store.
+    /// What is known about a key without a call to the store.
     enum Known: Sendable, Equatable {
         case record(CacheRecord)
         case nothing
-        /// Nothing that waits touches it: it is as the store has it now.
+        /// No pending operation affects the key: the store's record is current.
         case asStored
-        /// A barrier or an update of the key is to come first, of which nobody knows what it changes.
+        /// A barrier or an update of the key has to run first, and its effect is not known yet.
         case later
     }
 
     struct Read: Sendable {
         let key: CacheKey
-        /// Whether what comes of it is written in the record's place (``updated(_:to:)``): nobody who comes later reads past it.
+        /// Whether the result replaces the record (``updated(_:to:)``). Later reads of the key wait for the update.
         var isUpdate = false
         let then: @Sendable (CacheRecord?) -> Void
     }
 
     enum Barrier: Sendable {
-        /// What it returns runs once later reads need not wait for it any more.
+        /// The returned closure runs once later reads no longer wait for the barrier.
         case body(@Sendable () -> @Sendable () -> Void)
-        /// In place of more changes than may wait: removes all that is in these namespaces.
+        /// Replaces changes beyond the limit: removes all records in these namespaces.
         case clear(Set<String>)
     }
 
     enum Work: Sendable {
-        /// In this order: what one of them leads to is known (``knownFirst(_:)``) to the next.
+        /// Reads, in this order. Changes that one of them causes are visible (``knownFirst(_:)``) to the next.
         case reads([Read])
-        /// To be followed by ``changeEnded(_:)``.
+        /// The caller then calls ``changeEnded(_:)``.
         case change(CacheKey, Change)
-        /// To be followed by ``barrierEnded()``.
+        /// The caller then calls ``barrierEnded()``.
         case barrier(Barrier)
     }
 
     enum Ending: Sendable {
         case done
-        /// What the key has in the store is not what it should have.
+        /// The store's record of the key is outdated.
         case failed
     }
 
     private struct Waiting {
         var change: Change
         var bytes: Int
-        /// Tells it from the others of its key.
+        /// Distinguishes this change from other changes of its key.
         var ticket: UInt64
-        /// How often it is tried again where it fails.
+        /// How often the change is retried after a failure.
         var retries: Int
     }
 
     private struct Stretch {
         var reads: [Read] = []
         var changes: [CacheKey: Waiting] = [:]
-        /// Of all changes; the tickets of those that others replaced are left in it for a while.
+        /// The order of all changes. Tickets of replaced changes remain in it for a while.
         var order: [(key: CacheKey, ticket: UInt64)] = []
         var nextInOrder = 0
-        /// What ends it; `nil` for the last stretch alone.
+        /// The barrier that ends the stretch; `nil` only for the last stretch.
         var barrier: Barrier?
     }
 
-    /// Bytes of records that may wait.
+    /// The most bytes of pending records.
     let bytesAtMost: Int
-    /// Keys with a change that may wait; removals cannot be dropped, so beyond that all is removed.
+    /// The most keys with a pending change. Removals cannot be dropped, so beyond that everything is removed.
     let keysAtMost: Int
 
-    /// Never empty. The first is being worked on.
+    /// Never empty. The first stretch is being processed.
     private var stretches = [Stretch()]
     private var bytes = 0
     private var lastTicket: UInt64 = 0
-    /// The change that is being done, of the first stretch.
+    /// The running change, from the first stretch.
     private var running: (key: CacheKey, ticket: UInt64, bytes: Int)?
     private var isBarrierRunning = false
     private var isDraining = false
     private var wereReadsLast = false
-    /// The updates of a key that wait, or are being made.
+    /// The pending and running updates of a key.
     private struct Updates {
-        /// ``lastTicket`` as each of them came, in their order.
+        /// The value of ``lastTicket`` when each update came, in their order.
         var tickets: [UInt64] = []
-        /// The last change of the key that came since then and is no update's.
+        /// The last change of the key since then that is not from an update.
         var lastChange: UInt64 = 0
     }
 
     private var updates: [CacheKey: Updates] = [:]
 
-    /// So often is a removal tried again.
+    /// How often a removal is retried.
     private static let retries = 3
 
     init(bytesAtMost: Int, keysAtMost: Int) {
@@ -99,9 +99,9 @@ struct CacheStoreBacklog: Sendable {
         self.keysAtMost = max(1, keysAtMost)
     }
 
-    // MARK: - What comes in: each returns whether a drain is to be started
+    // MARK: - Input: each returns whether a drain is to be started
 
-    /// Beyond the limit the record is dropped, and what the store has is removed, as it is out of date.
+    /// Beyond the limit, the record is dropped and the store's outdated record is removed.
     mutating func write(_ record: CacheRecord, for key: CacheKey) -> Bool {
         let size = record.byteCount
         guard hasRoom(for: size, of: key) else { return remove(key) }
@@ -122,8 +122,8 @@ struct CacheStoreBacklog: Sendable {
         return startDraining()
     }
 
-    /// What a read that is an update has led to, right after it. `nil`: nothing. It stands where the read stood: before what
-    /// barriers that have come since then remove, and before changes of the key that have come since then.
+    /// Called right after a read that is an update, with its result; `nil`: no change. The change takes the position of
+    /// the read: before the removals of later barriers, and before later changes of the key.
     mutating func updated(_ key: CacheKey, to record: CacheRecord?) {
         guard var waiting = updates[key], let ticket = waiting.tickets.first else { return }
         waiting.tickets.removeFirst()
@@ -132,7 +132,7 @@ struct CacheStoreBacklog: Sendable {
         let size = record.byteCount
         let hasRoom = bytes - replaceable(key, in: 0) + size <= bytesAtMost
         bytes -= replaceable(key, in: 0)
-        // As in `write`: beyond the limit what the store has is out of date.
+        // As in `write`: beyond the limit, the store's record is outdated.
         append(
             hasRoom ? .write(record) : .removal, bytes: hasRoom ? size : 0, to: key, retries: Self.retries, in: 0)
     }
@@ -143,12 +143,12 @@ struct CacheStoreBacklog: Sendable {
         return startDraining()
     }
 
-    /// What a read that begins now is to find.
+    /// What a read that begins now has to return.
     func known(_ key: CacheKey) -> Known {
         updates.isEmpty || updates[key] == nil ? known(key, in: stretches.count - 1) : .later
     }
 
-    /// What a read that ``next()`` has answered is to find.
+    /// What a read that ``next()`` has returned has to return.
     func knownFirst(_ key: CacheKey) -> Known {
         known(key, in: 0)
     }
@@ -161,14 +161,14 @@ struct CacheStoreBacklog: Sendable {
         }
     }
 
-    /// Whether the store has not heard of all that is to change; reads do not count.
+    /// Whether changes are pending or running. Reads do not count.
     var hasChanges: Bool {
         running != nil || isBarrierRunning || stretches.count > 1 || !stretches[0].changes.isEmpty || !updates.isEmpty
     }
 
-    // MARK: - What goes out
+    // MARK: - Output
 
-    /// What is to be done next; `nil` where nothing waits, and the drain ends.
+    /// The next work; `nil` where nothing is pending, and the drain ends.
     mutating func next() -> Work? {
         let reads = stretches[0].reads
         if !reads.isEmpty, !wereReadsLast || stretches[0].changes.isEmpty {
@@ -204,7 +204,7 @@ struct CacheStoreBacklog: Sendable {
         if stretches.count > 1 { stretches.removeFirst() }
     }
 
-    // MARK: - Within
+    // MARK: - Internal
 
     private mutating func startDraining() -> Bool {
         defer { isDraining = true }
@@ -222,7 +222,8 @@ struct CacheStoreBacklog: Sendable {
         return nil
     }
 
-    /// The bytes that a new change of the key sets free: none of one that is being written, which stays until it is.
+    /// The bytes that a new change of the key frees: 0 for a change that is running, which keeps its bytes until it
+    /// ends.
     private func replaceable(_ key: CacheKey) -> Int {
         replaceable(key, in: stretches.count - 1)
     }
@@ -251,14 +252,14 @@ struct CacheStoreBacklog: Sendable {
         bytes += size
         stretches[stretch].changes[key] = Waiting(change: change, bytes: size, ticket: lastTicket, retries: retries)
         stretches[stretch].order.append((key, lastTicket))
-        // One key written over and over must not fill it.
+        // Repeated writes of one key must not fill the list.
         guard stretches[stretch].order.count > 64 + 2 * stretches[stretch].changes.count else { return }
         let kept = stretches[stretch]
         stretches[stretch].order = kept.order[kept.nextInOrder...].filter { kept.changes[$0.key]?.ticket == $0.ticket }
         stretches[stretch].nextInOrder = 0
     }
 
-    /// Puts one removal of everything in the place of the changes of the last stretch.
+    /// Replaces the changes of the last stretch with one removal of everything.
     private mutating func clear() {
         let last = stretches.count - 1
         let dropped = stretches[last].changes
@@ -267,7 +268,7 @@ struct CacheStoreBacklog: Sendable {
         stretches[last].order = []
         stretches[last].nextInOrder = 0
         let namespaces = Set(dropped.keys.map(\.namespace))
-        // One that has not begun does it for these changes as well: none of them was made.
+        // A preceding clear that has not begun covers these changes too, as none of them was made.
         if last > 0, case .clear(let others) = stretches[last - 1].barrier, last > 1 || !isBarrierRunning {
             stretches[last - 1].barrier = .clear(others.union(namespaces))
         } else {

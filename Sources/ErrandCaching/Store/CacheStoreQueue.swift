@@ -1,12 +1,12 @@
 import Dispatch
 import Synchronization
 
-/// A cache's way to its store: nobody waits for the store, and its errors reach nobody but the log.
+/// A cache's access to its store: callers do not wait for the store, and its errors go only to the log.
 ///
-/// A store that answers at once is called where the caller is. Any other is called on one queue of this object's own,
-/// one call at a time; what was written or removed is what a later read finds, done or not. Where a write fails, what
-/// the store had under the key is removed, as far as that can be done. What waits is done even where nobody holds this
-/// object any more, but not beyond the end of the process: ``flush()`` waits for it.
+/// A store that answers at once is called on the caller's thread. Any other store is called on one queue of this
+/// object, one call at a time. Reads find pending writes and removals as if they were done. Where a write fails, the
+/// store's old record under the key is removed, if that is possible. Pending work continues after the last reference to
+/// this object is gone, but not after the end of the process: ``flush()`` waits for it.
 package final class CacheStoreQueue: Sendable {
     private let store: any CacheStore
     /// `nil` for a store that answers at once.
@@ -25,16 +25,18 @@ package final class CacheStoreQueue: Sendable {
 
     private struct Told {
         var health: CacheHealth
-        /// An error that the store's health said nothing of.
+        /// An error that the store's health did not report.
         var error: CacheStoreError?
     }
 
     /// - Parameters:
-    ///   - store: Called by this object alone, or by others as well.
-    ///   - bytesAtMost: Beyond so many bytes of records that wait, a record is dropped, and what the store had is removed.
-    ///   - keysAtMost: Beyond so many changes that wait, they are dropped, and all in their namespaces is removed.
-    ///   - log: Told when the store's health changes, and of an error of which its health says nothing, once; on the
-    ///     thread that met it, under no lock.
+    ///   - store: Called only by this object, or by others as well.
+    ///   - bytesAtMost: Where pending records exceed this size, a new record is dropped, and the store's record is
+    ///     removed.
+    ///   - keysAtMost: Where pending changes exceed this number, they are dropped, and all records in their namespaces
+    ///     are removed.
+    ///   - log: Called when the store's health changes, and once for an error that its health does not report; on the
+    ///     thread that had the error, under no lock.
     init(
         _ store: any CacheStore, bytesAtMost: Int = 16 << 20, keysAtMost: Int = 1 << 16,
         log: @escaping @Sendable (CacheHealth) -> Void
@@ -46,8 +48,8 @@ package final class CacheStoreQueue: Sendable {
         told = Mutex(Told(health: .working))
     }
 
-    /// Calls back with the record of that key: inline where it is known without waiting (a change that waits, a store
-    /// that has it in memory), else on the queue's own thread, where nothing may block for long.
+    /// Calls `then` with the record of that key: inline where the record is known without waiting (a pending change, or
+    /// a store that has it in memory), otherwise on the queue's own thread, where `then` must not block for long.
     func read(_ key: CacheKey, _ then: @escaping @Sendable (CacheRecord?) -> Void) {
         switch readAtOnce(key) {
         case .known(let record): then(record)
@@ -57,11 +59,11 @@ package final class CacheStoreQueue: Sendable {
 
     enum AtOnce: Sendable {
         case known(CacheRecord?)
-        /// ``readLater(_:_:)`` is to tell.
+        /// Unknown: call ``readLater(_:_:)``.
         case later
     }
 
-    /// What is known of that key without waiting.
+    /// What is known about that key without waiting.
     func readAtOnce(_ key: CacheKey) -> AtOnce {
         guard let waiting else { return .known(find(key)) }
         switch waiting.backlog.withLock({ $0.known(key) }) {
@@ -72,15 +74,15 @@ package final class CacheStoreQueue: Sendable {
         }
     }
 
-    /// After ``readAtOnce(_:)`` knew nothing.
+    /// The read to use after ``readAtOnce(_:)`` returned `later`.
     func readLater(_ key: CacheKey, _ then: @escaping @Sendable (CacheRecord?) -> Void) {
         guard let waiting else { return then(find(key)) }
         enqueue(on: waiting) { $0.read(CacheStoreBacklog.Read(key: key, then: then)) }
     }
 
-    /// Puts what `change` makes of that key's record in its place; `nil` leaves it. Returns at once; whoever reads the key from
-    /// here on reads it after that. `change` runs inline for a store that answers at once, else on the queue's own thread.
-    /// A store of the first kind may be written to by another thread in between.
+    /// Replaces the record of that key with the result of `change`; `nil` leaves it. Returns at once; later reads of
+    /// the key see the update. `change` runs inline for a store that answers at once, otherwise on the queue's own
+    /// thread. With a store that answers at once, another thread may write in between.
     func update(_ key: CacheKey, _ change: @escaping @Sendable (CacheRecord?) -> CacheRecord?) {
         guard let waiting else {
             if let record = change(find(key)) { write(record, for: key) }
@@ -95,20 +97,20 @@ package final class CacheStoreQueue: Sendable {
         }
     }
 
-    /// What becomes of a record that is to be written, as far as that can be said without waiting for the store.
+    /// The result of a write, as far as it is known without waiting for the store.
     enum Written {
-        /// It is there, or will be.
+        /// The record is stored, or will be.
         case stored
-        /// The store has not been well: it will be tried, and is not to be removed for that.
+        /// The store has been failing: the write will be tried. The record must not be removed for that reason.
         case tried
-        /// It is not there, nor what the key had.
+        /// Neither the record nor an older one is stored under the key.
         case refused
     }
 
-    /// Whether writes are made, as far as the last one has told.
+    /// Whether the store accepts writes, according to its last operation.
     var isWorking: Bool { told.withLock { $0.health.condition == .working } }
 
-    /// Puts the record in the place of that key's. Returns at once.
+    /// Replaces the record of that key. Returns at once.
     @discardableResult
     func write(_ record: CacheRecord, for key: CacheKey) -> Written {
         guard let waiting else {
@@ -130,14 +132,14 @@ package final class CacheStoreQueue: Sendable {
         return isWorking ? .stored : .tried
     }
 
-    /// Removes that key's record. Returns at once.
+    /// Removes the record of that key. Returns at once.
     func remove(_ key: CacheKey) {
         guard let waiting else { return _ = change(key, .removal) }
         enqueue(on: waiting) { $0.remove(key) }
     }
 
-    /// Calls `body` with the store after all that waits; what comes later waits for it. The task's cancellation changes
-    /// nothing. Throws what `body` throws.
+    /// Calls `body` with the store after all pending work. Later work waits for it. Cancelling the task has no effect.
+    /// Throws the error of `body`.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (any CacheStore) throws(CacheStoreError) -> Value
     ) async throws(CacheStoreError) -> Value {
@@ -154,7 +156,7 @@ package final class CacheStoreQueue: Sendable {
         return try result.get()
     }
 
-    /// As ``perform(_:)`` for who does not wait for it: what is read from here on is read after it.
+    /// Like ``perform(_:)``, but does not wait: later reads run after `body`.
     func barrier(_ body: @escaping @Sendable (any CacheStore) throws(CacheStoreError) -> Void) {
         guard let waiting else { return _ = outcome(body) }
         enqueue(on: waiting) { backlog in
@@ -166,12 +168,12 @@ package final class CacheStoreQueue: Sendable {
         }
     }
 
-    /// Returns when all that waited is done.
+    /// Returns when all pending work is done.
     func flush() async {
         _ = try? await perform { _ in }
     }
 
-    /// As ``flush()``, for who waits no longer than that: `then` runs once, inline where no change waits.
+    /// Like ``flush()``, with a time limit. `then` runs once; inline where no change is pending.
     package func flush(atMost time: Duration, by stopwatch: Stopwatch, _ then: @escaping @Sendable () -> Void) {
         guard let waiting, waiting.backlog.withLock({ $0.hasChanges }) else { return then() }
         let tell = OnceTold(then)
@@ -207,7 +209,7 @@ package final class CacheStoreQueue: Sendable {
 
     private func enqueue(on waiting: Waiting, _ body: (inout CacheStoreBacklog) -> Bool) {
         guard waiting.backlog.withLock({ body(&$0) }) else { return }
-        // Holds this object until nothing waits.
+        // Keeps this object alive until nothing is pending.
         waiting.queue.async { self.drain(waiting) }
     }
 
@@ -216,7 +218,8 @@ package final class CacheStoreQueue: Sendable {
             switch work {
             case .reads(let reads):
                 for read in reads {
-                    // Now, and not for all of them before the first: what that leads to is news to the next.
+                    // Checked for each read, not once for all: a read's callback may change what the next read has to
+                    // find.
                     switch waiting.backlog.withLock({ $0.knownFirst(read.key) }) {
                     case .record(let record): read.then(record)
                     case .nothing: read.then(nil)
@@ -242,7 +245,7 @@ package final class CacheStoreQueue: Sendable {
     private func find(_ key: CacheKey) -> CacheRecord? {
         do throws(CacheStoreError) {
             let record = try store.read(key)
-            // What a store in memory does well is no news.
+            // A successful read from a store in memory cannot change its health.
             if waiting != nil { notice(nil) }
             return record
         } catch {
@@ -269,7 +272,7 @@ package final class CacheStoreQueue: Sendable {
             return .done
         } catch {
             notice(error)
-            // Such a store has removed what it had.
+            // After this error, the store has removed the old record.
             return error == .recordTooLarge ? .done : .failed
         }
     }

@@ -1,20 +1,22 @@
 import Synchronization
 
-/// A quick store over a lasting one: reads look above first, and what only the lower one had moves up.
+/// A fast store over a lasting one. Reads try the upper store first. A record found only in the lower store is copied
+/// up.
 ///
 /// ```swift
 /// let store = LayeredCacheStore(over: SQLiteCacheStore(named: "my-service"))
 /// ```
 ///
-/// Where the lower store is shared with other processes, what they write or remove is seen once the record above is gone:
-/// keep the upper limits small, or leave the upper store out, where that matters.
+/// Where other processes share the lower store, their writes and removals become visible only after the record has left
+/// the upper store. Where that matters, keep the upper limits small or use no upper store.
 public final class LayeredCacheStore: CacheStore {
-    /// The quick one.
+    /// The fast upper store.
     public let memory: MemoryCacheStore
-    /// The lasting one.
+    /// The lasting lower store.
     public let lower: any CacheStore
-    /// How often the upper store was changed. Holding its lock, and after the lower store, the upper one changes: what a
-    /// reader found below before a removal, or a writer put there, does then not come back to life above.
+    /// Counts changes of the upper store. The upper store changes after the lower one, while this lock is held. So a
+    /// record that a reader found below before a removal, or that a writer put there, does not reappear in the upper
+    /// store.
     private let changes = Mutex(Changes())
 
     private struct Changes {
@@ -28,86 +30,86 @@ public final class LayeredCacheStore: CacheStore {
         self.lower = lower
     }
 
-    /// The record of that key from above, or else from below.
+    /// The record with that key, from the upper store or, failing that, from the lower one.
     public func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord? {
         if let record = memory.read(key) { return record }
         let seen = changes.withLock { $0 }
         guard let record = try lower.read(key) else { return nil }
         changes.withLock { changes in
-            // Too large for above is no failure: it stays below.
+            // A record that is too large for the upper store stays in the lower one; that is no failure.
             if changes.writes == seen.writes, changes.removals == seen.removals { try? memory.write(record, for: key) }
         }
         return record
     }
 
-    /// Writes to both. Where the lower one fails, its error is thrown and the upper one has the record all the same, unless
-    /// something was removed meanwhile.
+    /// Writes to both stores. Where the lower store fails, its error is thrown, and the upper store has the record
+    /// nevertheless, unless something was removed meanwhile.
     public func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
         let seen = changes.withLock { $0.removals }
         defer {
             changes.withLock { changes in
                 changes.writes += 1
-                // Where something was removed since, this may be gone below.
+                // After a removal since `seen`, the record may be gone from the lower store.
                 if changes.removals == seen { try? memory.write(record, for: key) } else { memory.remove(key) }
             }
         }
         try lower.write(record, for: key)
     }
 
-    /// Removes from both. Returns whether the lower one had it.
+    /// Removes the record from both stores. Returns whether the lower store had it.
     @discardableResult
     public func remove(_ key: CacheKey) throws(CacheStoreError) -> Bool {
         defer { removed { $0.remove(key) } }
         return try lower.remove(key)
     }
 
-    /// Removes from both. Returns how many the lower one had.
+    /// Removes the records from both stores. Returns how many the lower store had.
     @discardableResult
     public func remove(tag: String) throws(CacheStoreError) -> Int {
         defer { removed { $0.remove(tag: tag) } }
         return try lower.remove(tag: tag)
     }
 
-    /// Removes from both. Returns how many the lower one had.
+    /// Removes the records from both stores. Returns how many the lower store had.
     @discardableResult
     public func remove(olderThan instant: Int64) throws(CacheStoreError) -> Int {
         defer { removed { $0.remove(olderThan: instant) } }
         return try lower.remove(olderThan: instant)
     }
 
-    /// Removes from both. Returns how many the lower one had.
+    /// Removes the records from both stores. Returns how many the lower store had.
     @discardableResult
     public func removeAll() throws(CacheStoreError) -> Int {
         defer { removed { $0.removeAll() } }
         return try lower.removeAll()
     }
 
-    /// Removes from both. Returns how many the lower one had.
+    /// Removes the records from both stores. Returns how many the lower store had.
     @discardableResult
     public func removeAll(namespace: String) throws(CacheStoreError) -> Int {
         defer { removed { $0.removeAll(namespace: namespace) } }
         return try lower.removeAll(namespace: namespace)
     }
 
-    /// What the lower store holds, the hits of both, and the lower one's misses.
+    /// What the lower store holds, the hits of both stores, and the misses of the lower one.
     public func statistics() throws(CacheStoreError) -> CacheStatistics {
         var statistics = try lower.statistics()
         statistics.hits += memory.statistics().hits
         return statistics
     }
 
-    /// How the lower store is doing.
+    /// The health of the lower store.
     public var health: CacheHealth { lower.health }
 
-    /// Whether the lower store does.
+    /// Whether the lower store answers at once.
     public var answersAtOnce: Bool { lower.answersAtOnce }
 
-    /// Whether one of both does.
+    /// Whether at least one of the stores accepts a record of that size.
     public func accepts(byteCount: Int) -> Bool {
         memory.accepts(byteCount: byteCount) || lower.accepts(byteCount: byteCount)
     }
 
-    /// The record of that key where the upper store has it.
+    /// The record with that key where the upper store has it.
     public func readAtOnce(_ key: CacheKey) -> CacheRecord? {
         memory.readAtOnce(key)
     }

@@ -1,5 +1,5 @@
-/// What a ``MemoryCacheStore`` guards: the records in the order of their use, as a list whose links are places in an
-/// array, so that a record moves to the front without the heap.
+/// The contents of a ``MemoryCacheStore``: the records in the order of their use. The list's links are indices into an
+/// array, so that moving a record to the front allocates nothing.
 struct MemoryCacheContents {
     private struct Node {
         let key: CacheKey
@@ -7,11 +7,11 @@ struct MemoryCacheContents {
         let bytes: Int
     }
 
-    /// Apart from the nodes, so that no record is copied where only its place in the order changes.
+    /// Separate from the nodes, so that a change of the order copies no record.
     private struct Links {
-        /// Towards the more recently used.
+        /// The next more recently used record.
         var newer: Int?
-        /// Towards the less recently used.
+        /// The next less recently used record.
         var older: Int?
     }
 
@@ -32,7 +32,7 @@ struct MemoryCacheContents {
         return record
     }
 
-    /// Counts what it finds alone.
+    /// Counts hits but not misses.
     mutating func find(_ key: CacheKey) -> CacheRecord? {
         guard let place = places[key], let record = nodes[place]?.record else { return nil }
         statistics.hits += 1

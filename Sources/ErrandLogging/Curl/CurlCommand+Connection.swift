@@ -1,18 +1,18 @@
 extension ConnectionOptions {
-    /// `curl`'s words for these options. `automatic` is left to `curl`, which has the same rule.
+    /// The `curl` options for these connection options. `automatic` adds none: `curl` has the same rule.
     func curlWords(url: String, hasAcceptEncoding: Bool, redaction: Redaction) -> [String] {
         var words: [String] = []
         let isSecure = URLReference(url).scheme?.lowercased() == "https"
         switch httpVersion {
         case .automatic, nil: break
         case .http1: words.append("--http1.1")
-        // In clear text `--http2` asks for an upgrade, which the engine does not.
+        // In clear text `--http2` asks for an upgrade, which the engine does not do.
         case .http2OverTLS: words.append(isSecure ? "--http2" : "--http1.1")
         case .http2PriorKnowledge: words.append("--http2-prior-knowledge")
         }
         if let encodings, !encodings.isEmpty {
             words.append("--compressed")
-            // Without a field of its own `curl` asks for all it knows.
+            // Without a field of its own, `curl` sends all encodings that it supports.
             if !hasAcceptEncoding { words += ["-H", ShellWord.quoted("Accept-Encoding: \(encodings.names)")] }
         }
         if isSecure { words += tls.curlWords(redaction) }
@@ -51,7 +51,7 @@ extension ConnectionOptions.Encodings {
 extension ConnectionOptions.TLS {
     fileprivate func curlWords(_ redaction: Redaction) -> [String] {
         var words = [minimumVersion == .v1_3 ? "--tlsv1.3" : "--tlsv1.2"]
-        // A colon in a certificate's path would start its password.
+        // `--cert` treats the text after a colon as the password.
         let certificate = clientCertificate.map { path in
             String(path.flatMap { $0 == ":" || $0 == "\\" ? ["\\", $0] : [$0] })
         }
@@ -71,7 +71,7 @@ extension ConnectionOptions.TLS {
 }
 
 extension TransferSettings {
-    /// `curl`'s words for the timeouts it knows.
+    /// The `curl` options for the timeouts that `curl` has.
     var curlWords: [String] {
         var words: [String] = []
         if connectTimeout > 0 { words += ["--connect-timeout", Self.seconds(connectTimeout)] }

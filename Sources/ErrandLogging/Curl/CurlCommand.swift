@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A description as a `curl` command line, for a bug report or a try by hand: run by a POSIX shell, it sends the same
+/// A description as a `curl` command line, for a bug report or a manual test: run by a POSIX shell, it sends the same
 /// request.
 ///
 /// ```swift
@@ -8,24 +8,25 @@ import HTTPTypes
 /// // curl -q --noproxy '*' --connect-timeout 10 --speed-limit 1 --speed-time 60 -H 'User-Agent: errand/0.1' http://...
 /// ```
 ///
-/// Secrets are hidden unless ``Redaction/none`` is asked for. Left out are the client's cookies, which it adds as it sends,
-/// and what `curl` has no option for: priority, limits, the queue's and the first byte's timeouts, and accepting any host name alone (`-k` accepts any certificate
-/// too). An idle timeout becomes whole seconds at less than a byte a second.
+/// Secrets are hidden unless ``Redaction/none`` is given. The command omits the client's cookies, which are added when
+/// the request is sent, and settings for which `curl` has no option: priority, limits, the timeouts of the queue and of
+/// the first byte, and accepting any host name alone (`-k` accepts any certificate too). An idle timeout becomes whole
+/// seconds below one byte a second.
 public struct CurlCommand: Sendable, CustomStringConvertible {
     /// The command, in one piece.
     public let description: String
 
-    /// A longer argument cannot be passed on Linux (MAX_ARG_STRLEN, 128 KiB).
+    /// Linux does not accept a longer argument (MAX_ARG_STRLEN, 128 KiB).
     private static let longestArgument = 100_000
 
-    /// Prints a description.
+    /// Creates the command for a description.
     ///
     /// - Parameters:
-    ///   - description: What is sent.
-    ///   - connection: What a description without options of its own goes by, the client's default.
-    ///   - redaction: What is hidden. Default: ``Redaction/standard``.
-    ///   - bodyLimit: A body of more bytes is left out, and the command reads it from standard input, as a comment at its
-    ///     end says. Default: 64 KiB.
+    ///   - description: The request.
+    ///   - connection: The client's default, for a description without options of its own.
+    ///   - redaction: The secrets to hide. Default: ``Redaction/standard``.
+    ///   - bodyLimit: A body of more bytes is omitted: the command reads it from standard input, and a comment at its
+    ///     end says so. Default: 64 KiB.
     public init(
         _ description: RequestDescription, connection: ConnectionOptions = ConnectionOptions(),
         redaction: Redaction = .standard, bodyLimit: Int = 65536
@@ -43,7 +44,7 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
         words += Self.headers(description, redaction: redaction, hasBody: body.isPresent)
         words += body.words
         let url = redaction.url(description.url)
-        // Otherwise `curl` would take brackets and braces for a pattern, and remove dot segments.
+        // Without these options, `curl` would expand brackets and braces and remove dot segments.
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("-g") }
         if URLReference.hasDotSegment(URLReference(url).path) { words.append("--path-as-is") }
         words.append(ShellWord.quoted(url))
@@ -59,14 +60,14 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Each line of the block, then a word for each field that `curl` would add and the engine does not.
+    /// A word for each line of the block, then one for each field that `curl` would add and the engine does not.
     private static func headers(_ description: RequestDescription, redaction: Redaction, hasBody: Bool) -> [String] {
         var words: [String] = []
         var names: Set<String> = []
         for field in description.headers.fields {
             let name = field.name.canonicalName
             names.insert(name)
-            // Written from the body, by `curl` as by the engine.
+            // `curl` and the engine both set this field from the body.
             if hasBody, name == "content-length" { continue }
             words += ["-H", headerWord(field, redaction)]
         }
@@ -84,28 +85,28 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
         } else if redaction.hides(header: name) {
             value = Array(Redaction.placeholder.utf8)
         }
-        // "Name:" would take the field away.
+        // "Name:" would remove the field.
         return ShellWord.quoted(Array(name.utf8) + (value.isEmpty ? [0x3B] : [0x3A, 0x20] + value))
     }
 
-    /// How the body gets to `curl`.
+    /// The `curl` words for the body.
     private struct BodyWords {
         var isPresent = true
         var words = ["--data-binary", "@-"]
-        /// A command and a pipe in front of `curl`.
+        /// A command and a pipe before `curl`.
         var source: String?
         var comment: String?
 
         init(_ description: RequestDescription, redaction: Redaction, limit: Int) {
             if case .none = description.body {
-                // RFC 9110 8.6: these say Content-Length: 0.
+                // RFC 9110 8.6: these methods send Content-Length: 0.
                 isPresent = [.post, .put, .patch].contains(description.method)
                 words = isPresent ? ["--data-raw", "''"] : []
             } else if case .file(let path, let offset, let length) = description.body {
                 take(path, offset, length)
             } else if description.isBodyInMemory {
                 let bytes = description.bodyBytes
-                // Before it is searched for secrets: a large one is not shown, and the search is not short.
+                // Checked before the search for secrets: a large body is not shown, and the search would take long.
                 guard bytes.count <= limit else {
                     comment = "the body's \(bytes.count) bytes on standard input"
                     return
@@ -129,7 +130,7 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
 
         private mutating func take(_ path: String, _ offset: UInt64, _ length: Int64?) {
             let path = path.hasPrefix("-") ? "./" + path : path
-            // What is the whole file by now is easier read as such.
+            // A range that is the whole file at present is shown as the whole file, which is easier to read.
             if offset == 0, length == nil || length == (try? FileBodySource(path: path))?.count {
                 words = ["--data-binary", ShellWord.quoted("@" + path)]
                 return
@@ -150,7 +151,7 @@ extension RequestDescription {
 }
 
 extension AnyRequest {
-    /// What the present or last transfer sends, as a `curl` command line; `nil` before the first start, and where it could
+    /// The current or last transfer as a `curl` command line; `nil` before the first start, and where the request could
     /// not be built.
     public final func curlCommand(redaction: Redaction = .standard) -> String? {
         transferDescription.map { CurlCommand($0, connection: client.connection, redaction: redaction).description }
@@ -158,7 +159,8 @@ extension AnyRequest {
 }
 
 extension Client {
-    /// What `command` would send, as a `curl` command line, without sending it. Throws what a start would fail with.
+    /// The request that `command` would send, as a `curl` command line; nothing is sent. Throws the error that a start
+    /// would fail with.
     public func curlCommand(
         for command: some Command, redaction: Redaction = .standard
     ) throws(ErrandError) -> String {

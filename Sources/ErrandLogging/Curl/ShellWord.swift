@@ -1,14 +1,15 @@
-/// Text for a POSIX shell (no `$'...'`, which dash has not).
+/// Text for a POSIX shell (without `$'...'`, which dash does not have).
 enum ShellWord {
-    /// One word that stands for exactly this text, which has no NUL in it.
+    /// One shell word for exactly this text, which must not contain a NUL.
     static func quoted(_ text: String) -> String {
         quoted(Array(text.utf8))
     }
 
-    /// One word that stands for exactly these bytes; none of them is 0.
+    /// One shell word for exactly these bytes, none of which may be 0.
     ///
-    /// Terminals act on control characters, and a command's text must be valid UTF-8: what has either goes through
-    /// `printf`. A substitution drops line feeds at the end; they follow it.
+    /// Terminals act on control characters, and the text of a command must be valid UTF-8. So bytes with control
+    /// characters or invalid UTF-8 go through `printf`. Command substitution removes trailing line feeds, so they are
+    /// added after it.
     static func quoted(_ bytes: [UInt8]) -> String {
         if !bytes.isEmpty, bytes.allSatisfy(isPlain) { return String(decoding: bytes, as: UTF8.self) }
         if isShowable(bytes), let text = String(validating: bytes, as: UTF8.self) {
@@ -19,12 +20,13 @@ enum ShellWord {
         return "\"$(printf '\(format)')\(String(repeating: "\n", count: lineFeeds))\""
     }
 
-    /// Whether a terminal shows these bytes as they are: no control characters but tab and line feed.
+    /// Whether a terminal shows these bytes unchanged: no control characters except tab and line feed.
     static func isShowable(_ bytes: [UInt8]) -> Bool {
         bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0A }
     }
 
-    /// What `printf '...'` writes these bytes for, zeros included. Octal escapes and nothing else: all shells know them.
+    /// The format with which `printf '...'` writes these bytes, zeros included. Only octal escapes, which all shells
+    /// support.
     static func printfFormat(_ bytes: [UInt8]) -> String {
         var format: [UInt8] = []
         format.reserveCapacity(bytes.count + bytes.count / 2)
@@ -33,7 +35,7 @@ enum ShellWord {
             case UInt8(ascii: "%"):
                 format += [0x25, 0x25]
             case UInt8(ascii: "-") where index == 0, UInt8(ascii: "\\"), UInt8(ascii: "'"), 0..<0x20, 0x7F...:
-                // A format that begins with a dash would be an option.
+                // A format that begins with a dash would be taken for an option.
                 format += [0x5C, 0x30 + (byte >> 6), 0x30 + (byte >> 3 & 7), 0x30 + (byte & 7)]
             default:
                 format.append(byte)

@@ -1,18 +1,18 @@
 public import Logging
 import Synchronization
 
-/// Writes one line when a request starts and one when it ends, to a logger of swift-log.
+/// Logs one line when a request starts and one when it ends, with swift-log.
 ///
 /// ```swift
 /// configuration.accessories = [LoggingAccessory(Logger(label: "http"))]
 /// // info http: request succeeded [id: 7, command: GetUser, method: GET, url: http://h/users/1, status: 200, ...]
 /// ```
 ///
-/// Secrets are hidden by ``Redaction``; header fields and bodies are not written unless asked for. A level that the logger
-/// leaves out costs one comparison and nothing else. Give it to a client, or to a request. (YTKNetwork `debugLogEnabled`,
-/// which exists in debug builds alone.)
+/// ``Redaction`` hides secrets. Header fields and bodies are logged only if asked for. A level that the logger does not
+/// log costs one comparison. Add the accessory to a client or to a request. (YTKNetwork `debugLogEnabled`, which exists
+/// only in debug builds.)
 public final class LoggingAccessory: Accessory {
-    /// Which level each line has; `nil`: it is not written.
+    /// The level of each line; `nil`: the line is not logged.
     public struct Levels: Sendable, Hashable {
         /// Default: debug.
         public var start: Logger.Level?
@@ -20,10 +20,10 @@ public final class LoggingAccessory: Accessory {
         public var success: Logger.Level?
         /// Default: warning.
         public var failure: Logger.Level?
-        /// Of stopped requests. Default: info.
+        /// For stopped requests. Default: info.
         public var stop: Logger.Level?
 
-        /// Makes levels; what is left out has the default above.
+        /// Creates levels. A level that is not given has the default above.
         public init(
             start: Logger.Level? = .debug, success: Logger.Level? = .info, failure: Logger.Level? = .warning,
             stop: Logger.Level? = .info
@@ -35,7 +35,7 @@ public final class LoggingAccessory: Accessory {
         }
     }
 
-    /// What the last line has besides the usual.
+    /// Further content of the last line.
     public struct Details: OptionSet, Sendable, Hashable {
         /// The bits.
         public let rawValue: Int
@@ -43,7 +43,7 @@ public final class LoggingAccessory: Accessory {
         public init(rawValue: Int) { self.rawValue = rawValue }
         /// Header fields of request and response.
         public static let headers = Details(rawValue: 1)
-        /// The beginnings of both bodies.
+        /// The start of both bodies.
         public static let bodies = Details(rawValue: 2)
     }
 
@@ -52,17 +52,18 @@ public final class LoggingAccessory: Accessory {
     private let redaction: Redaction
     private let details: Details
     private let bodyLimit: Int
-    /// When those requests began whose end may be written. Balanced as every accessory's news are.
+    /// Start times of the requests whose end may be logged. Entries are removed again: every start notification has an
+    /// end notification.
     private let starts = Mutex<[UInt64: ContinuousClock.Instant]>([:])
 
-    /// Writes to `logger`.
+    /// Creates an accessory that logs to `logger`.
     ///
     /// - Parameters:
-    ///   - logger: Where to.
-    ///   - levels: Which level each line has. Default: ``Levels/init(start:success:failure:stop:)``'s.
-    ///   - redaction: What is hidden. Default: ``Redaction/standard``.
-    ///   - details: What the last line has besides the usual. Default: nothing.
-    ///   - bodyLimit: At most so many bytes of a body are written. Default: 1,024.
+    ///   - logger: The logger to write to.
+    ///   - levels: The level of each line. Default: those of ``Levels/init(start:success:failure:stop:)``.
+    ///   - redaction: The secrets to hide. Default: ``Redaction/standard``.
+    ///   - details: Further content of the last line. Default: nothing.
+    ///   - bodyLimit: The most bytes of a body that are logged. Default: 1,024.
     public init(
         _ logger: Logger, levels: Levels = Levels(), redaction: Redaction = .standard, details: Details = [],
         bodyLimit: Int = 1024
@@ -78,7 +79,7 @@ public final class LoggingAccessory: Accessory {
         level.map { $0 >= logger.logLevel } ?? false
     }
 
-    /// Writes the first line. The URL is built later than that.
+    /// Logs the first line. The URL is not known yet.
     public func requestWillStart(_ request: AnyRequest) {
         guard writes(levels.start) || writes(levels.success) || writes(levels.failure) || writes(levels.stop) else {
             return
@@ -89,7 +90,7 @@ public final class LoggingAccessory: Accessory {
             level: level, "request starts", metadata: ["id": "\(request.id)", "command": "\(request.commandName)"])
     }
 
-    /// Writes the last line.
+    /// Logs the last line.
     public func requestDidStop(_ request: AnyRequest) {
         let start = starts.withLock { $0.isEmpty ? nil : $0.removeValue(forKey: request.id) }
         let (level, message): (Logger.Level?, Logger.Message) =

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Logging
 
-/// What may be written of a request: read once, secrets hidden.
+/// The loggable content of a request: read once, secrets hidden.
 struct RequestReport {
     private let description: RequestDescription?
     private let response: Response?
@@ -24,7 +24,7 @@ struct RequestReport {
     var requestHeaders: Logger.Metadata? { description.map { metadata($0.headers.fields) } }
     var responseHeaders: Logger.Metadata? { response.map { metadata($0.headers) } }
 
-    /// `nil` where there is none, or none in memory.
+    /// `nil` where there is no body, or none in memory.
     func requestBody(limit: Int) -> String? {
         guard let description, !description.bodyBytes.isEmpty else { return nil }
         return text(description.bodyBytes, type: description.headers[.contentType], limit: limit)
@@ -32,12 +32,12 @@ struct RequestReport {
 
     func responseBody(limit: Int) -> String? {
         guard let response, !response.body.isEmpty else { return nil }
-        // What is cut off is replaced all the same, see `Redaction.json`; so the rest need not be read.
+        // Redaction works on a truncated body too, see `Redaction.json`; so the rest need not be read.
         let bytes = response.body.withBytes { Array($0.prefix(limit)) }
         return text(bytes, type: response.header(.contentType), limit: limit, count: response.body.count)
     }
 
-    /// A field's values, joined where it came more than once.
+    /// A field's values, joined where the field occurs more than once.
     private func metadata(_ fields: HTTPFields) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         for field in redaction.fields(fields) {
@@ -48,7 +48,8 @@ struct RequestReport {
         return metadata
     }
 
-    /// Text as it is but for control characters, which a terminal would act on; bytes that are none as their count.
+    /// The bytes as text, with control characters escaped, because a terminal would act on them. Bytes that are no text
+    /// are shown as their count.
     private func text(_ bytes: [UInt8], type: String?, limit: Int, count: Int? = nil) -> String {
         let count = count ?? bytes.count
         let shown = redaction.body(Array(bytes.prefix(limit)), contentType: type)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells how far a request is: fraction, rate, time left.
+/// Reports the progress of a request: fraction, rate, time left.
 ///
 /// ```swift
 /// request.addAccessory(ProgressAccessory { progress in
@@ -8,16 +8,16 @@ import Synchronization
 /// })
 /// ```
 ///
-/// On the callback queue, at most ten times a second, and once more with the last numbers before the request ends where
-/// any bytes moved. (YTKNetwork `resumableDownloadProgressBlock`, `uploadProgressBlock`.)
+/// Calls back on the callback queue, at most ten times a second, and once more with the final numbers before the
+/// request ends, if any bytes moved. (YTKNetwork `resumableDownloadProgressBlock`, `uploadProgressBlock`.)
 public final class ProgressAccessory: EventAccessory {
-    /// Which bytes count.
+    /// The bytes that count.
     public enum Direction: Sendable, Hashable {
-        /// Those of the request's body.
+        /// The bytes of the request's body.
         case upload
-        /// Those of the response's body.
+        /// The bytes of the response's body.
         case download
-        /// Both together.
+        /// The bytes of both bodies together.
         case both
     }
 
@@ -26,11 +26,11 @@ public final class ProgressAccessory: EventAccessory {
     private let told: @Sendable (ProgressReport) -> Void
     private let meters = Mutex<[UInt64: ProgressMeter]>([:])
 
-    /// Calls `told` whenever the numbers have changed.
+    /// Creates an accessory that calls `told` whenever the numbers have changed.
     ///
     /// - Parameters:
-    ///   - direction: Which bytes count. Default: both.
-    ///   - clock: What rates are measured by. Default: the continuous clock.
+    ///   - direction: The bytes that count. Default: both.
+    ///   - clock: The clock for rates. Default: the continuous clock.
     ///   - told: Called on the callback queue.
     public init(
         _ direction: Direction = .both, clock: some Clock<Duration> = ContinuousClock(),
@@ -42,18 +42,18 @@ public final class ProgressAccessory: EventAccessory {
         now = { start.duration(to: clock.now) }
     }
 
-    /// Counts from here.
+    /// Starts counting.
     public func requestWillStart(_ request: AnyRequest) {
         meters.withLock { $0[request.id] = ProgressMeter(start: now()) }
     }
 
-    /// Takes the numbers; another hop or a replay counts from zero again.
+    /// Updates the numbers. After a redirect or a replay, counting starts from zero again.
     public func request(_ request: AnyRequest, did event: RequestEvent) {
         switch event {
         case .progress(let progress):
             let (moved, total) = direction.bytes(of: progress)
             let report = meters.withLock { meters in
-                // It counts what an earlier run has left.
+                // A resumed download counts the bytes of an earlier run.
                 if request.isDownload { meters[request.id]?.began(with: moved, at: now()) }
                 return meters[request.id]?.moved(moved, of: total, at: now())
             }
@@ -65,7 +65,7 @@ public final class ProgressAccessory: EventAccessory {
         }
     }
 
-    /// Forgets it.
+    /// Removes the request's numbers.
     public func requestWillStop(_ request: AnyRequest) {
         _ = meters.withLock { $0.removeValue(forKey: request.id) }
     }
@@ -79,7 +79,7 @@ extension ProgressAccessory.Direction {
         case .download:
             return (progress.bytesReceived, progress.bytesToReceive)
         case .both:
-            // A request without a body has nothing to send; what is to come is known with the head alone.
+            // A request without a body has nothing to send. The size of the response is known only with the head.
             let toSend = progress.bytesToSend ?? (progress.bytesSent == 0 ? 0 : nil)
             guard let toSend, let toReceive = progress.bytesToReceive else {
                 return (progress.bytesSent &+ progress.bytesReceived, nil)

@@ -1,23 +1,23 @@
-/// How far a transfer is, for people to look at.
+/// The progress of a transfer, for display.
 public struct ProgressReport: Sendable, Hashable {
     /// Bytes moved so far.
     public let bytes: UInt64
-    /// How many there will be; `nil` where that is not known.
+    /// The total number of bytes; `nil` where it is not known.
     public let total: UInt64?
-    /// Over the last seconds; 0 until it can be told.
+    /// The rate over the last seconds; 0 while it is not known.
     public let bytesPerSecond: Double
-    /// Until the end, at this rate; `nil` where total or rate are not known.
+    /// The time until the end at this rate; `nil` where the total or the rate is not known.
     public let timeLeft: Duration?
 
-    /// 0...1; `nil` where the total is not known.
+    /// The fraction done, 0...1; `nil` where the total is not known.
     public var fraction: Double? {
         total.map { $0 == 0 ? 1 : min(1, Double(bytes) / Double($0)) }
     }
 }
 
-/// Turns counts at moments into rates. Pure.
+/// Computes rates from byte counts over time. Pure.
 struct ProgressMeter {
-    /// A rate over so much time bears a burst and still follows a change.
+    /// A rate over this time smooths bursts and still follows changes.
     static let window = Duration.seconds(5)
 
     private var samples: [(moment: Duration, bytes: UInt64)]
@@ -27,17 +27,17 @@ struct ProgressMeter {
         samples = [(start, 0)]
     }
 
-    /// What is there in the beginning has not moved now.
+    /// Bytes that exist at the beginning were not moved now.
     mutating func began(with bytes: UInt64, at moment: Duration) {
         if last == nil { samples = [(moment, bytes)] }
     }
 
-    /// Another transfer begins.
+    /// Another transfer of the request begins.
     mutating func restarted(at moment: Duration) {
         self = ProgressMeter(start: moment)
     }
 
-    /// `nil` where nothing has changed. Counts that go back are taken for a new beginning.
+    /// `nil` where nothing has changed. A decreasing count is a new beginning.
     mutating func moved(_ bytes: UInt64, of total: UInt64?, at moment: Duration) -> ProgressReport? {
         if let last, last.bytes == bytes, last.total == total { return nil }
         if let last, bytes < last.bytes { restarted(at: moment) }
@@ -57,7 +57,7 @@ struct ProgressMeter {
         guard let total else { return nil }
         guard bytes < total else { return .zero }
         let seconds = Double(total - bytes) / rate
-        // A rate of next to nothing gives a time that no Duration holds.
+        // A very low rate gives a time that no Duration can hold.
         guard seconds.isFinite, seconds < 1e9 else { return nil }
         return .seconds(seconds)
     }
