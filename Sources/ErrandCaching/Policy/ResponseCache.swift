@@ -104,7 +104,7 @@ public final class ResponseCache: Sendable {
         queue.remove(key)
     }
 
-    /// Removes the responses with that tag (``CachePolicy/Members/tags``). Returns the number of records removed.
+    /// Removes the responses with that tag (``CachePolicy/tags``). Returns the number of records removed.
     @discardableResult
     public func remove(tag: String) async throws(CacheStoreError) -> Int {
         changes.noteRemoval(of: [tag])
