@@ -1,8 +1,9 @@
 public import HTTPTypes
 
-/// A file to fetch: bytes go from the socket to `name.part` beside the destination, with a journal that says what of them
-/// is safe, and the file takes its name when it is complete. It is resumed by itself: after a broken connection within a
-/// run, and after a stop, a crash or a loss of power by the next run with the same URL and destination.
+/// Fetches a file. Bytes go from the socket to `name.part` beside the destination; a journal records which of them are
+/// safe on disk. The file gets its name when it is complete. A download resumes by itself: after a broken connection
+/// within the same run, and after a stop, a crash or a loss of power with the next run that has the same URL and
+/// destination.
 ///
 /// ```swift
 /// var download = Download("http://127.0.0.1:8080/big.iso", to: .directory("/var/tmp"))
@@ -11,56 +12,61 @@ public import HTTPTypes
 /// print(file.path, file.byteCount)
 /// ```
 ///
-/// A command as any other: started, stopped, paused, watched (``AnyRequest/onProgress(_:)`` counts the whole file, what
-/// was there already included), put into a ``Batch``. Redirects, interceptors and authentication act as always; a
-/// response that is neither the content nor a part of it is judged as any response is. What is there when a run ends
-/// otherwise than well is kept for the next one, except where the digest was wrong. Never cached.
+/// A download is a command like any other: it can be started, stopped, paused, watched and put into a ``Batch``.
+/// ``AnyRequest/onProgress(_:)`` counts the whole file, including the bytes of earlier runs. Redirects, interceptors
+/// and authentication work as usual. A response that is neither the content nor a part of it is judged like any other
+/// response. When a run fails or is stopped, the downloaded bytes are kept for the next run, except where the digest
+/// was wrong. Downloads are never cached.
 ///
-/// GET alone. The body is asked for without content encoding, unless ``acceptsEncodings`` says otherwise. Where it comes
-/// with one all the same, it is decoded if ``ConnectionOptions/encodings`` were said to be some, and else kept as it is; it
-/// cannot be resumed then. ``Limits/bodyBytes`` counts only where the command, an override or the client's settings give it, for each
-/// transfer. ``Timeouts/total`` is for
-/// everything together, the other timeouts for each transfer. Nothing of a body is kept in memory but what is on its way to
-/// the disk, at most 256 KiB a connection; all work on files is done on a queue of the download's own.
+/// Only GET is allowed. The body is requested without content encoding unless ``acceptsEncodings`` is set. If the
+/// server sends an encoded body anyway, the body is decoded where ``ConnectionOptions/encodings`` was set to a
+/// non-empty value, and kept encoded otherwise; such a download cannot be resumed. ``Limits/bodyBytes`` applies only
+/// where the command, an override or the client's settings set it, and it applies to each transfer. ``Timeouts/total``
+/// covers all transfers and the waits between them; the other timeouts apply to each transfer. Memory holds only the
+/// bytes on their way to the disk, at most 256 KiB per connection. All file work runs on the download's own queue.
 ///
-/// Beside the errors of any request: ``ErrandError/diskFull``, ``ErrandError/directoryMissing``,
+/// Errors in addition to those of any request: ``ErrandError/diskFull``, ``ErrandError/directoryMissing``,
 /// ``ErrandError/fileAccessDenied``, ``ErrandError/fileIsDirectory``, ``ErrandError/fileExists``,
-/// ``ErrandError/fileLocked`` (another download writes that part), ``ErrandError/fileUnwritable``,
-/// ``ErrandError/lengthMismatch``, ``ErrandError/digestMismatch``; ``ErrandError/invalidArgument``, before anything is
-/// sent, where a member is out of range or the command cannot be a download. (YTKNetwork `resumableDownloadPath`.)
+/// ``ErrandError/fileLocked`` (another download writes the same part), ``ErrandError/fileUnwritable``,
+/// ``ErrandError/lengthMismatch``, ``ErrandError/digestMismatch``. The request fails with
+/// ``ErrandError/invalidArgument`` before anything is sent where a member is out of range or the command cannot be a
+/// download. (YTKNetwork `resumableDownloadPath`.)
 public struct Download: Command {
-    /// What a download ends with.
+    /// The value of a finished download.
     public typealias Response = DownloadedFile
 
     /// Where the file goes.
     public var destination: DownloadDestination
-    /// What becomes of a file that is there already. Default: it is replaced.
+    /// What to do with a file that exists at the destination. Default: replace it.
     public var overwrite = OverwritePolicy.replace
-    /// What the file must be long, in bytes; another length is ``ErrandError/lengthMismatch``. Default, `nil`: any.
+    /// The required length of the file in bytes; any other length is ``ErrandError/lengthMismatch``. Default, `nil`:
+    /// any length.
     public var expectedSize: Int64?
-    /// What the file's SHA-256 must be, 64 hexadecimal digits; another one is ``ErrandError/digestMismatch``, and nothing is
-    /// kept. Default, `nil`: any.
+    /// The required SHA-256 of the file, 64 hexadecimal digits; any other digest is ``ErrandError/digestMismatch``, and
+    /// nothing is kept. Default, `nil`: any digest.
     public var sha256: String?
-    /// Whether ``DownloadedFile/sha256`` is wanted where ``sha256`` does not ask for it. Default: no.
+    /// Whether ``DownloadedFile/sha256`` is computed even though ``sha256`` is `nil`. Default: no.
     public var computesSHA256 = false
-    /// So many connections at once, each for a range of the file, where the server says that it has ranges, how long the file
-    /// is, and what it is told from others by; else one, and for the rest of the run once their answers contradict each
-    /// other. Pieces are 1 MiB at least. 1...64. Default: 1.
+    /// The number of simultaneous connections, each for a range of the file. Several connections are used only where
+    /// the server announces ranges, the length of the file and a validator that tells this content from others. One
+    /// connection is used otherwise, and for the rest of the run once the answers of the connections contradict each
+    /// other. Pieces are at least 1 MiB. 1...64. Default: 1.
     public var ranges = 1
-    /// Bytes a second, over all connections together and on average: up to 256 KiB each come at once. Above zero. Default,
-    /// `nil`: as fast as they come.
+    /// The rate in bytes a second, averaged over all connections together. Each connection may still receive up to 256
+    /// KiB at once. Above zero. Default, `nil`: no limit.
     public var rateLimit: Int?
-    /// When to go on with what is there. Default: where the server gave something to tell the content by.
+    /// When to resume from bytes that are already there. Default: where the server sent a strong validator.
     public var resumes = ResumePolicy.validated
-    /// Whether to go on with what an earlier run has left of a URL that differs in its query alone, as signed URLs do. What
-    /// tells one content from another is still the server's to say, see ``resumes``. Default: no.
+    /// Whether to resume a part that an earlier run left for a URL that differs only in its query, as signed URLs do.
+    /// The server's validators still decide whether the content is the same, see ``resumes``. Default: no.
     public var ignoresQuery = false
-    /// Whether the content may come in one of the codings of ``ConnectionOptions/encodings``. It is decoded on the way,
-    /// and neither resumed nor fetched in ranges, as ranges would be of encoded bytes (RFC 9110 14.1.2). Default: no.
+    /// Whether the content may come in one of the codings of ``ConnectionOptions/encodings``. Such content is decoded
+    /// while it is received. It is neither resumed nor fetched in ranges, because ranges would refer to the encoded
+    /// bytes (RFC 9110 14.1.2). Default: no.
     public var acceptsEncodings = false
-    /// How broken connections are borne.
+    /// How the download retries after broken connections.
     public var retry = DownloadRetry()
-    /// Whether directories that are missing are made. Default: no, they are ``ErrandError/directoryMissing``.
+    /// Whether missing directories are created. Default: no; a missing directory is ``ErrandError/directoryMissing``.
     public var createsDirectories = false
 
     private let source: any Command
@@ -70,20 +76,20 @@ public struct Download: Command {
         self.init(RawCommand(url: url), to: destination)
     }
 
-    /// A download of what `command` asks for: everything that it says of the request counts, and its interceptors; what it
-    /// says of the response does not.
+    /// A download of the content that `command` requests. The download uses all members of the command that describe
+    /// the request, and its interceptors. It ignores the members that describe the response.
     public init(_ command: some Command, to destination: DownloadDestination) {
         source = command
         self.destination = destination
     }
 
-    /// Carries the transfers, and writes what they bring.
+    /// Runs the transfers and writes their bytes to the file.
     public var coordinator: GroupCoordinator? { GroupCoordinator(carrier: DownloadCarrier(self)) }
 
-    /// The whole content, or a part of it.
+    /// 200 for the whole content, 206 for a part of it.
     public var acceptedStatusCodes: StatusCodes { [200, 206] }
 
-    /// Takes the file from where the download has put it. Throws ``ErrandError/invalidArgument`` where an interceptor has
+    /// Returns the file that the download stored. Throws ``ErrandError/invalidArgument`` where an interceptor has
     /// replaced the response.
     public func decode(_ response: ErrandModel.Response) throws -> DownloadedFile {
         guard let file = response.attachment as? StoredDownload else {
@@ -96,48 +102,48 @@ public struct Download: Command {
     }
 }
 
-/// What the command says that it wraps.
+/// Members of the wrapped command.
 extension Download {
-    /// The wrapped command's; only GET is sent.
+    /// The wrapped command's method; only GET is sent.
     public var givenMethod: HTTPRequest.Method { get throws(ErrandError) { try source.givenMethod } }
-    /// The wrapped command's.
+    /// The wrapped command's path.
     public var path: String { source.path }
-    /// The wrapped command's.
+    /// The wrapped command's base URL.
     public var baseURL: String? { source.givenBaseURL }
-    /// The wrapped command's.
+    /// The wrapped command's CDN URL.
     public var cdnURL: String? { source.givenCDNURL }
-    /// The wrapped command's.
+    /// Whether the wrapped command uses the CDN.
     public var usesCDN: Bool { source.givenUsesCDN }
-    /// The wrapped command's.
+    /// The wrapped command's URL rules.
     public var urlRules: URLRules? { source.givenURLRules }
-    /// The wrapped command's.
+    /// The wrapped command's query.
     public var query: [QueryItem] { source.givenQuery }
-    /// The wrapped command's.
+    /// The wrapped command's parameters.
     public var parameters: Parameters? { source.givenParameters }
-    /// The wrapped command's.
+    /// The wrapped command's parameter encoding.
     public var parameterEncoding: ParameterEncoding { source.givenParameterEncoding }
-    /// The wrapped command's.
+    /// The wrapped command's headers.
     public var givenHeaders: HTTPFields { get throws(ErrandError) { try source.givenHeaders } }
-    /// The wrapped command's.
+    /// The wrapped command's body.
     public var body: RequestBody { source.givenBody }
-    /// The wrapped command's.
+    /// The wrapped command's authorization.
     public var authorization: Authorization? { source.givenAuthorization }
-    /// The wrapped command's.
+    /// The wrapped command's custom request.
     public var customRequest: CustomRequest? { source.givenCustomRequest }
-    /// The wrapped command's.
+    /// The wrapped command's timeouts.
     public var timeouts: Timeouts? { source.givenTimeouts }
-    /// The wrapped command's.
+    /// The wrapped command's limits.
     public var limits: Limits? { source.givenLimits }
-    /// The wrapped command's.
+    /// The wrapped command's priority.
     public var priority: Priority { source.givenPriority }
-    /// The wrapped command's.
+    /// The wrapped command's connection options.
     public var connection: ConnectionOptions? { source.givenConnection }
-    /// The wrapped command's.
+    /// The wrapped command's redirect policy.
     public var redirects: RedirectPolicy? { source.givenRedirects }
-    /// The wrapped command's, but for ``CommandOptions/coalesced``: each download has a file of its own.
+    /// The wrapped command's options without ``CommandOptions/coalesced``: each download has its own file.
     public var options: CommandOptions { source.givenOptions.subtracting(.coalesced) }
-    /// ``options``, and whether content encodings are asked for.
+    /// ``options``, and the flag that requests the body without content encoding unless ``acceptsEncodings`` is set.
     public var givenOptions: CommandOptions { acceptsEncodings ? options : options.union(.keepsEncoding) }
-    /// The wrapped command's.
+    /// The wrapped command's interceptors.
     public var interceptors: [any Interceptor] { source.givenInterceptors }
 }

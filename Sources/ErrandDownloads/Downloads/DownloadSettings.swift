@@ -1,11 +1,11 @@
 import HTTPTypes
 
-/// What a download's command says, checked, and fixed for its request's life.
+/// The settings of a download, checked and fixed for the life of its request.
 struct DownloadSettings: Sendable {
     let destination: DownloadDestination
     let overwrite: OverwritePolicy
     let policy: DownloadPolicy
-    /// In lower case.
+    /// The expected digest in lower case.
     let expectedDigest: String?
     let width: Int
     let rate: Int?
@@ -61,7 +61,7 @@ struct DownloadSettings: Sendable {
             }
     }
 
-    /// What cannot be a download: it would have to be sent more than once, in parts.
+    /// Throws where the request cannot be a download. A download may be sent more than once and in parts.
     static func check(_ description: RequestDescription) throws(ErrandError) {
         guard description.method == .get else {
             throw invalid("a download is a GET, not \(description.method.rawValue)")

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 
-/// What downloads have left unfinished: `name.part`, and `name.part.journal` beside it.
+/// The unfinished downloads of a directory: `name.part`, and `name.part.journal` beside it.
 ///
-/// The functions read directories and block on the disk meanwhile; any thread but the callback queue's.
+/// The functions read directories and block on the disk. They may be called on any thread except the callback queue's.
 public enum Downloads {
-    /// The unfinished downloads in a directory, by name. A `.part` without a journal of this library is somebody else's, and
-    /// so is what belongs to another user.
+    /// Returns the unfinished downloads in a directory, by name. Files are ignored where a `.part` has no journal of
+    /// this library, and where they belong to another user.
     ///
     /// Throws ``ErrandError/directoryMissing``, ``ErrandError/fileAccessDenied``, ``ErrandError/fileUnwritable``.
     public static func unfinished(in directory: String) throws(ErrandError) -> [UnfinishedDownload] {
@@ -18,13 +18,14 @@ public enum Downloads {
         return found
     }
 
-    /// Removes the unfinished downloads in a directory that nobody writes, and answers them. They begin from zero then.
+    /// Removes the unfinished downloads in a directory that no process is writing, and returns them. A later run of
+    /// such a download starts from zero.
     ///
-    /// Throws as ``unfinished(in:)``.
+    /// Throws the same errors as ``unfinished(in:)``.
     ///
     /// - Parameters:
     ///   - directory: The directory that is searched, without its subdirectories.
-    ///   - age: Only downloads of which nothing was written for this long. Default, `nil`: all.
+    ///   - age: Removes only downloads that have not been written for this long. Default, `nil`: all.
     @discardableResult
     public static func clean(
         in directory: String, olderThan age: Duration? = nil
@@ -48,17 +49,17 @@ public enum Downloads {
     }
 }
 
-/// A part and its journal, locked where nobody else has it.
+/// A part file and its journal. The part is locked unless another process holds the lock.
 private struct LeftPart: ~Copyable {
     let download: UnfinishedDownload
     private let paths: DownloadPaths
     private let directory: DownloadDirectory
-    /// With the lock; `nil`: another has it, or it may not be opened.
+    /// Holds the lock; `nil`: another process holds it, or the file may not be opened.
     private let part: FileDescriptor?
-    /// Nobody writes it: it is locked here, or there is a journal alone.
+    /// No process writes the download: the part is locked here, or there is only a journal.
     let isRemovable: Bool
 
-    /// `nil` where there is no journal that can be read, or one or the other is another user's.
+    /// `nil` where there is no readable journal, or where the part or the journal belongs to another user.
     init?(_ paths: DownloadPaths) throws(ErrandError) {
         self.paths = paths
         directory = try DownloadDirectory(paths)
@@ -75,7 +76,7 @@ private struct LeftPart: ~Copyable {
             isAlone = error.errno == ENOENT
         }
         if let status = try? part?.status() {
-            // Not the one that the journal speaks of.
+            // The journal does not describe this file.
             guard directory.isOwn(status) else { return nil }
             size = Int64(status.st_size)
         }
@@ -94,13 +95,13 @@ private struct LeftPart: ~Copyable {
     }
 
     deinit {
-        // As `PartFile`: a child that is just forked has the descriptor, too.
+        // As in `PartFile`: a process that was just forked holds the descriptor, too.
         if let part { _ = SystemCalls.flock(part.number, LOCK_UN) }
     }
 
     func remove() throws(ErrandError) {
         do throws(FileDescriptor.Failure) {
-            // As `PartFile.discard`.
+            // The same order as in `PartFile.discard`.
             try directory.remove(paths.part)
             try directory.removeJournal()
             try directory.remove(paths.newJournal)

@@ -1,10 +1,12 @@
-/// When a download goes on with what an earlier run, or a broken connection, has left.
+/// When a download resumes from the bytes of an earlier run or of a broken connection.
 public enum ResumePolicy: Sendable, Hashable {
-    /// Where the server gave a strong entity tag, or a modification date that is older than its response, so that it can
-    /// be asked for the rest of the same content alone (`If-Range`, RFC 9110 13.1.5). Else from zero.
+    /// Resumes where the server sent a strong entity tag, or a modification date that is older than its response. The
+    /// client can then request the rest of exactly that content (`If-Range`, RFC 9110 13.1.5). Starts from zero
+    /// otherwise.
     case validated
-    /// Also without one of those: by the length and what little there is. For contents that never change.
+    /// Also resumes without a strong validator: the length and whatever validators there are must match. For contents
+    /// that never change.
     case always
-    /// What an earlier run has left is dropped; broken connections are treated as by ``validated``.
+    /// Drops the bytes of earlier runs. Broken connections are treated as with ``validated``.
     case never
 }

@@ -1,17 +1,17 @@
 public import FoundationEssentials
 
-/// A download that was begun and is not complete: what ``Downloads`` finds.
+/// A download that was started and is not complete; found by ``Downloads``.
 public struct UnfinishedDownload: Sendable, Hashable {
-    /// Where the file would be.
+    /// The path of the finished file.
     public let path: String
-    /// What was asked for, before redirects. It may have secrets in it.
+    /// The requested URL, before redirects. It may contain secrets.
     public let url: String
-    /// Bytes that are safe on disk, and would not be fetched again.
+    /// The number of bytes that are safe on disk; these are not fetched again.
     public let byteCount: Int64
-    /// The whole file's length; `nil` where the server has not said.
+    /// The length of the whole file; `nil` where the server has not announced it.
     public let length: Int64?
-    /// When something of it was last made safe.
+    /// The time when bytes were last made safe on disk.
     public let lastWritten: Date
-    /// Whether a download writes it now, of this process or another.
+    /// Whether a download of this or another process is writing the file now.
     public let isRunning: Bool
 }

@@ -1,8 +1,8 @@
-/// The SHA-256 of a part, that keeps up with its writing: bytes in order are taken as they come, others are read again when
-/// the part has grown up to them.
+/// The SHA-256 of a part, computed while the part is written. Bytes in order are hashed when they arrive; other bytes
+/// are read again when the part has grown up to them.
 struct DigestFollower: ~Copyable {
     private var hash: SHA256
-    /// So much of the part is in it.
+    /// The number of bytes of the part in the hash.
     private(set) var offset: Int64 = 0
 
     private static let block = 1 << 18
@@ -13,13 +13,13 @@ struct DigestFollower: ~Copyable {
         self.hash = hash
     }
 
-    /// These bytes were written there.
+    /// `bytes` were written at `position`.
     mutating func wrote(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws(ErrandError) {
         guard position == offset else { return }
         try take(bytes)
     }
 
-    /// Reads on, as far as the part is there without a gap (`end`), and at most so many bytes.
+    /// Reads on up to `end`, the end of the part without a gap, and at most `count` bytes.
     mutating func follow(_ part: borrowing PartFile, to end: Int64, atMost count: Int64) throws(ErrandError) {
         let stop = min(end, offset + count)
         while offset < stop {
@@ -32,7 +32,8 @@ struct DigestFollower: ~Copyable {
         }
     }
 
-    /// Lower-case hexadecimal digits; `nil` where it is not there yet. Throws ``ErrandError/outOfMemory``.
+    /// The digest as lower-case hexadecimal digits; `nil` where bytes below `end` are missing. Throws
+    /// ``ErrandError/outOfMemory``.
     func digest(upTo end: Int64) throws(ErrandError) -> String? {
         guard offset >= end else { return nil }
         guard let digest = hash.digest() else { throw .outOfMemory }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The directory that a download goes to, held open: everything happens in that one, though it be renamed meanwhile.
+/// The directory of a download, held open: all operations go to that directory even if it is renamed meanwhile.
 struct DownloadDirectory: ~Copyable {
     private let descriptor: FileDescriptor
     private let paths: DownloadPaths
@@ -17,14 +17,14 @@ struct DownloadDirectory: ~Copyable {
         }
     }
 
-    /// Never through a symbolic link: its target would be overwritten.
+    /// Never follows a symbolic link: that would overwrite its target.
     func open(_ name: String, _ flags: Int32, mode: mode_t = 0) throws(FileDescriptor.Failure) -> FileDescriptor {
         let all = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         return FileDescriptor(
             owning: Int32(try FileDescriptor.checked { Int(openat(descriptor.number, name, all, mode)) }))
     }
 
-    /// `nil` where there is nothing.
+    /// `nil` where the file does not exist.
     func openExisting(_ name: String, _ flags: Int32) throws(FileDescriptor.Failure) -> FileDescriptor? {
         do throws(FileDescriptor.Failure) {
             return try open(name, flags)
@@ -34,7 +34,7 @@ struct DownloadDirectory: ~Copyable {
         }
     }
 
-    /// Of what the name stands for, a symbolic link itself included; `nil` where there is nothing.
+    /// The status of the named entry itself, even where it is a symbolic link; `nil` where it does not exist.
     func status(_ name: String) throws(FileDescriptor.Failure) -> stat? {
         var status = stat()
         do {
@@ -46,20 +46,21 @@ struct DownloadDirectory: ~Copyable {
         }
     }
 
-    /// Whether it is this user's, or the directory's owner's, who may put anything there at any time: so it is where a file
-    /// system shows one owner for all. In a directory that others may write to they may have put something there, too.
+    /// Whether the file belongs to this user, or to the owner of the directory, who may put any file there at any time.
+    /// The latter is the case on file systems that show one owner for all files. In a directory that others may write
+    /// to, the others may have put the file there, too.
     func isOwn(_ status: stat) -> Bool {
         status.st_uid == geteuid() || (try? descriptor.status())?.st_uid == status.st_uid
     }
 
-    /// Whether the name stands for that file, and not for another one by now.
+    /// Whether the name still belongs to that file and not to another one.
     func isNamed(_ file: borrowing FileDescriptor, _ name: String) throws(FileDescriptor.Failure) -> Bool {
         let mine = try file.status()
         guard let there = try status(name) else { return false }
         return there.st_dev == mine.st_dev && there.st_ino == mine.st_ino
     }
 
-    /// Whether there was something to remove.
+    /// Returns whether there was a file to remove.
     @discardableResult
     func remove(_ name: String) throws(FileDescriptor.Failure) -> Bool {
         do {
@@ -76,36 +77,36 @@ struct DownloadDirectory: ~Copyable {
         _ = try FileDescriptor.checked { Int(renameat(number, old, number, new)) }
     }
 
-    /// The same, but EEXIST where there is something already, be it since a moment ago.
+    /// The same, but EEXIST where the new name exists, even if it was created a moment ago.
     func renameWithoutReplacing(_ old: String, to new: String) throws(FileDescriptor.Failure) {
         let number = descriptor.number
         do {
             _ = try FileDescriptor.checked { Int(SystemCalls.renameWithoutReplacing(number, old, new)) }
         } catch {
-            // File systems that do not know the flag. A hard link does not replace either.
+            // The file system does not support the flag. A hard link does not replace a file either.
             guard error.errno == EINVAL || error.errno == ENOSYS else { throw error }
             _ = try FileDescriptor.checked { Int(linkat(number, old, number, new, 0)) }
             try remove(old)
         }
     }
 
-    /// Makes names last: renames and removals before it.
+    /// Makes earlier renames and removals durable.
     func sync() throws(FileDescriptor.Failure) {
         do {
             try descriptor.sync()
         } catch {
-            // File systems without such a thing.
+            // The file system cannot sync a directory.
             guard error.errno == EINVAL || error.errno == EROFS else { throw error }
         }
     }
 
-    /// `nil` where there is none, or none that can be trusted.
+    /// `nil` where there is no journal, or none that can be trusted.
     func readJournal() -> DownloadJournal? {
         DownloadJournalFile.read(paths, in: self)
     }
 
-    /// Whether there is a part, or a journal, that no download of this user's has begun. What cannot be seen is not taken
-    /// for one.
+    /// Whether there is a part or a journal that no download of this user has started. Files whose status cannot be
+    /// read do not count.
     func hasForeignPart(_ paths: DownloadPaths) -> Bool {
         do throws(FileDescriptor.Failure) {
             let journal = try status(paths.journal)

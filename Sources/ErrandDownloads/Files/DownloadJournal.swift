@@ -1,22 +1,22 @@
-/// What lies beside a `.part` file, so that whoever comes next can go on: which content it is of, and what of it is safe
-/// on disk.
+/// The content of the journal beside a `.part` file. It lets a later run resume: it says to which content the bytes
+/// belong, and which of them are safe on disk.
 ///
-/// Of the hash nothing is kept: a digest's state is the library's own, changes with its version, and the safe bytes are
-/// read again in less time than it takes to ask the server.
+/// The state of the hash is not stored: the state is internal to the hash library and changes with its version, and
+/// reading the safe bytes again takes less time than asking the server.
 struct DownloadJournal: Sendable, Hashable {
-    /// What was asked for, before redirects: those may carry a new signature each time.
+    /// The requested URL, before redirects: redirect targets may carry a new signature each time.
     var url: String
     var validators = DownloadValidators()
-    /// Of the whole content; `nil`: not known.
+    /// The length of the whole content; `nil`: not known.
     var length: Int64?
-    /// Written and synced.
+    /// The ranges that were written and synced.
     var safe = ByteRangeSet()
 
     init(url: String) {
         self.url = url
     }
 
-    /// Whether it is of that URL; `ignoringQuery`: or of one that differs in its query alone.
+    /// Whether the journal belongs to this URL; with `ignoringQuery`, a URL that differs only in its query counts, too.
     func isOf(_ other: String, ignoringQuery: Bool) -> Bool {
         func key(_ url: String) -> Substring.UTF8View { Substring(url).utf8.prefix { $0 != UInt8(ascii: "?") } }
         return url == other || ignoringQuery && key(url).elementsEqual(key(other))
@@ -24,14 +24,14 @@ struct DownloadJournal: Sendable, Hashable {
 }
 
 extension DownloadJournal {
-    /// Changes with the layout below; a journal of another version is as good as none.
+    /// Changes with the layout below; a journal of another version is ignored.
     static let version: UInt64 = 1
-    /// Longer ones are not ours.
+    /// Longer journals are not from this library.
     static let maximumBytes = 1 << 20
     private static let magic = Array("errand-download\n".utf8)
 
-    /// The magic word, the version, the fields, and a CRC-32 of it all. A torn or foreign file is to be told from a sound
-    /// one; who may write as this user may forge one, and another user's is not read at all.
+    /// The magic word, the version, the fields, and a CRC-32 of all of them. The checksum detects torn and foreign
+    /// files. A process of this user could forge a journal; a journal of another user is not read at all.
     var encoded: [UInt8] {
         var writer = JournalWriter(Self.magic)
         writer.write(Self.version)
@@ -47,7 +47,7 @@ extension DownloadJournal {
         return writer.bytes
     }
 
-    /// `nil` for whatever is not exactly what `encoded` gives for some journal.
+    /// `nil` for any bytes that `encoded` would not produce for some journal.
     init?(decoding bytes: [UInt8]) {
         guard bytes.count <= Self.maximumBytes, bytes.count >= Self.magic.count + 8, bytes.starts(with: Self.magic)
         else {
@@ -60,7 +60,7 @@ extension DownloadJournal {
         else { return nil }
         var (ranges, end): ([Range<Int64>], Int64) = ([], -1)
         for _ in 0..<count {
-            // In order and apart, as `ByteRangeSet` has them.
+            // In order and not touching, as in `ByteRangeSet`.
             guard let first = reader.number().map(Self.signed), let last = reader.number().map(Self.signed),
                 first > end, last > first, length < 0 || last <= length
             else { return nil }

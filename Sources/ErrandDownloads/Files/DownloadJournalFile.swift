@@ -1,38 +1,38 @@
 import Glibc
 
-/// The journal on disk: three slots of one file, so that what is written often is written in place, without a new file and
-/// a rename each time.
+/// The journal on disk: three slots in one file. Frequent updates are written in place, without a new file and a rename
+/// each time.
 ///
-/// A slot is written over only when another one is on the disk for sure and a third has the newest word: a kill or a loss
-/// of power that tears one leaves one that is true. Whoever writes has synced the bytes that the journal speaks of, so each
-/// of its words may reach the disk whenever it likes, or not at all: the slots need no sync of their own but now and then.
+/// A slot is overwritten only while another slot is durable and a third one has the newest record: a kill or a loss of
+/// power that tears one slot leaves a valid one. The caller has synced the bytes that the journal describes, so each
+/// record may reach the disk at any time or never; the slots need a sync of their own only now and then.
 struct DownloadJournalFile: ~Copyable {
-    /// `nil` until the first is written: what an earlier run has left is replaced then.
+    /// `nil` until the first record is written, which replaces the file of an earlier run.
     private var file: FileDescriptor?
     private var slotBytes = 0
     private var generation: UInt64 = 0
     private var newest = 0
-    /// On the disk for sure.
+    /// The slot that is on the disk for certain.
     private var durable = 0
 
     private static let slots = 3
     private static let page = 4096
-    /// Longer files are not ours.
+    /// Longer files are not from this library.
     private static let maximumBytes = slots * (DownloadJournal.maximumBytes + page)
 
-    /// Whether this has written one.
+    /// Whether this value has written a file.
     var isBegun: Bool { slotBytes > 0 }
 
-    /// - Parameter isDurable: Whether it must be on the disk when this returns.
+    /// - Parameter isDurable: Whether the record must be on the disk when this returns.
     mutating func write(
         _ journal: DownloadJournal, isDurable: Bool, to paths: DownloadPaths, in directory: borrowing DownloadDirectory
     ) throws(FileDescriptor.Failure) {
         let record = Self.record(journal, generation + 1)
-        // Removed meanwhile, perhaps with its directory: nobody would find it.
+        // The file was removed meanwhile, perhaps with its directory, so no later run would find it.
         guard record.count <= slotBytes, let links = try file?.status().st_nlink, links > 0 else {
             return try begin(record, paths, directory)
         }
-        // The one of three that is neither.
+        // The slot that is neither the newest nor the durable one.
         let slot = (0..<Self.slots).first { $0 != newest && $0 != durable } ?? 0
         try file?.write(record, at: Int64(slot * slotBytes))
         generation += 1
@@ -40,7 +40,7 @@ struct DownloadJournalFile: ~Copyable {
         if isDurable { try sync() }
     }
 
-    /// What was written last is on the disk when this returns.
+    /// The last record is on the disk when this returns.
     mutating func sync() throws(FileDescriptor.Failure) {
         guard newest != durable else { return }
         try file?.syncData()
@@ -55,15 +55,16 @@ struct DownloadJournalFile: ~Copyable {
         if try directory.remove(paths.journal) { try directory.sync() }
     }
 
-    /// A new file, on disk before it has the name: the old one or the new one, never a torn one.
+    /// Makes a new file that is on disk before it gets its name: a reader finds the old file or the new one, never a
+    /// torn one.
     private mutating func begin(
         _ record: [UInt8], _ paths: DownloadPaths, _ directory: borrowing DownloadDirectory
     ) throws(FileDescriptor.Failure) {
-        // Room for the ranges to come. All of it is written, so that a full disk has it already.
+        // Room for further ranges. All of it is written now, so that the space exists even when the disk is full later.
         let size = (record.count + 1024 + Self.page - 1) / Self.page * Self.page
         let all = record + [UInt8](repeating: 0, count: Self.slots * size - record.count)
         try directory.remove(paths.newJournal)
-        // URLs have secrets in them.
+        // URLs may contain secrets.
         let new = try directory.open(paths.newJournal, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         do throws(FileDescriptor.Failure) {
             try new.write(all, at: 0)
@@ -83,7 +84,7 @@ struct DownloadJournalFile: ~Copyable {
 
     // MARK: Slots
 
-    /// The number of the word, the journal with its length before it, and a CRC-32 of both.
+    /// The generation number, the journal preceded by its length, and a CRC-32 of both.
     private static func record(_ journal: DownloadJournal, _ generation: UInt64) -> [UInt8] {
         let bytes = journal.encoded
         var writer = JournalWriter([])
@@ -105,7 +106,7 @@ struct DownloadJournalFile: ~Copyable {
         return DownloadJournal(decoding: Array(slot[slot.startIndex + 16..<end])).map { (generation, $0) }
     }
 
-    /// The newest of the slots that is whole; `nil` where there is none.
+    /// The newest intact slot; `nil` where there is none.
     static func decode(_ bytes: [UInt8]) -> DownloadJournal? {
         guard !bytes.isEmpty, bytes.count % (slots * page) == 0 else { return nil }
         let size = bytes.count / slots
@@ -113,7 +114,8 @@ struct DownloadJournalFile: ~Copyable {
         return found.max { $0.generation < $1.generation }?.journal
     }
 
-    /// `nil` where there is none, or none that can be trusted: another user's may say anything of bytes that are not ours.
+    /// `nil` where there is no journal, or none that can be trusted: a journal of another user may claim anything about
+    /// the bytes.
     static func read(_ paths: DownloadPaths, in directory: borrowing DownloadDirectory) -> DownloadJournal? {
         guard let file = try? directory.open(paths.journal, O_RDONLY), let status = try? file.status(),
             status.st_mode & S_IFMT == S_IFREG, directory.isOwn(status), status.st_size <= maximumBytes,

@@ -2,14 +2,14 @@ import Glibc
 
 /// Symbolic links at a download's destination.
 enum DownloadLink {
-    /// Where writing to `path` ends up: a link is written through, as other programs do, and stays one. As the kernel does
-    /// with `fs.protected_symlinks`, a link in a directory such as /tmp is followed only where it is this user's, or the
-    /// directory's owner's.
+    /// The file that writing to `path` would change: a link is followed and stays a link, as in other programs. In a
+    /// directory such as /tmp a link is followed only where it belongs to this user or to the owner of the directory,
+    /// as the kernel does with `fs.protected_symlinks`.
     ///
-    /// Throws ``ErrandError/fileUnwritable`` for a circle, ``ErrandError/fileExists`` for another user's link.
+    /// Throws ``ErrandError/fileUnwritable`` for a cycle, ``ErrandError/fileExists`` for another user's link.
     static func target(of path: String) throws(ErrandError) -> String {
         var path = path
-        // As many as Linux follows.
+        // The number of links that Linux follows.
         for _ in 0..<40 {
             var status = stat()
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = read(path) else {
@@ -24,7 +24,8 @@ enum DownloadLink {
         throw .file(path, "cannot be written", errno: ELOOP)
     }
 
-    /// Whether everybody may write there, and remove what is their own alone; and the directory is not that user's.
+    /// Whether everyone may write to the directory but remove only their own files, and the directory does not belong
+    /// to `user`.
     private static func isForEverybody(_ directory: String, butOf user: uid_t) -> Bool {
         var status = stat()
         guard stat(directory, &status) == 0 else { return false }

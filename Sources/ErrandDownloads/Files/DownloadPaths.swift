@@ -1,14 +1,15 @@
-/// Where a download lives: `name`, and while it runs `name.part` and `name.part.journal` beside it.
+/// The paths of a download: `name`, and during the download `name.part` and `name.part.journal` beside it.
 struct DownloadPaths: Sendable, Hashable {
     let directory: String
     let name: String
 
     var part: String { name + ".part" }
     var journal: String { part + ".journal" }
-    /// The next journal while it is being written.
+    /// The name of a new journal while it is being written.
     var newJournal: String { journal + ".new" }
 
-    /// Throws ``ErrandError/fileIsDirectory`` for what cannot name a file, and ``ErrandError/fileUnwritable`` for a NUL.
+    /// Throws ``ErrandError/fileIsDirectory`` for a path that cannot name a file, and ``ErrandError/fileUnwritable``
+    /// for a NUL.
     init(destination: String) throws(ErrandError) {
         guard !destination.utf8.contains(0) else {
             throw .file(.fileUnwritable, destination, "cannot be written: there is a NUL in it")

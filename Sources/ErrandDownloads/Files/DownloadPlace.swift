@@ -1,14 +1,14 @@
 import Glibc
 import HTTPTypes
 
-/// Finds the part of a download, or a place for it.
+/// Finds the part of a download, or a place for a new one.
 struct DownloadPlace: Sendable {
     let settings: DownloadSettings
-    /// What was asked for, before redirects.
+    /// The requested URL, before redirects.
     let url: String
 
-    /// The part for the file that was named, or that an earlier run has begun in the directory; `nil`: the name is the
-    /// response's to tell.
+    /// The part for the named file, or the part that an earlier run has started in the directory; `nil`: the response
+    /// determines the name.
     func open() throws(ErrandError) -> DownloadPart? {
         switch settings.destination {
         case .file(let path):
@@ -24,12 +24,12 @@ struct DownloadPlace: Sendable {
         }
     }
 
-    /// The part for what a response of this head brings.
+    /// The part for the content of a response with this head.
     func open(for head: Response, from url: String) throws(ErrandError) -> DownloadPart {
         guard case .directory(let directory) = settings.destination else { throw .internalFailure }
         let paths = Self.paths(in: directory, for: head, from: url)
         guard settings.overwrite == .number else { return try DownloadPart(paths, url: self.url, settings) }
-        // A part of that name may be another download's, running or left, which is to come to a file, too.
+        // A part with that name may belong to another download, running or left over, whose file has to be kept, too.
         for number in 0..<100 {
             let candidate = number == 0 ? paths : paths.numbered(number)
             do throws(ErrandError) {
@@ -42,8 +42,8 @@ struct DownloadPlace: Sendable {
         throw .file(.fileExists, paths.destination, "has too many namesakes")
     }
 
-    /// The file that is where this one is to go, to be compared with the digest that is expected; `nil` where there is
-    /// none, or none is looked for.
+    /// The file at the destination, to be compared with the expected digest; `nil` where there is none, or where the
+    /// settings ask for no comparison.
     func finished(for head: Response?, from url: String) -> FinishedFile? {
         guard settings.overwrite == .fail, settings.expectedDigest != nil else { return nil }
         switch settings.destination {
@@ -59,7 +59,7 @@ struct DownloadPlace: Sendable {
         return DownloadPaths(directory: directory, name: name.text)
     }
 
-    /// The first whose part is none, or a download's.
+    /// The first candidate without a part, or with a part of a download of this user.
     private static func ownPlace(_ paths: DownloadPaths) throws(ErrandError) -> DownloadPaths {
         let directory = try DownloadDirectory(paths)
         for number in 0..<100 {
@@ -90,13 +90,13 @@ struct DownloadPlace: Sendable {
         return similar
     }
 
-    /// As `mkdir -p`.
+    /// Like `mkdir -p`.
     static func makeDirectories(_ path: String) throws(ErrandError) {
         var made = path.utf8.first == UInt8(ascii: "/") ? "/" : ""
         for part in path.split(separator: "/") {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             guard mkdir(made, 0o777) != 0 else { continue }
-            // EEXIST may be a file; whoever opens it as a directory says so.
+            // EEXIST may mean a file; opening it as a directory reports that.
             let number = errno
             var status = stat()
             guard stat(made, &status) == 0 else { throw .file(made, "cannot be made", errno: number) }
@@ -105,7 +105,7 @@ struct DownloadPlace: Sendable {
 }
 
 extension DownloadDirectory {
-    /// What is in a directory, in order. Throws as its initialiser.
+    /// The names in a directory, in order. Throws like the initializer.
     static func names(in directory: String) throws(ErrandError) -> [String] {
         guard let stream = opendir(directory) else {
             throw .file(directory, "cannot be downloaded to", errno: errno)
@@ -123,7 +123,7 @@ extension DownloadDirectory {
 }
 
 extension DownloadPaths {
-    /// Those of the download that has a journal of this name; `nil` where it is none's.
+    /// The paths of the download whose journal has this name; `nil` where the name is not the name of a journal.
     init?(journal name: String, in directory: String) {
         let ending = ".part.journal"
         guard name.hasSuffix(ending), name.utf8.count > ending.utf8.count else { return nil }

@@ -1,12 +1,12 @@
 import Glibc
 
 extension ErrandError {
-    /// What a failed call on a file means; `what` is said of `path`: "cannot be opened".
+    /// The error for a failed call on a file; `what` describes the failure of `path`: "cannot be opened".
     static func file(_ path: String, _ what: String, errno number: Int32) -> ErrandError {
         file(kind(ofErrno: number), path, "\(what): \(String(cString: strerror(number)))", errno: number)
     }
 
-    /// The same where the kind is known better.
+    /// The same with a known error code.
     static func file(_ code: Code, _ path: String, _ what: String, errno number: Int32 = 0) -> ErrandError {
         ErrandError(code, details: Details(message: "\(path.debugDescription) \(what)", systemErrorCode: number))
     }

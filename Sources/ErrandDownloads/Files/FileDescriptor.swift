@@ -1,6 +1,7 @@
 import Glibc
 
-/// An open file or directory, closed with its owner. Calls that a signal interrupts are made again. Errors are `errno`.
+/// An open file or directory, closed when its owner is released. Calls that a signal interrupts are repeated. Errors
+/// are `errno`.
 struct FileDescriptor: ~Copyable {
     let number: Int32
 
@@ -10,7 +11,8 @@ struct FileDescriptor: ~Copyable {
     }
 
     deinit {
-        // Not again after EINTR: on Linux the descriptor is gone, and the number may be another thread's by now.
+        // Not repeated after EINTR: on Linux the descriptor is closed already, and another thread may have its number
+        // by now.
         _ = Glibc.close(number)
     }
 
@@ -40,21 +42,21 @@ struct FileDescriptor: ~Copyable {
             let count = try Self.checked {
                 pwrite(number, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
             }
-            // POSIX allows none for a regular file; an endless loop would be the answer to it.
+            // POSIX does not allow a count of 0 for a regular file; without this check the loop would not end.
             guard count > 0 else { throw Failure(errno: EIO) }
             written += count
         }
     }
 
     func write(_ bytes: [UInt8], at offset: Int64) throws(Failure) {
-        // A closure of `withUnsafeBytes` cannot throw a type here.
+        // A closure of `withUnsafeBytes` cannot throw a typed error here.
         let result = bytes.withUnsafeBytes { buffer in
             Result { () throws(Failure) in try write(buffer, at: offset) }
         }
         try result.get()
     }
 
-    /// What is there from `offset` on, less than `count` bytes only at the end.
+    /// The bytes from `offset` on; fewer than `count` only at the end of the file.
     func read(_ count: Int, at offset: Int64) throws(Failure) -> [UInt8] {
         var failure: Failure?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -81,7 +83,7 @@ struct FileDescriptor: ~Copyable {
         _ = try Self.checked { Int(ftruncate(number, off_t(length))) }
     }
 
-    /// The bytes, and what of the file's status it takes to find them again.
+    /// Syncs the bytes and the metadata that is necessary to read them.
     func syncData() throws(Failure) {
         _ = try Self.checked { Int(fdatasync(number)) }
     }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The file that is at a download's destination already, while it is compared with the digest that is expected. On the
-/// file queue alone.
+/// The file that exists at a download's destination, while it is compared with the expected digest. On the file queue
+/// alone.
 final class FinishedFile {
     let path: String
     private let file: FileDescriptor
@@ -10,7 +10,7 @@ final class FinishedFile {
 
     private static let block = 1 << 18
 
-    /// `nil` where there is no regular file that can be read.
+    /// `nil` where there is no readable regular file.
     init?(_ paths: DownloadPaths) {
         guard let directory = try? DownloadDirectory(paths), let file = try? directory.open(paths.name, O_RDONLY),
             let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG, let hash = SHA256()
@@ -20,7 +20,7 @@ final class FinishedFile {
         self.hash = hash
     }
 
-    /// Reads on, at most so many bytes. Answers the SHA-256 at the file's end.
+    /// Reads on, at most `count` bytes. Returns the SHA-256 at the end of the file.
     func follow(atMost count: Int64) throws(ErrandError) -> String? {
         let stop = byteCount + count
         while byteCount < stop {

@@ -1,6 +1,6 @@
 import CZlib
 
-/// Little-endian numbers of 8 bytes; texts with their length before them, all ones for none.
+/// Little-endian numbers of 8 bytes; strings preceded by their length, which is all ones for `nil`.
 struct JournalWriter {
     private(set) var bytes: [UInt8]
 
@@ -19,7 +19,7 @@ struct JournalWriter {
     }
 }
 
-/// Reads what ``JournalWriter`` wrote, or anything else: `nil` where it is not that.
+/// Reads what ``JournalWriter`` wrote; returns `nil` for any other bytes.
 struct JournalReader {
     private var rest: ArraySlice<UInt8>
 
@@ -35,7 +35,7 @@ struct JournalReader {
         return rest.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The inner `nil` is one that was written.
+    /// The inner `nil` is a `nil` that was written.
     mutating func text() -> String?? {
         guard let count = number() else { return nil }
         if count == .max { return .some(nil) }
@@ -47,7 +47,7 @@ struct JournalReader {
     }
 }
 
-/// Against accidents.
+/// Detects accidental corruption.
 enum Checksum {
     static func crc32(_ bytes: some Collection<UInt8>) -> UInt32 {
         let bytes = Array(bytes)

@@ -1,44 +1,45 @@
 import Glibc
 
-/// The `.part` file of a download and the journal beside it, on disk in step: what the journal calls safe is, and of what
-/// was written never more than `syncInterval` bytes are not called safe yet.
+/// The `.part` file of a download and its journal. Both stay in step on disk: bytes that the journal calls safe are on
+/// the disk, and at most `syncInterval` written bytes are not safe yet.
 ///
-/// One owner at a time in all processes (`flock`), one thread at a time in this. Every call may block on the disk. All
-/// errors leave both files for the next try. The process should ignore SIGXFSZ where it runs under a limit of file size;
-/// then that limit is ``ErrandError/diskFull``, too.
+/// One owner at a time in all processes (`flock`), one thread at a time in this process. Every call may block on the
+/// disk. All errors leave both files for the next try. The process should ignore SIGXFSZ where it runs under a file
+/// size limit; reaching that limit is then ``ErrandError/diskFull``, too.
 struct PartFile: ~Copyable {
     let paths: DownloadPaths
     private let directory: DownloadDirectory
     private let file: FileDescriptor
     private let syncInterval: Int64
-    /// What is on disk, or will be with the next sync.
+    /// The state that is on disk, or will be with the next sync.
     private(set) var journal: DownloadJournal
     private var journalFile = DownloadJournalFile()
-    /// The last word of ``journal`` did not make it to the disk.
+    /// The last state of ``journal`` was not written to the disk.
     private var isJournalBehind = false
-    /// Made safe since the journal was last synced.
+    /// The bytes that were made safe since the journal was last synced.
     private var unsyncedWords: Int64 = 0
-    /// Written since the last sync.
+    /// The ranges that were written since the last sync.
     private var unsynced = ByteRangeSet()
-    /// Room for so many bytes was asked for in this run.
+    /// The number of bytes for which space was reserved in this run.
     private var reserved: Int64 = 0
-    /// Of the first sync that failed. The kernel has then dropped pages that it could not write and marked them clean, so
-    /// that the next sync would succeed and mean nothing.
+    /// The error of the first sync that failed. The kernel has then dropped the pages that it could not write and
+    /// marked them clean, so that the next sync would succeed without having written them.
     private var failure: ErrandError?
 
     /// A little less than 1 MB, and whole pages.
     static let syncInterval: Int64 = 15 << 16
-    /// The journal itself is synced each so many bytes: what it says is true whether it is on the disk or not, and only a
-    /// loss of power can tell.
+    /// The journal itself is synced after this number of bytes. Its content is true whether or not it is on the disk;
+    /// the difference shows only after a loss of power.
     private static let journalInterval: Int64 = 16 << 20
 
-    /// Opens or creates the part and takes the lock. What an earlier run left is kept as far as its journal calls it
-    /// safe and is of `url`; all else is cut off. The answer is in ``journal``. A file of that name that has bytes and no
-    /// journal of this user's, belongs to another user or has a second name is somebody else's, and stays as it is.
+    /// Opens or creates the part and takes the lock. The bytes of an earlier run are kept where its journal calls them
+    /// safe and belongs to `url`; all others are cut off. ``journal`` says what was kept. A file with the part's name
+    /// is foreign, and is not changed, where it has bytes but no journal of this user, belongs to another user or has a
+    /// second name.
     ///
-    /// Throws ``ErrandError/fileLocked`` where another download has it, ``ErrandError/directoryMissing``,
+    /// Throws ``ErrandError/fileLocked`` where another download holds the lock, ``ErrandError/directoryMissing``,
     /// ``ErrandError/fileAccessDenied``, ``ErrandError/fileIsDirectory`` (the destination or the part),
-    /// ``ErrandError/fileExists`` by `overwrite` or where the part is somebody else's, ``ErrandError/diskFull``,
+    /// ``ErrandError/fileExists`` because of `overwrite` or where the part is foreign, ``ErrandError/diskFull``,
     /// ``ErrandError/fileUnwritable``.
     static func open(
         _ paths: DownloadPaths, url: String, ignoringQuery: Bool = false, overwrite: OverwritePolicy = .replace,
@@ -75,12 +76,12 @@ struct PartFile: ~Copyable {
     }
 
     deinit {
-        // Closing would do, but for a child that another thread forks at this moment: until it has called `exec` it has
-        // the descriptor, and with that the lock, too.
+        // Closing the descriptor is not enough while another thread forks: until the child calls `exec`, the child
+        // holds the descriptor and with it the lock.
         _ = SystemCalls.flock(file.number, LOCK_UN)
     }
 
-    /// Ours has a journal, whole or not, from before its first byte until it has another name.
+    /// A part of this library has a journal, complete or not, from before its first byte until it is renamed.
     private func isSomebodyElses() throws(FileDescriptor.Failure) -> Bool {
         guard try file.status().st_size > 0 else { return false }
         guard let journal = try directory.status(paths.journal) else { return true }
@@ -99,7 +100,7 @@ struct PartFile: ~Copyable {
         journal.url = url
         journal.safe = found.safe.clipped(to: size)
         try file.truncate(to: journal.safe.end)
-        // Before anything is written where the old one says that it is there.
+        // Written before any byte goes into a range that the old journal calls safe.
         if journal != found { try journalFile.write(journal, isDurable: true, to: paths, in: directory) }
     }
 
@@ -126,7 +127,7 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// Whoever lists downloads has the lock for a moment, to see whether it is free.
+    /// Tries several times: listing downloads takes the lock for a moment to see whether it is free.
     private static func lock(_ file: borrowing FileDescriptor) throws(FileDescriptor.Failure) {
         for _ in 0..<10 {
             if SystemCalls.flock(file.number, LOCK_EX | LOCK_NB) == 0 { return }
@@ -141,15 +142,17 @@ struct PartFile: ~Copyable {
     ) throws(ErrandError) -> FileDescriptor {
         let path = paths.path(paths.part)
         do throws(FileDescriptor.Failure) {
-            // Whoever had the lock may have renamed or removed what was opened before the lock was free: then this one
-            // holds the lock of another file. So many of them in a row are no coincidence.
+            // The last owner of the lock may have renamed or removed the file between the open and the lock; this lock
+            // is then on another file. That many repetitions in a row are not a coincidence.
             for _ in 0..<16 {
                 guard let file = try openOrMake(paths.part, directory) else { continue }
                 try lock(file)
                 guard try directory.isNamed(file, paths.part) else { continue }
-                // Not before it is locked: some file systems rename by a link, and then it has two names for a moment.
+                // Checked after the lock: some file systems rename by a link, and then the file has two names for a
+                // moment.
                 if try file.status().st_nlink <= 1 { return file }
-                // Or for good, where one was killed in the middle of that: then the file has its name already.
+                // Or permanently, where a process was killed in the middle of such a rename: the file then has its
+                // final name already.
                 guard try directory.isNamed(file, paths.name) else { throw FileDescriptor.Failure(errno: EEXIST) }
                 try directory.remove(paths.part)
             }
@@ -164,13 +167,13 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// `nil`: it was there, and was removed in between. EEXIST: it is another user's, who may have it open and go on
-    /// writing, as in a directory that all may write to.
+    /// `nil`: the file existed and was removed meanwhile. EEXIST: the file belongs to another user, who may have it
+    /// open and may continue to write to it, as in a directory that everyone may write to.
     private static func openOrMake(
         _ name: String, _ directory: borrowing DownloadDirectory
     ) throws(FileDescriptor.Failure) -> FileDescriptor? {
         do throws(FileDescriptor.Failure) {
-            // What is made here is ours, also where a network's file system says that it is somebody else's.
+            // A file made here belongs to this download even where a network file system reports another owner.
             return try directory.open(name, O_RDWR | O_CREAT | O_EXCL, mode: 0o666)
         } catch {
             guard error.errno == EEXIST else { throw error }
@@ -182,7 +185,7 @@ struct PartFile: ~Copyable {
         return file
     }
 
-    /// Writes, and syncs whenever that many bytes are not safe yet.
+    /// Writes the bytes, and syncs whenever `syncInterval` bytes are not safe yet.
     mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(ErrandError) {
         if let failure { throw failure }
         if !journalFile.isBegun { try beginJournal() }
@@ -201,7 +204,7 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// Before the first byte: a part without one is nobody's to go on with, or to remove.
+    /// Written before the first byte: a part without a journal can be neither resumed nor removed.
     private mutating func beginJournal() throws(ErrandError) {
         do {
             try journalFile.write(journal, isDurable: true, to: paths, in: directory)
@@ -211,17 +214,17 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// All that is there: what is safe, and what will be with the next sync.
+    /// All ranges in the part: the safe ones, and those that the next sync makes safe.
     var written: ByteRangeSet {
         var written = journal.safe
         written.formUnion(unsynced)
         return written
     }
 
-    /// Makes everything that was written safe, then says so in the journal.
+    /// Makes all written bytes safe, then records that in the journal.
     mutating func sync() throws(ErrandError) { try sync(isDurable: true) }
 
-    /// - Parameter isDurable: Whether the journal's word must outlive a loss of power, too, and not only the process.
+    /// - Parameter isDurable: Whether the journal must survive a loss of power, not only the end of the process.
     private mutating func sync(isDurable: Bool) throws(ErrandError) {
         if let failure { throw failure }
         if !unsynced.isEmpty {
@@ -257,10 +260,10 @@ struct PartFile: ~Copyable {
         if isDurable { unsyncedWords = 0 }
     }
 
-    /// The last sync of a run that does not come to its end, as far as the disk lets it. On a full one the journal may be
-    /// what has no room: then some of the bytes make it.
+    /// The last sync of a run that is not complete, as far as the disk allows it. On a full disk there may be no room
+    /// for the journal; some bytes of the part are then given up to make room.
     mutating func keep() {
-        // First: the journal may need some of it.
+        // Done first: the journal may need some of the reserved space.
         giveBack()
         do {
             try sync()
@@ -275,13 +278,13 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// Which content it is that will be written; the next sync says so on disk.
+    /// Sets the content of the bytes that will be written; the next sync records it on disk.
     mutating func identify(_ validators: DownloadValidators, length: Int64?) {
         journal.validators = validators
         journal.length = length
     }
 
-    /// Nothing of what is there is wanted any more.
+    /// Drops all bytes in the part.
     mutating func restart() throws(ErrandError) {
         if let failure { throw failure }
         do {
@@ -291,8 +294,8 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// The journal first, and for good: it must never be found beside bytes of another content, nor bytes without one,
-    /// after a loss of power neither.
+    /// Writes the journal first and makes it durable. Even after a loss of power, the journal must never be found
+    /// beside bytes of another content, nor bytes without a journal.
     private mutating func startOver() throws(FileDescriptor.Failure) {
         journal = DownloadJournal(url: journal.url)
         let status = try file.status()
@@ -301,7 +304,7 @@ struct PartFile: ~Copyable {
             try file.truncate(to: 0)
             try file.sync()
         } else if status.st_blocks > 0 {
-            // Reserved, perhaps by a run that was killed, and not a byte came.
+            // The space was reserved, perhaps by a run that was killed, and no byte was written.
             try file.truncate(to: 0)
         }
         reserved = 0
@@ -311,8 +314,8 @@ struct PartFile: ~Copyable {
         unsyncedWords = 0
     }
 
-    /// Asks the file system for room for so many bytes, where it knows how. Throws ``ErrandError/diskFull`` where there is
-    /// not so much.
+    /// Reserves space for `length` bytes where the file system supports it. Throws ``ErrandError/diskFull`` where there
+    /// is not enough space.
     mutating func reserve(_ length: Int64) throws(ErrandError) {
         guard length > 0 else { return }
         reserved = max(reserved, length)
@@ -325,15 +328,15 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// Gives back what was reserved and not written: nobody else could use it as long as the file is there. A file that is
-    /// cut to the size that it has loses the blocks behind its end (ext4, tmpfs); `FALLOC_FL_PUNCH_HOLE` leaves those on
-    /// ext4. Where that fails it costs room and nothing else.
+    /// Releases space that was reserved and not written; it would stay unusable as long as the file exists. Truncating
+    /// a file to its present size frees the blocks behind its end (ext4, tmpfs); `FALLOC_FL_PUNCH_HOLE` does not free
+    /// them on ext4. A failure only wastes space.
     private func giveBack() {
         guard let size = try? file.status().st_size, Int64(size) < reserved else { return }
         try? file.truncate(to: Int64(size))
     }
 
-    /// What was written from `offset` on, at most `count` bytes; fewer at the end of the file. For a digest.
+    /// The written bytes from `offset` on, at most `count`; fewer at the end of the file. For a digest.
     func read(_ count: Int, at offset: Int64) throws(ErrandError) -> [UInt8] {
         do {
             return try file.read(count, at: offset)
@@ -342,13 +345,13 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// Puts the file in its place, safe on disk. Whoever opens the destination finds the old file or the whole new one.
-    /// Throws ``ErrandError/fileExists`` by `overwrite`.
+    /// Puts the file in its place, safe on disk. A reader of the destination finds either the old file or the whole new
+    /// one. Throws ``ErrandError/fileExists`` because of `overwrite`.
     ///
-    /// Returns: its path, which `overwrite` may have changed.
+    /// Returns: the path of the file, which `overwrite` may have changed.
     mutating func install(_ overwrite: OverwritePolicy = .replace) throws(ErrandError) -> String {
         try sync()
-        // Of a longer content that was promised before this one.
+        // Space that was reserved for an earlier, longer content.
         giveBack()
         let installed: DownloadPaths
         do {
@@ -357,8 +360,8 @@ struct PartFile: ~Copyable {
         } catch {
             throw .file(paths.destination, "cannot be put in place", errno: error.errno)
         }
-        // It is in place: no failure from here on makes it undone. A journal without a part counts for nothing.
-        // Where there is a part again, another download has begun since, and has seen to its journal itself.
+        // The file is in place: no later failure undoes that. A journal without a part is ignored. Where a part exists
+        // again, another download has started since and manages its own journal.
         if (try? directory.status(paths.part)) == nil {
             for name in [paths.journal, paths.newJournal] { _ = try? directory.remove(name) }
         }
@@ -389,10 +392,10 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// Removes the part and its journal: nobody will go on with them.
+    /// Removes the part and its journal; they cannot be resumed.
     func discard() throws(ErrandError) {
         do {
-            // The part first: without a journal it would be taken for somebody else's.
+            // The part first: without its journal it would count as foreign.
             try directory.remove(paths.part)
             try directory.removeJournal()
             try directory.remove(paths.newJournal)

@@ -1,18 +1,18 @@
 import Glibc
 
-/// Functions of the C library that its Swift module leaves out: those that only `_GNU_SOURCE` declares, and `flock`, whose
-/// name is taken by a structure. They set `errno`, like all others.
+/// Functions of the C library that its Swift module does not import: those that only `_GNU_SOURCE` declares, and
+/// `flock`, whose name is taken by a structure. They set `errno` like all others.
 enum SystemCalls {
     static func flock(_ descriptor: Int32, _ operation: Int32) -> Int32 {
         callFlock(descriptor, operation)
     }
 
-    /// `RENAME_NOREPLACE`: EEXIST where there is something of the new name.
+    /// `RENAME_NOREPLACE`: EEXIST where the new name exists.
     static func renameWithoutReplacing(_ directory: Int32, _ old: String, _ new: String) -> Int32 {
         callRename(directory, old, directory, new, 1)
     }
 
-    /// `FALLOC_FL_KEEP_SIZE`: blocks for so many bytes, the file's size as it is.
+    /// `FALLOC_FL_KEEP_SIZE`: reserves blocks for `length` bytes without changing the file's size.
     static func reserve(_ descriptor: Int32, _ length: off_t) -> Int32 {
         callAllocate(descriptor, 1, 0, length)
     }

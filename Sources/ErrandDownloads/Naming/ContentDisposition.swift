@@ -1,11 +1,12 @@
-/// Reads `Content-Disposition` (RFC 6266). Its type does not matter here: a name is a name for `inline`, too.
+/// Parses `Content-Disposition` (RFC 6266). The disposition type does not matter: a name also counts for `inline`.
 enum ContentDisposition {
-    /// The `filename*` that can be decoded, else `filename` (RFC 6266 4.3), as the server sent it: not safe to use.
+    /// The decodable `filename*`, else `filename` (RFC 6266 4.3), as the server sent it: not safe to use.
     static func fileName(in value: String) -> String? {
         var parameters = Parameters(value)
         var (plain, extended): (String?, String?)
         while let (name, value) = parameters.next() {
-            // Each name once (RFC 6266 4.1). The first one, so that none can be slipped in behind it.
+            // Each parameter name counts once (RFC 6266 4.1). The first value wins, so that a value appended later has
+            // no effect.
             switch name {
             case "filename": if plain == nil { plain = value }
             case "filename*": if extended == nil { extended = decodingExtended(value) }
@@ -15,7 +16,8 @@ enum ContentDisposition {
         return extended ?? plain
     }
 
-    /// RFC 8187 3.2.1: `UTF-8'en'%e2%82%ac`. `nil` where it is malformed or of a charset that the RFC does not ask for.
+    /// RFC 8187 3.2.1: `UTF-8'en'%e2%82%ac`. `nil` where the value is malformed or has a charset that the RFC does not
+    /// require.
     static func decodingExtended(_ value: String) -> String? {
         let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = decodingPercents(parts[2]) else { return nil }
@@ -50,14 +52,14 @@ enum ContentDisposition {
         }
     }
 
-    /// The parameters behind the first semicolon, names in lower case. What is none is passed over.
+    /// The parameters behind the first semicolon, with names in lower case. Malformed parameters are skipped.
     private struct Parameters {
         private var rest: Substring.UTF8View
 
         init(_ value: String) {
             rest = value[...].utf8
             skip { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") }
-            // Some servers leave the type out.
+            // Some servers omit the type.
             if rest.first == UInt8(ascii: "=") { rest = value[...].utf8 }
         }
 
@@ -75,7 +77,7 @@ enum ContentDisposition {
             }
         }
 
-        /// Up to the semicolon: many servers send blanks without quotes.
+        /// A value up to the semicolon: many servers send spaces without quotes.
         private mutating func word() -> String? {
             let word = take { $0 != UInt8(ascii: ";") }
             return String(word.trimmingSuffix { $0 == " " || $0 == "\t" })
@@ -86,7 +88,7 @@ enum ContentDisposition {
             rest.removeFirst()
             var bytes: [UInt8] = []
             while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-                // RFC 9110 5.6.4: a backslash stands for what follows it.
+                // RFC 9110 5.6.4: a backslash quotes the next character.
                 bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
                 if rest.isEmpty { return nil }
             }

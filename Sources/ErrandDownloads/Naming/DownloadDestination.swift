@@ -1,15 +1,16 @@
 import Glibc
 
-/// Where a download goes. Paths are absolute, or relative to the working directory of the moment when the request is made.
+/// The destination of a download. Paths are absolute, or relative to the working directory at the time when the request
+/// is made.
 public enum DownloadDestination: Sendable, Hashable {
-    /// A file of this name.
+    /// A file with this path.
     case file(String)
-    /// A file in this directory, named as the response's `Content-Disposition` says (RFC 6266), else by the URL's last
-    /// segment, after redirects, else `download`; made safe: one path component without control characters, leading dots
-    /// and what else a server might have in mind, of at most 224 bytes.
+    /// A file in this directory. Its name comes from the response's `Content-Disposition` (RFC 6266), else from the
+    /// last segment of the URL after redirects, else it is `download`. The name is made safe: it is one path component
+    /// of at most 224 bytes without control characters, leading dots and other dangerous characters.
     case directory(String)
 
-    /// The same with an absolute path; as it is where the working directory is gone.
+    /// The same destination with an absolute path; unchanged where the working directory no longer exists.
     var absolute: DownloadDestination {
         switch self {
         case .file(let path): .file(Self.absolute(path))

@@ -1,11 +1,13 @@
-/// What a download does with a file that is at its destination already.
+/// What a download does with a file that exists at its destination.
 public enum OverwritePolicy: Sendable, Hashable {
-    /// It stays until the new one is complete, and is then replaced in one step. A symbolic link that the caller has named
-    /// is written through. Another one, a device or a pipe is not replaced: ``ErrandError/fileExists``.
+    /// The file stays until the new one is complete and is then replaced in one step. A symbolic link that the caller
+    /// named is written through. Any other symbolic link, a device or a pipe is not replaced:
+    /// ``ErrandError/fileExists``.
     case replace
-    /// ``ErrandError/fileExists``: before anything is sent, or at the end, where the file came meanwhile. A file whose
-    /// SHA-256 is ``Download/sha256`` is the one that is wanted: the download ends with that, and fetches nothing.
+    /// Fails with ``ErrandError/fileExists``: before anything is sent, or at the end where the file appeared meanwhile.
+    /// A file whose SHA-256 is ``Download/sha256`` already is the requested content: the download succeeds with that
+    /// file and fetches nothing.
     case fail
-    /// `name (1).txt`, or the next number that is free at the end.
+    /// Uses `name (1).txt`, or the next number that is free at the end of the download.
     case number
 }

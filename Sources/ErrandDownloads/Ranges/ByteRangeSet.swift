@@ -1,4 +1,4 @@
-/// Stretches of a file: in order, not empty, neither overlapping nor touching.
+/// Ranges of a file: in order, not empty, neither overlapping nor touching.
 struct ByteRangeSet: Sendable, Hashable {
     private(set) var ranges: [Range<Int64>] = []
 
@@ -9,18 +9,18 @@ struct ByteRangeSet: Sendable, Hashable {
     }
 
     var isEmpty: Bool { ranges.isEmpty }
-    /// Bytes in all.
+    /// The total number of bytes.
     var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
-    /// Behind the last byte; 0 where there is none.
+    /// The position behind the last byte; 0 where there is none.
     var end: Int64 { ranges.last?.upperBound ?? 0 }
-    /// How far it goes from 0 on without a gap.
+    /// The end of the range that starts at 0; 0 where there is none.
     var prefixEnd: Int64 { ranges.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0 }
 
-    /// What is below 0 does not count.
+    /// Inserts a range; positions below 0 are ignored.
     mutating func insert(_ range: Range<Int64>) {
         let range = range.clamped(to: 0..<Int64.max)
         guard !range.isEmpty else { return }
-        // Writers append: most often it touches the last.
+        // Writers append, so the new range usually touches the last one.
         var first = ranges.count
         while first > 0, ranges[first - 1].upperBound >= range.lowerBound { first -= 1 }
         var merged = range
@@ -36,12 +36,12 @@ struct ByteRangeSet: Sendable, Hashable {
         for range in other.ranges { insert(range) }
     }
 
-    /// What of it lies below `end`.
+    /// The part of the set below `end`.
     func clipped(to end: Int64) -> ByteRangeSet {
         ByteRangeSet(ranges.map { $0.clamped(to: 0..<max(0, end)) })
     }
 
-    /// What is missing below `length`.
+    /// The missing ranges below `length`.
     func gaps(below length: Int64) -> ByteRangeSet {
         var gaps = ByteRangeSet()
         var position: Int64 = 0

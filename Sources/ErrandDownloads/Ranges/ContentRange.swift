@@ -1,8 +1,8 @@
 /// `Content-Range` of bytes (RFC 9110 14.4).
 struct ContentRange: Sendable, Hashable {
-    /// Of a 206; `nil` for the `*` of a 416.
+    /// The range of a 206; `nil` for the `*` of a 416.
     let range: Range<Int64>?
-    /// The whole content's length; `nil` where the server does not know it.
+    /// The length of the whole content; `nil` where the server does not know it.
     let total: Int64?
 
     init(_ range: Range<Int64>?, total: Int64?) {
@@ -10,7 +10,7 @@ struct ContentRange: Sendable, Hashable {
         self.total = total
     }
 
-    /// `nil` for what is malformed or of another unit.
+    /// `nil` for a value that is malformed or has another unit.
     init?(_ value: String) {
         let words = value.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -30,7 +30,7 @@ struct ContentRange: Sendable, Hashable {
         range = first..<last + 1
     }
 
-    /// Digits alone: `Int64.init` takes signs, too.
+    /// Accepts digits only: `Int64.init` accepts signs, too.
     static func number(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text)

@@ -1,17 +1,17 @@
 import HTTPTypes
 
-/// What a response's head says that matters to a download.
+/// The fields of a response's head that matter to a download.
 struct DownloadHead: Sendable, Hashable {
     var statusCode: Int
     var validators = DownloadValidators()
     var contentRange: ContentRange?
-    /// Of the body that follows.
+    /// The length of the body that follows.
     var contentLength: Int64?
-    /// Whether it promises or refuses ranges (`Accept-Ranges`); `nil` where it says nothing.
+    /// Whether `Accept-Ranges` promises or refuses ranges; `nil` where the field is missing.
     var acceptsRanges: Bool?
-    /// The body has a content coding. Its bytes, decoded or not, are not those of the ranges that are asked for.
+    /// The body has a content coding. Its bytes, decoded or not, are not the bytes of the requested ranges.
     var isEncoded = false
-    /// `multipart/byteranges`, which nobody has asked for.
+    /// `multipart/byteranges`, which a download never requests.
     var isMultipart = false
     var retryAfter: Duration?
 
@@ -19,7 +19,7 @@ struct DownloadHead: Sendable, Hashable {
         self.statusCode = statusCode
     }
 
-    /// `isDecoding`: the engine decodes bodies on the way, so that the field's length is not that of what comes.
+    /// `isDecoding`: the engine decodes bodies, so `Content-Length` is not the length of the delivered body.
     init(statusCode: Int, _ fields: HTTPFields, isDecoding: Bool = false) {
         self.statusCode = statusCode
         isEncoded = Self.listsCoding(fields[.contentEncoding] ?? "")
@@ -42,7 +42,7 @@ struct DownloadHead: Sendable, Hashable {
         value.split(whereSeparator: { ", \t".contains($0) }).contains { $0.lowercased() != "identity" }
     }
 
-    /// RFC 9110 10.2.3: seconds, or a date, which is read by the server's own clock.
+    /// RFC 9110 10.2.3: seconds, or a date, which is compared with the server's own clock (`Date`).
     private static func wait(_ value: String, from date: String?) -> Duration? {
         if let seconds = ContentRange.number(value) { return .seconds(min(seconds, 1 << 31)) }
         guard let until = DownloadValidators.time(value), let date, let sent = DownloadValidators.time(date) else {
@@ -51,7 +51,7 @@ struct DownloadHead: Sendable, Hashable {
         return .milliseconds(min(max(until - sent, 0), 1000 << 31))
     }
 
-    /// The whole content's length, as far as this head tells it.
+    /// The length of the whole content, as far as this head tells it.
     var total: Int64? {
         switch statusCode {
         case 206, 416: contentRange?.total

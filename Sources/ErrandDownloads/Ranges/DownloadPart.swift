@@ -1,16 +1,17 @@
-/// The part of a running download, with the digest that follows it. On the file queue alone.
+/// The part of a running download and its digest. On the file queue alone.
 final class DownloadPart {
     private(set) var file: PartFile
     private var digest: DigestFollower?
-    /// Bytes in the part.
+    /// The number of bytes in the part.
     private(set) var received: Int64
-    /// So much was there in the beginning, and still is.
+    /// The number of bytes that an earlier run left and that are still there.
     private(set) var resumed: Int64
 
-    /// Read again for each chunk while the digest is behind: it catches up while the network is waited for.
+    /// The number of bytes that the digest reads again per chunk while it is behind, so that it catches up while the
+    /// download waits for the network.
     private static let stride: Int64 = 1 << 20
 
-    /// Throws as `PartFile.open`.
+    /// Throws like `PartFile.open`.
     init(_ paths: DownloadPaths, url: String, _ settings: DownloadSettings) throws(ErrandError) {
         var file = try PartFile.open(
             paths, url: url, ignoringQuery: settings.ignoresQuery, overwrite: settings.overwrite)
@@ -21,7 +22,7 @@ final class DownloadPart {
         self.file = file
     }
 
-    /// What an earlier run has left.
+    /// The journal that an earlier run left.
     var found: DownloadJournal? { file.journal.safe.isEmpty ? nil : file.journal }
 
     var isEmpty: Bool { received == 0 }
@@ -37,8 +38,9 @@ final class DownloadPart {
         }
     }
 
-    /// No room is reserved for a length beyond `limit`: the core refuses such a body, but at its first byte, and until then
-    /// the length is a server's word alone. What is resumed may be longer, for the limit is each transfer's.
+    /// Reserves no space for a length beyond `limit`: the core rejects such a body at its first byte, and until then
+    /// the length is an unverified claim of the server. A resumed file may be longer, because the limit applies to each
+    /// transfer.
     func identify(
         _ validators: DownloadValidators, length: Int64?, reservedUpTo limit: Int64
     ) throws(ErrandError) {
@@ -55,7 +57,7 @@ final class DownloadPart {
         resumed = 0
     }
 
-    /// Reads on for the digest. Answers it when everything is in it.
+    /// Reads on for the digest. Returns the digest when it covers all bytes.
     func follow(atMost count: Int64) throws(ErrandError) -> String? {
         let end = file.written.prefixEnd
         try digest?.follow(file, to: end, atMost: count)
@@ -66,7 +68,7 @@ final class DownloadPart {
 
     func discard() throws(ErrandError) { try file.discard() }
 
-    /// Everything safe, as far as it goes; what is empty is not worth keeping.
+    /// Makes everything safe as far as possible; an empty part is removed.
     func close() {
         if isEmpty {
             try? file.discard()

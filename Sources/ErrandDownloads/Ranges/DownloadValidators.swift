@@ -1,15 +1,16 @@
 import HTTPTypes
 
-/// What tells one content of a URL from another, as the server said it.
+/// The validators that tell one content of a URL from another, as the server sent them.
 struct DownloadValidators: Sendable, Hashable {
-    /// With quotes, and `W/` where it is weak.
+    /// The entity tag with quotes, and `W/` where it is weak.
     var entityTag: String?
     var lastModified: String?
-    /// When the server said so.
+    /// The `Date` of the response with these validators.
     var date: String?
 
-    /// Of a content that came with a content coding. Which coding a server takes may differ from response to response, and
-    /// a modification date is the same for all of them: nothing is joined to it. No entity tag is without quotes.
+    /// The validators of content with a content coding. The server's choice of a coding may differ from response to
+    /// response, and the modification date is the same for all codings, so no bytes may be joined. Real entity tags
+    /// have quotes; this one does not.
     static let ofEncoded = DownloadValidators(entityTag: "encoded")
 
     init(entityTag: String? = nil, lastModified: String? = nil, date: String? = nil) {
@@ -22,24 +23,24 @@ struct DownloadValidators: Sendable, Hashable {
         self.init(entityTag: fields[.eTag], lastModified: fields[.lastModified], date: fields[.date])
     }
 
-    /// The value of `If-Range` (RFC 9110 13.1.5); `nil` where nothing is strong enough to join bytes by. A date is not
-    /// taken where there is an entity tag, be that weak or malformed.
+    /// The value of `If-Range` (RFC 9110 13.1.5); `nil` where no validator is strong enough to join bytes. The date is
+    /// not used where there is an entity tag, even a weak or malformed one.
     var ifRange: String? {
         if let entityTag { return Self.isStrong(entityTag) ? entityTag : nil }
         guard let lastModified, let date, let modified = Self.time(lastModified), let sent = Self.time(date) else {
             return nil
         }
-        // RFC 9110 8.8.2.2: within the same second it may have been modified twice.
+        // RFC 9110 8.8.2.2: the content may have been modified twice within the same second.
         return sent > modified ? lastModified : nil
     }
 
-    /// Both dates are read from one point of time, so that the century of an old format's year does not matter.
+    /// Both dates are parsed relative to the same fixed time, so that the century of a two-digit year does not matter.
     static func time(_ text: String) -> CacheTime? {
         HTTPDate.time(text, now: CacheTime(seconds: 784_111_777))
     }
 
-    /// Whether `other` is of another content for sure. Silence is no contradiction: a 206 to `If-Range` need not repeat
-    /// what the 200 had (RFC 9110 15.3.7).
+    /// Whether `other` certainly belongs to another content. A missing validator is not a contradiction: a 206 to
+    /// `If-Range` need not repeat the fields of the 200 (RFC 9110 15.3.7).
     func contradicts(_ other: DownloadValidators) -> Bool {
         if let entityTag, let theirs = other.entityTag { return entityTag != theirs }
         if let lastModified, let theirs = other.lastModified { return lastModified != theirs }

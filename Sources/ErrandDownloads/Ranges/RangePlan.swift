@@ -1,20 +1,22 @@
-/// Who fetches which part of a content, when several connections share the work. Pure; a piece is its number.
+/// Assigns the pieces of a content to several connections. Pure; a piece is its number.
 ///
-/// What is missing is split evenly; whoever is done takes a half of what the slowest has left.
+/// The missing bytes are split evenly. A connection that has finished takes half of the remaining bytes of the slowest
+/// one.
 struct RangePlan {
-    /// What one connection is to fetch.
+    /// The range that one connection fetches.
     struct Piece: Sendable, Hashable {
         let id: Int
-        /// What is left of it.
+        /// The remaining range of the piece.
         var range: Range<Int64>
     }
 
     enum Receipt: Equatable {
-        /// So many bytes of what came are to be written; more is to come.
+        /// Write this number of the received bytes; more bytes will come.
         case more(count: Int64)
-        /// The same, and the piece is complete. What else the connection has is another's, or nobody's: drop it.
+        /// The same, and the piece is complete. Further bytes of the connection belong to another piece or are not
+        /// wanted: drop them.
         case last(count: Int64)
-        /// The piece is over, and all its bytes with it.
+        /// The piece has ended; all these bytes are dropped.
         case none
     }
 
@@ -23,33 +25,34 @@ struct RangePlan {
         let since: Duration
         var received: Int64 = 0
 
-        /// Seconds until it is done at its present speed.
+        /// The seconds until the piece is complete at its present speed.
         func timeLeft(_ now: Duration) -> Double {
             let elapsed = max((now - since) / .seconds(1), 0.001)
             return received == 0 ? .infinity : Double(piece.range.count) * elapsed / Double(received)
         }
     }
 
-    /// Nobody fetches these; from the end, so that the first is taken first.
+    /// Ranges without a connection; in reverse order, so that the first range is taken first.
     private var waiting: [Range<Int64>]
     private var working: [Int: Work] = [:]
     private var lastID = 0
-    /// Smaller pieces are not worth a request.
+    /// The size below which a piece is not worth a request.
     private let smallest: Int64
 
-    /// - Parameter missing: What is not there yet.
-    /// - Parameter width: So many connections at most.
+    /// - Parameter missing: The ranges that are not there yet.
+    /// - Parameter width: The largest number of connections.
     init(missing: ByteRangeSet, width: Int, smallest: Int64 = 1 << 20) {
         self.smallest = max(1, smallest)
         let pieces = Int64(max(1, width))
-        // Rounded up without adding first: a length is the server's to say, up to the largest number there is.
+        // Rounded up without adding first, which could overflow: the length comes from the server and may be the
+        // largest number.
         let share = max(missing.count / pieces + (missing.count % pieces).signum(), self.smallest)
         waiting = missing.ranges.flatMap { Self.split($0, by: share) }.reversed()
     }
 
     private static func split(_ range: Range<Int64>, by share: Int64) -> [Range<Int64>] {
         var (pieces, rest): ([Range<Int64>], Range<Int64>) = ([], range)
-        // A rest that is almost a share is none of its own.
+        // A remainder of at most half a share is added to the last piece.
         while Int64(rest.count) - share / 2 > share {
             pieces.append(rest.lowerBound..<rest.lowerBound + share)
             rest = rest.lowerBound + share..<rest.upperBound
@@ -57,19 +60,19 @@ struct RangePlan {
         return pieces + [rest]
     }
 
-    /// Nothing waits and nobody works.
+    /// No range waits and no connection works.
     var isComplete: Bool { waiting.isEmpty && working.isEmpty }
-    /// What is being fetched, by number.
+    /// The pieces that are being fetched, by number.
     var pieces: [Piece] { working.values.map(\.piece).sorted { $0.id < $1.id } }
-    /// What is still to be received.
+    /// The ranges that are still to be received.
     var missing: ByteRangeSet { ByteRangeSet(waiting + working.values.map(\.piece.range)) }
 
-    /// A connection is free: its next piece. `nil`: there is nothing left that is worth it.
+    /// A connection is free; returns its next piece. `nil`: no remaining range is worth a request.
     ///
-    /// - Parameter now: Of any clock that does not go back.
+    /// - Parameter now: The time of any monotonic clock.
     mutating func assign(now: Duration) -> Piece? {
         if let range = waiting.popLast() { return begin(range, now) }
-        // Twice the smallest, so that both halves are worth a request.
+        // At least twice the smallest piece, so that both halves are worth a request.
         let candidates = working.values.filter { $0.piece.range.count >= 2 * smallest }
         let slowest = candidates.max {
             ($0.timeLeft(now), $0.piece.range.count, $1.piece.id) < (
@@ -89,12 +92,12 @@ struct RangePlan {
         return piece
     }
 
-    /// Where the next bytes of that piece go; `nil` where it is over.
+    /// Where the next bytes of the piece go; `nil` where the piece has ended.
     func position(_ id: Int) -> Int64? {
         working[id]?.piece.range.lowerBound
     }
 
-    /// So many bytes of that piece came.
+    /// `count` bytes of the piece were received.
     mutating func received(_ id: Int, count: Int64) -> Receipt {
         guard var work = working[id] else { return .none }
         let range = work.piece.range
@@ -109,11 +112,11 @@ struct RangePlan {
         return .more(count: taken)
     }
 
-    /// The connection broke, or was given up: what is left of the piece waits again. Whether there was such a piece.
+    /// The connection broke or was given up: the rest of the piece waits again. Returns whether there was such a piece.
     @discardableResult
     mutating func failed(_ id: Int) -> Bool {
         guard let work = working.removeValue(forKey: id) else { return false }
-        // Next, so that the file grows from its beginning.
+        // Taken next, so that the file grows from its beginning.
         waiting.append(work.piece.range)
         waiting.sort { $0.lowerBound > $1.lowerBound }
         return true

@@ -1,14 +1,14 @@
-/// Several connections that bring one content: which asks for what, and what their answers mean. Pure; the counterpart of
-/// `DownloadStateMachine`, which sees all of it as one transfer.
+/// Several connections that fetch one content: which connection requests what, and what their responses mean. Pure; the
+/// counterpart of `DownloadStateMachine`, which sees all of it as one transfer.
 struct RangeSharing {
-    /// What a connection is to do next.
+    /// The next step of a connection.
     enum Move: Equatable {
-        /// Write so many of the bytes there; more is to come.
+        /// Write this number of bytes at this position; more bytes will come.
         case write(count: Int, at: Int64)
-        /// The same, and the piece is complete; `isSpent`: so is its transfer, which ends by itself. Else what it would
-        /// bring is another's.
+        /// The same, and the piece is complete. `isSpent`: so is its transfer, which ends by itself; otherwise its
+        /// further bytes belong to another piece.
         case complete(count: Int, at: Int64, isSpent: Bool)
-        /// Nothing of it is wanted.
+        /// None of the bytes are wanted.
         case drop
     }
 
@@ -17,21 +17,21 @@ struct RangeSharing {
     private let validators: DownloadValidators
     private let length: Int64
     private let policy: DownloadPolicy
-    /// So many connections at most; one less for each that brought nothing.
+    /// The largest number of connections; reduced by one for each connection that received nothing.
     private(set) var width: Int
-    /// Whether a byte came.
+    /// Whether a byte was received.
     private(set) var hasMoved = false
-    /// Why the last connection was lost that brought nothing.
+    /// The error of the last connection that was lost without a byte.
     private(set) var lastError: ErrandError?
 
     private struct Work {
         let ask: DownloadAsk
-        /// Where what its answer brings ends, as the head of it says.
+        /// The end of the bytes in the response, according to its head.
         var end: Int64?
         var hasMoved = false
     }
 
-    /// `nil` where it is not worth it: nothing to tell one content from another by, or too little is missing.
+    /// `nil` where sharing is not worth it: there is no validator, or too few bytes are missing.
     init?(
         have: ByteRangeSet, validators: DownloadValidators, length: Int64, width: Int, policy: DownloadPolicy,
         smallest: Int64 = 1 << 20
@@ -45,18 +45,19 @@ struct RangeSharing {
         self.width = width
     }
 
-    /// What is there when all that came is written.
+    /// Whether everything is there once all received bytes are written.
     var isComplete: Bool { plan.isComplete }
 
-    /// The first piece goes to the connection that is there already, and brings what `ask` says.
-    /// `end`: as its head said.
+    /// Gives the first piece to the connection that exists already and fetches `ask`. `end`: the end according to its
+    /// head.
     mutating func adopt(_ ask: DownloadAsk, end: Int64? = nil, now: Duration) -> Int? {
         guard let piece = plan.assign(now: now), piece.range.lowerBound == ask.offset else { return nil }
         working[piece.id] = Work(ask: ask, end: end, hasMoved: true)
         return piece.id
     }
 
-    /// What another connection is to ask for; `nil`: there are enough, or nothing is left that is worth one.
+    /// The next request for a further connection; `nil`: there are enough connections, or no remaining range is worth
+    /// one.
     mutating func next(now: Duration) -> (piece: Int, ask: DownloadAsk)? {
         guard working.count < width, let piece = plan.assign(now: now) else { return nil }
         let ask = DownloadAsk(
@@ -65,14 +66,14 @@ struct RangeSharing {
         return (piece.id, ask)
     }
 
-    /// What a head means to its connection: only `take`, `restart`, `retry` and `fail`.
+    /// What a head means for its connection: only `take`, `restart`, `retry` or `fail`.
     mutating func headArrived(_ head: DownloadHead, piece: Int) -> DownloadVerdict {
         guard let work = working[piece] else { return .fail(.internalFailure) }
         let verdict = DownloadVerdict.on(head, to: work.ask, validators: validators, length: length, policy: policy)
-        // What follows it is none of the content, whatever the length of the body.
+        // Bytes after this end do not belong to the content, whatever the length of the body.
         if case .take(let end) = verdict { working[piece]?.end = end }
         switch verdict {
-        // Not a part of the same content any more.
+        // No longer a part of the same content.
         case .takeFromZero, .complete, .restart: return .restart
         case .take, .retry, .fail: return verdict
         }
@@ -93,12 +94,13 @@ struct RangeSharing {
         }
     }
 
-    /// The connection is free: its transfer ended, well or not, or was dropped. What is left of its piece waits again.
+    /// The connection is free: its transfer ended, with or without an error, or was dropped. The rest of its piece
+    /// waits again.
     mutating func ended(_ piece: Int, _ error: ErrandError?) {
         guard let work = working.removeValue(forKey: piece) else { return }
         let isUnfinished = plan.failed(piece)
         guard !work.hasMoved, isUnfinished else { return }
-        // Perhaps the server wants fewer of them; and without end it is not to be tried.
+        // The server may allow fewer connections; the reduced width also bounds the number of tries.
         width -= 1
         lastError = error ?? .partialBody
     }

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// What stands in the transport's place for a download's request: one of its transfers is as many of the transport's as
-/// it takes to bring the content to the disk, or until a response comes that is none: a redirect, a challenge, an error.
+/// Replaces the transport for a download's request. One transfer of the request uses as many transfers of the real
+/// transport as it takes to bring the content to the disk, or until a response comes that is not content: a redirect, a
+/// challenge or an error.
 package final class DownloadCarrier: RequestCarrier {
     private struct State {
         var lastID: UInt64 = 0
-        /// One at a time: a request submits again when the last one has ended.
+        /// One run at a time: the request submits again when the last run has ended.
         var run: DownloadRun?
     }
 
     private let settings: Result<DownloadSettings, ErrandError>
-    /// Everything that touches files, and the runs' own state, is done here.
+    /// All file access and the runs' own state are on this queue.
     private let queue = CallbackQueue.serial(label: "errand.download")
     private let state = Mutex(State())
 
@@ -45,7 +46,7 @@ package final class DownloadCarrier: RequestCarrier {
         queue.async { news(run) }
     }
 
-    /// The request's client is shut down: nothing is waited for.
+    /// The request's client is shut down: the run gives up at once.
     package func clientStops() {
         guard let run = state.withLock({ $0.run }) else { return }
         queue.async { run.giveUp(.shutDown) }
@@ -57,7 +58,7 @@ package final class DownloadCarrier: RequestCarrier {
         }
     }
 
-    /// Returns once all is done that was to be done so far. Not on a queue of downloads.
+    /// Returns when all work that was queued so far is done. Not to be called on a queue of downloads.
     func settled() async {
         await withUnsafeContinuation { continuation in queue.async { continuation.resume() } }
     }

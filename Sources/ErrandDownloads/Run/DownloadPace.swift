@@ -1,4 +1,4 @@
-/// Gives a download's transfers leave to go on, at once or at a rate. On the file queue alone.
+/// Grants credit to a download's transfers, at once or at a rate. On the file queue alone.
 struct DownloadPace {
     private struct Grant {
         let transfer: DownloadTransfer
@@ -10,21 +10,21 @@ struct DownloadPace {
     private var waiting: [Grant] = []
     private var timer: Task<Void, Never>?
 
-    /// What is due within that time is given together: a timer for each 16 KiB would cost more than it is worth.
+    /// Credit that becomes due within this time is granted together: a timer for each 16 KiB would cost too much.
     private static let slice = Duration.milliseconds(5)
 
     init(_ rate: Int?) {
         limiter = rate.map(RateLimiter.init(bytesPerSecond:))
     }
 
-    /// So many bytes of that transfer were written. Answers how many more it may send now.
+    /// The transfer wrote `bytes`. Returns the credit to grant now.
     mutating func wrote(_ bytes: Int, of transfer: DownloadTransfer, now: Duration) -> Int {
         guard let due = limiter?.take(bytes, now: now), due > now else { return bytes }
         waiting.append(Grant(transfer: transfer, bytes: bytes, due: due))
         return 0
     }
 
-    /// How long to sleep before `due`; `nil` where a timer runs, or nothing waits.
+    /// How long to sleep before `due`; `nil` where a timer runs already or no credit waits.
     func sleep(now: Duration) -> Duration? {
         guard timer == nil, let first = waiting.first else { return nil }
         return max(first.due - now, Self.slice)
@@ -34,7 +34,7 @@ struct DownloadPace {
         self.timer = timer
     }
 
-    /// The timer is over: what may be given.
+    /// The timer fired: returns the credit to grant.
     mutating func due(now: Duration) -> [(transfer: DownloadTransfer, bytes: Int)] {
         timer = nil
         let count = waiting.prefix { $0.due <= now + Self.slice }.count

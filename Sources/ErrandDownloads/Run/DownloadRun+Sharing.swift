@@ -1,6 +1,7 @@
-/// Several connections at once.
+/// Several simultaneous connections.
 extension DownloadRun {
-    /// The transfer that was just taken becomes one of several, where that is wanted and the server can do it.
+    /// Turns the transfer that was just accepted into one of several, where the command asks for it and the server
+    /// supports it.
     func share(_ transfer: DownloadTransfer, _ head: DownloadHead, _ number: Int) {
         guard case .running = phase, settings.width > 1, let part, let length,
             head.statusCode == 206 || head.acceptsRanges == true,
@@ -15,7 +16,7 @@ extension DownloadRun {
         if let action = fill() { perform(action) }
     }
 
-    /// Begins as many transfers as there may be. Answers what comes of it where none is left.
+    /// Starts as many transfers as allowed. Returns the next action where no transfer is left.
     func fill() -> DownloadStateMachine.Action? {
         guard sharing != nil, case .running = phase else { return nil }
         while !machine.isPaused, let (piece, ask) = sharing?.next(now: now()) {
@@ -33,7 +34,7 @@ extension DownloadRun {
             random: .random(in: 0...1))
     }
 
-    /// Whether to ask once more over one connection, whose answer then decides.
+    /// Whether to try once more over one connection, whose response then decides.
     private func mayGoOn(_ error: ErrandError) -> Bool {
         switch error {
         case .cancelled, .shutDown, .forked, .outOfMemory, .queueFull: false
@@ -61,7 +62,7 @@ extension DownloadRun {
             if write(chunk, count: count, at: offset) { grant(chunk.body.count, to: transfer) }
         case .complete(let count, let offset, let isSpent):
             guard write(chunk, count: count, at: offset) else { return }
-            // Its end comes next, and leaves a connection that can be used again.
+            // The transfer ends next by itself, which leaves a reusable connection.
             if isSpent, count == chunk.body.count { return grant(count, to: transfer) }
             drop(transfer)
             pieceEnded(piece, nil)

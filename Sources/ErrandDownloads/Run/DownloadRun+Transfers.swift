@@ -1,12 +1,12 @@
 import HTTPTypes
 
 extension DownloadRun {
-    /// So much of the body of a response that is no content is kept.
+    /// The number of bytes that are kept of the body of a response that is not content.
     private static var keptBody: Int { 1 << 20 }
 
     // MARK: To the transport beneath
 
-    /// Answers what comes of a transport that does not take it.
+    /// Returns the next action where the transport does not accept the transfer.
     func send(_ ask: DownloadAsk) -> DownloadStateMachine.Action? {
         do throws(ErrandError) {
             try open(.main(ask.transfer), ask)
@@ -18,7 +18,7 @@ extension DownloadRun {
 
     func open(_ role: DownloadTransfer.Role, _ ask: DownloadAsk) throws(ErrandError) {
         var description = description
-        // Ranges are of the bytes that are written, which those of an encoded content would not be.
+        // Ranges refer to the bytes that are written; ranges of an encoded content would refer to encoded bytes.
         if ask.isRanged || !settings.acceptsEncodings || !isDecoding {
             try description.headers.set(.acceptEncoding, to: "identity")
         }
@@ -26,7 +26,7 @@ extension DownloadRun {
             try description.headers.set(.range, to: range)
             if let ifRange = ask.ifRange { try description.headers.set(.ifRange, to: ifRange) }
         }
-        // Observers hear of the first; what follows is the download's own affair.
+        // Observers are notified of the first transfer only; later transfers are internal to the download.
         if case .main(1) = role, wanted.contains(.events) { description.reports = [.events] }
         let transfer = DownloadTransfer(role, ask, of: self, on: queue)
         transfers.append(transfer)
@@ -36,11 +36,11 @@ extension DownloadRun {
             forget(transfer)
             throw error
         }
-        // Begun anew while it was paused.
+        // Started again while the download was paused.
         if machine.isPaused { transfer.id.map(client.transport.pause) }
     }
 
-    /// Ends one without hearing of it any more.
+    /// Cancels a transfer and ignores its further events.
     func drop(_ transfer: DownloadTransfer) {
         forget(transfer)
         transfer.id.map(client.transport.cancel)
@@ -51,7 +51,7 @@ extension DownloadRun {
         transfers.removeAll { $0 === transfer }
     }
 
-    /// And the timer of the next.
+    /// Drops all transfers and the timer of the next try.
     func dropTransfers() {
         retryTimer?.cancel()
         retryTimer = nil
@@ -59,7 +59,7 @@ extension DownloadRun {
         sharing = nil
     }
 
-    /// So many bytes of that transfer are written: as many more may come.
+    /// The transfer wrote `bytes`: grants the same amount of credit, at the rate limit.
     func grant(_ bytes: Int, to transfer: DownloadTransfer) {
         let bytes = pace.wrote(bytes, of: transfer, now: now())
         if bytes > 0, let id = transfer.id { client.transport.grant(id, bytes: bytes) }
@@ -114,7 +114,7 @@ extension DownloadRun {
                 perform(action)
                 share(transfer, head, number)
             default:
-                // Nothing was taken: this head is none of the content's.
+                // The head was not accepted, so it is not a head of the content.
                 self.head = before
                 perform(action)
             }
@@ -140,7 +140,7 @@ extension DownloadRun {
         }
     }
 
-    /// Whether the disk took it.
+    /// Returns whether the disk accepted the bytes.
     func write(_ chunk: Response, count: Int, at offset: Int64) -> Bool {
         guard let part else { return false }
         let result = chunk.body.withBytes { bytes in
@@ -159,7 +159,7 @@ extension DownloadRun {
     }
 
     private func ended(_ result: TransferResult, _ transfer: DownloadTransfer) {
-        // A transport that buffers, as a stub's: all at once.
+        // A transport that buffers, such as a stub, delivers everything at once.
         if case .response(let response) = result, !transfer.hasHead {
             headArrived(response, of: transfer)
             if !transfer.isDropped, !response.body.isEmpty { chunkArrived(response, of: transfer) }
@@ -191,8 +191,8 @@ extension DownloadRun {
         }
     }
 
-    /// Whether the same may well succeed in a while. A server that could not be reached even once is told at once, unless
-    /// the command says otherwise.
+    /// Whether a retry of the same request may succeed. Where the server was not reached even once, the error is
+    /// reported at once, unless the command says otherwise.
     private func isRetryable(_ error: ErrandError) -> Bool {
         switch error {
         case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError, .timeoutIdle: true
@@ -202,7 +202,7 @@ extension DownloadRun {
         }
     }
 
-    /// The response is the request's to judge, with its body: a redirect, a challenge, an error.
+    /// Passes the response and its body to the request, which judges it: a redirect, a challenge or an error.
     private func handUp(_ head: Response, _ transfer: DownloadTransfer) {
         part?.close()
         part = nil

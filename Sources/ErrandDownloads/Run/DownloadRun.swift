@@ -1,17 +1,17 @@
 import HTTPTypes
 import Synchronization
 
-/// The shell around `DownloadStateMachine` for one transfer of a download's request: does with the part and the transport
-/// beneath what the machine says.
+/// The shell around `DownloadStateMachine` for one transfer of a download's request: performs the machine's actions on
+/// the part and the underlying transport.
 ///
-/// `@unchecked Sendable`: everything that varies is read and written on `queue` alone, the file queue; what blocks on a disk
-/// blocks nobody but this download.
+/// `@unchecked Sendable`: all mutable state is read and written on `queue` alone, the file queue. Blocking on a disk
+/// blocks only this download.
 final class DownloadRun: @unchecked Sendable {
     enum Phase {
         case running
-        /// A response that is no content is on its way to the request, with its body as far as it is kept.
+        /// A response that is not content is being passed to the request, with its body as far as it is kept.
         case handingUp(DownloadTransfer, head: Response, body: [UInt8])
-        /// A file that is there already may be the one that is wanted; else the error stands.
+        /// The file at the destination is compared with the expected digest; the error is reported where they differ.
         case comparing(FinishedFile, ErrandError)
         case over
     }
@@ -21,25 +21,25 @@ final class DownloadRun: @unchecked Sendable {
     let queue: CallbackQueue
     let client: Client
     let place: DownloadPlace
-    /// What each transfer sends, but for the range.
+    /// The request of each transfer, without the range.
     let description: RequestDescription
     let wanted: RequestDescription.Reports
-    /// Whether the engine decodes bodies on the way.
+    /// Whether the engine decodes bodies.
     let isDecoding: Bool
     private let request: AnyRequest
     private let carrier: DownloadCarrier
     private let total: Duration?
-    /// Nothing of the request's run was sent before.
+    /// Whether nothing was sent before in the request's run.
     private let isFirst: Bool
     private let stopwatch: Stopwatch
 
     var phase = Phase.running
     var machine: DownloadStateMachine
     var part: DownloadPart?
-    /// Those under way.
+    /// The transfers in progress.
     var transfers: [DownloadTransfer] = []
     var sharing: RangeSharing?
-    /// The head of the last response that was taken, and what the end of its transfer brought.
+    /// The head of the last accepted response, and the response at the end of its transfer.
     var head: Response?
     var end: Response?
     var validators = DownloadValidators()
@@ -49,10 +49,10 @@ final class DownloadRun: @unchecked Sendable {
     private var installed: String?
     private var lastTold: Duration?
     private var timers: [Task<Void, Never>] = []
-    /// Until the next try.
+    /// The timer of the next try.
     var retryTimer: Task<Void, Never>?
 
-    /// Progress is told so often at most.
+    /// The shortest interval between two progress reports.
     private static let interval = Duration.milliseconds(100)
 
     init(
@@ -71,7 +71,7 @@ final class DownloadRun: @unchecked Sendable {
         total = description.settings.timeouts.total?.duration
         var description = description
         try description.stream()
-        // Counted here, over all transfers and what is between them.
+        // The total timeout runs here, over all transfers and the waits between them.
         description.settings = try description.settings.with(total: nil)
         description.reports = []
         self.description = description
@@ -84,10 +84,10 @@ final class DownloadRun: @unchecked Sendable {
 
     func now() -> Duration { stopwatch.now() }
 
-    // MARK: Orders
+    // MARK: Calls from the carrier
 
     func begin() {
-        // The client may have stopped between the submission and this: then nothing may be opened any more.
+        // The client may have stopped between the submission and this call; then no file may be opened.
         guard case .running = phase else { return }
         startTotalTimer()
         do throws(ErrandError) {
@@ -105,13 +105,13 @@ final class DownloadRun: @unchecked Sendable {
         perform(machine.stopRequested())
     }
 
-    /// The time is up, or the client shut down.
+    /// The time is up, or the client was shut down.
     func giveUp(_ error: ErrandError) {
         if isPastMachine { return end(.failure(error)) }
         perform(machine.gaveUp(error))
     }
 
-    /// What is under way is not the machine's any more.
+    /// The machine no longer controls the present work.
     private var isPastMachine: Bool {
         switch phase {
         case .handingUp, .comparing: true
@@ -119,7 +119,8 @@ final class DownloadRun: @unchecked Sendable {
         }
     }
 
-    /// The machine is over when a response is being handed up: its transfer is held, or let go on, without it.
+    /// Pauses the run. The machine has ended while a response is being passed to the request, so that transfer is
+    /// paused directly.
     func pause() {
         if case .handingUp(let transfer, _, _) = phase { transfer.id.map(client.transport.pause) }
         perform(machine.pauseRequested())
@@ -153,7 +154,7 @@ final class DownloadRun: @unchecked Sendable {
         }
     }
 
-    /// Does what the action says. Answers the next one; `nil` where there is none.
+    /// Performs the action. Returns the next action; `nil` where there is none.
     private func step(_ action: DownloadStateMachine.Action) throws(ErrandError) -> DownloadStateMachine.Action? {
         switch action {
         case .none, .write:
@@ -229,7 +230,7 @@ final class DownloadRun: @unchecked Sendable {
 
     private func open(for head: Response) throws(ErrandError) {
         let part = try place.open(for: head, from: description.url)
-        // Of another URL, or another run meanwhile: this content begins from zero.
+        // The part belongs to another URL or was written by another run meanwhile: this content starts from zero.
         if part.found != nil { try part.restart() }
         self.part = part
     }
@@ -242,12 +243,12 @@ final class DownloadRun: @unchecked Sendable {
             } catch let error as ErrandError {
                 queue.async { self.cannotWait(error) }
             } catch {
-                // Cancelled: there is nothing to wait for any more.
+                // Cancelled: nothing waits for the timer any more.
             }
         }
     }
 
-    /// The client drains, or is shut down: what waits ends, and nothing else does.
+    /// The client drains or is shut down: a waiting run ends; other states are not affected.
     private func cannotWait(_ error: ErrandError) {
         if case .waiting = machine.state { giveUp(error) }
     }
@@ -257,7 +258,7 @@ final class DownloadRun: @unchecked Sendable {
         perform(machine.retryTimerFired())
     }
 
-    /// So much is read at a time, so that a stop is heard in between.
+    /// The number of bytes that are read at a time, so that a stop takes effect in between.
     private static let stride: Int64 = 8 << 20
 
     private func verify() {
@@ -271,7 +272,7 @@ final class DownloadRun: @unchecked Sendable {
         }
     }
 
-    /// As `verify`, of the file that is there.
+    /// Like `verify`, for the file at the destination.
     private func compare() {
         guard case .comparing(let file, let error) = phase else { return }
         do throws(ErrandError) {
@@ -286,13 +287,13 @@ final class DownloadRun: @unchecked Sendable {
         }
     }
 
-    /// With what it takes to see which file it was.
+    /// The error with the digests, which tell which file it was.
     private func described(_ error: ErrandError) -> ErrandError {
         guard error == .digestMismatch, let digest, let expected = settings.expectedDigest else { return error }
         return error.with(message: "SHA-256 is \(digest), expected \(expected)")
     }
 
-    // MARK: News to the request
+    // MARK: Events to the request
 
     func tell(_ event: TransferEvent.Kind) {
         TransferReceiver.deliver(CollectionOfOne(TransferEvent(request, event)))
@@ -320,7 +321,7 @@ final class DownloadRun: @unchecked Sendable {
         end(.response(file.response(head: head, end: end)))
     }
 
-    /// The last word, once.
+    /// Reports the result, once.
     func end(_ result: TransferResult) {
         if case .over = phase { return }
         phase = .over

@@ -1,81 +1,82 @@
-/// The life of one download over all its transfers: pure, takes past events, answers with one order.
+/// The states of one download over all its transfers. Pure: takes events in the past tense and returns one action.
 ///
 /// ```
 /// idle -> asking -> receiving (-> sharing) -> (asking ...) -> verifying -> installing -> ended
 ///            \-> waiting -> asking       held: paused, no transfer       any -> ended
 /// ```
 ///
-/// The disk is the shell's, and so quick that it does what an action says before it tells the next event; a disk that
-/// refuses is an event of its own. Random numbers come with the events; the clock is the shell's.
+/// The shell writes to the disk, and finishes an action before it passes the next event. A disk error is an event of
+/// its own. The shell passes random numbers with the events, and has the clock.
 struct DownloadStateMachine: ~Copyable {
-    /// Any but `none`, `write`, `take`, `takeFromZero`, `hold` and `release` ends the transfer and the timer that are
-    /// under way, if any; the machine ignores what such a transfer still tells.
+    /// Every action except `none`, `write`, `take`, `takeFromZero`, `hold` and `release` ends the transfer and the
+    /// timer in progress, if any. The machine ignores later events of that transfer.
     enum Action: Equatable {
         case none
-        /// Send it.
+        /// Send this request.
         case request(DownloadAsk)
-        /// Empty the part and its journal, then send it.
+        /// Empty the part and its journal, then send this request.
         case restart(DownloadAsk)
-        /// The body is wanted. Note in the journal whose bytes these are.
+        /// Accept the body. Record in the journal to which content the bytes belong.
         case take(DownloadValidators, length: Int64?)
-        /// Empty the part and its journal, then the same.
+        /// Empty the part and its journal, then do as for `take`.
         case takeFromZero(DownloadValidators, length: Int64?)
-        /// Write the chunk there.
+        /// Write the chunk at this position.
         case write(at: Int64)
-        /// Let the transfer of that number bring no more bytes for now, and sync.
+        /// Pause the transfer with this number, and sync.
         case hold(Int)
-        /// Let it go on.
+        /// Resume the transfer with this number.
         case release(Int)
-        /// Sync; tell `retryTimerFired` after that time.
+        /// Sync; call `retryTimerFired` after this time.
         case wait(Duration)
-        /// Sync; nothing happens until it is resumed or stopped.
+        /// Sync; the download rests until it is resumed or stopped.
         case rest
-        /// Sync, compare the digest of the whole part, tell `digestChecked`.
+        /// Sync, compare the digest of the whole part, then call `digestChecked`.
         case verify
-        /// Sync and put the file in place; tell `installed`.
+        /// Sync and put the file in place, then call `installed`.
         case install
         case complete
-        /// Sync, keep the part, and tell that it was cancelled.
+        /// Sync, keep the part, and report that the download was cancelled.
         case stop
-        /// Sync as far as it goes, keep the part, and tell the error.
+        /// Sync as far as possible, keep the part, and report the error.
         case fail(ErrandError)
-        /// Remove the part, for nothing good can come of it, and tell the error.
+        /// Remove the part, because it cannot be completed, and report the error.
         case discard(ErrandError)
     }
 
-    /// How several connections at once have fared.
+    /// Whether several connections have been tried, and with what outcome.
     enum Sharing {
         case untried
         case tried
-        /// It had to begin from zero after that: the servers behind one name may differ in their tags, or one of them knows
-        /// no ranges. One connection is to bring it, or the restarts would be used up by the same again.
+        /// The download had to start from zero after sharing: the servers behind one name may send different tags, or
+        /// one of them does not support ranges. Only one connection is used from then on; otherwise the same
+        /// contradiction would use up the restarts.
         case contradicted
     }
 
-    /// What is known over all transfers.
+    /// The facts that outlive a transfer.
     struct Run: Equatable {
-        /// Number of the last transfer.
+        /// The number of the last transfer.
         var transfer = 0
         var isPaused = false
-        /// In a row, without a byte between them.
+        /// The failures in a row, without a byte between them.
         var failures = 0
         var restarts = 0
-        /// Whether bytes of several transfers were put together.
+        /// Whether bytes of several transfers were joined.
         var isJoined = false
         var validators = DownloadValidators()
         var length: Int64?
-        /// In the part, but for what the present transfer brings.
+        /// The ranges in the part, without the bytes of the present transfer.
         var have = ByteRangeSet()
         var sharing = Sharing.untried
 
-        /// The first stretch that is missing, its end `nil` where it is the content's; `nil`: nothing is missing.
+        /// The first missing range; its end is `nil` where it is the end of the content. `nil`: nothing is missing.
         var gap: (offset: Int64, end: Int64?)? {
             let offset = have.prefixEnd
             if let length, offset >= length { return nil }
             return (offset, have.ranges.first { $0.lowerBound > offset }?.lowerBound)
         }
 
-        /// Nothing is there, and nothing known of the content, any more.
+        /// Forgets the received ranges and the facts about the content.
         mutating func reset() {
             validators = DownloadValidators()
             length = nil
@@ -84,12 +85,12 @@ struct DownloadStateMachine: ~Copyable {
         }
     }
 
-    /// What the present transfer has brought.
+    /// The bytes of the present transfer.
     struct Receipt: Equatable {
         let start: Int64
         /// Where the next byte goes.
         var offset: Int64
-        /// Behind the body's last byte; `nil`: not known.
+        /// The position behind the body's last byte; `nil`: not known.
         let end: Int64?
     }
 
@@ -101,15 +102,15 @@ struct DownloadStateMachine: ~Copyable {
 
     enum State: Equatable {
         case idle
-        /// A request is under way, its head has not come.
+        /// A request is in flight; its head has not arrived.
         case asking(Run, DownloadAsk)
-        /// A body is coming.
+        /// A body is being received.
         case receiving(Run, Receipt)
-        /// The body's transfer has become one of several that bring what is missing; ``RangeSharing`` knows which.
+        /// The transfer has become one of several that fetch the missing ranges; ``RangeSharing`` tracks them.
         case sharing(Run)
-        /// Until the next try.
+        /// The timer of the next try runs.
         case waiting(Run)
-        /// Paused, and no transfer is under way.
+        /// Paused without a transfer.
         case held(Run)
         case verifying(Run)
         case installing
@@ -124,9 +125,9 @@ struct DownloadStateMachine: ~Copyable {
         self.state = state
     }
 
-    /// `found`: the journal of an earlier run, with what is in the part for sure.
+    /// `found`: the journal of an earlier run, with the ranges that are safe in the part.
     mutating func started(found: DownloadJournal? = nil) -> Action {
-        // A download is started once; its next run is another one, with what this one's journal says.
+        // A download is started only once; the next run is a new machine that starts from the journal of this one.
         guard case .idle = state else { return .none }
         var run = Run()
         guard let found, !found.safe.isEmpty else { return request(&run) }
@@ -144,13 +145,13 @@ struct DownloadStateMachine: ~Copyable {
     }
 
     mutating func headArrived(_ head: DownloadHead, transfer: Int, random: Double) -> Action {
-        // Else: the head of a transfer that was given up.
+        // Otherwise the head belongs to a transfer that was given up.
         guard case .asking(var run, let ask) = state, ask.transfer == transfer else { return .none }
         let verdict = DownloadVerdict.on(
             head, to: ask, validators: run.validators, length: run.length, policy: policy)
         switch verdict {
         case .take(let end):
-            // Those of the first response: a 206 need not repeat them, and its Date is later.
+            // The validators of the first response: a 206 need not repeat them, and its Date is later.
             if run.have.isEmpty || run.validators == DownloadValidators() { run.validators = head.validators }
             run.length = run.length ?? head.total
             state = .receiving(run, Receipt(start: ask.offset, offset: ask.offset, end: end))
@@ -175,13 +176,14 @@ struct DownloadStateMachine: ~Copyable {
         }
     }
 
-    /// So many bytes of the body came.
+    /// `count` bytes of the body were received.
     mutating func chunkArrived(count: Int, transfer: Int) -> Action {
-        // Else: what was on its way when the transfer was given up.
+        // Otherwise the chunk was in transit when the transfer was given up.
         guard case .receiving(var run, var receipt) = state, run.transfer == transfer, count > 0 else { return .none }
         guard Int64(count) <= (receipt.end ?? policy.expectedLength ?? .max) - receipt.offset else {
             let error = ErrandError.lengthMismatch.with(message: "more bytes came than were promised")
-            // A part that is longer than it says may be of anything. Kept, the next run would end with the same.
+            // A part that is longer than announced may contain any content. If it were kept, the next run would fail in
+            // the same way.
             return run.isJoined ? restart(&run, error) : fail(error)
         }
         let offset = receipt.offset
@@ -191,7 +193,7 @@ struct DownloadStateMachine: ~Copyable {
         return .write(at: offset)
     }
 
-    /// The transfer came to its end without an error.
+    /// The transfer ended without an error.
     mutating func transferEnded(transfer: Int, random: Double) -> Action {
         guard var run = closing(transfer) else { return .none }
         guard case .receiving(_, let receipt) = state else {
@@ -202,7 +204,7 @@ struct DownloadStateMachine: ~Copyable {
                 &run, .partialBody.with(message: "the body ended \(end - receipt.offset) bytes too early"),
                 leastWait: nil, random)
         }
-        // Neither length nor range: the end is where the transfer ends.
+        // There was neither a length nor a range: the content ends where the transfer ends.
         if receipt.end == nil { run.length = receipt.offset }
         return run.isPaused ? rest(run) : proceed(&run)
     }
@@ -210,12 +212,12 @@ struct DownloadStateMachine: ~Copyable {
     mutating func transferFailed(
         _ error: ErrandError, isRetryable: Bool, transfer: Int, random: Double
     ) -> Action {
-        // Else: the ending of a transfer that was given up.
+        // Otherwise the end belongs to a transfer that was given up.
         guard var run = closing(transfer) else { return .none }
         return isRetryable ? failed(&run, error, leastWait: nil, random) : fail(error)
     }
 
-    /// What is missing is to come over several connections from here on. Answers whether it may.
+    /// The missing ranges are to be fetched over several connections from now on. Returns whether that is allowed.
     mutating func sharingBegan() -> Bool {
         guard case .receiving(var run, let receipt) = state, receipt.offset == receipt.start, run.length != nil,
             run.sharing != .contradicted
@@ -225,8 +227,8 @@ struct DownloadStateMachine: ~Copyable {
         return true
     }
 
-    /// No connection is left: everything came, or `error` ended the last of them. `have` is in the part; `hasMoved`:
-    /// some of it came since they began.
+    /// No connection is left: all bytes were received, or `error` ended the last connection. `have` is in the part;
+    /// `hasMoved`: some bytes were received since sharing began.
     mutating func sharingEnded(
         have: ByteRangeSet, hasMoved: Bool, _ error: ErrandError?, isRetryable: Bool, random: Double
     ) -> Action {
@@ -238,14 +240,14 @@ struct DownloadStateMachine: ~Copyable {
         return run.isPaused ? rest(run) : proceed(&run)
     }
 
-    /// One of the connections brings another content than the others.
+    /// One of the connections delivers another content than the others.
     mutating func sharingContradicted() -> Action {
         guard case .sharing(var run) = state else { return .none }
         return restart(&run, .malformedResponse.with(message: "the content does not stay the same"))
     }
 
     mutating func retryTimerFired() -> Action {
-        // Else: it fired while it was being cancelled.
+        // Otherwise the timer fired while it was being cancelled.
         guard case .waiting(var run) = state else { return .none }
         return proceed(&run)
     }
@@ -268,7 +270,7 @@ struct DownloadStateMachine: ~Copyable {
             run.isPaused = true
             return rest(run)
         case .idle, .asking, .receiving, .sharing, .held, .verifying, .installing, .ended:
-            // Nothing runs, or it is paused already, or no byte is left to hold back.
+            // Nothing runs, the download is paused already, or there are no bytes left to hold back.
             return .none
         }
     }
@@ -301,32 +303,33 @@ struct DownloadStateMachine: ~Copyable {
             state = .ended(.stopped)
             return .stop
         case .installing, .ended:
-            // The file is being put in place, or has been: the outcome is told in a moment.
+            // The file is being put in place, or has been: the outcome is reported in a moment.
             return .none
         }
     }
 
-    /// The disk refused what the last action said, the part could not be opened, the time for it all is up, or the client
-    /// is shut down.
+    /// The disk refused the last action, the part could not be opened, the total timeout fired, or the client was shut
+    /// down.
     mutating func gaveUp(_ error: ErrandError) -> Action {
         switch state {
         case .idle, .asking, .receiving, .sharing, .waiting, .held, .verifying, .installing:
             return fail(error)
         case .ended:
-            // The last sync of a download that has ended: its outcome stands.
+            // The last sync of a download that has ended: its outcome does not change.
             return .none
         }
     }
 
     mutating func digestChecked(matches: Bool) -> Action {
-        // Else: stopped while it was being computed.
+        // Otherwise the download was stopped while the digest was being computed.
         guard case .verifying(var run) = state else { return .none }
         if matches {
             state = .installing
             return .install
         }
         let error = ErrandError.digestMismatch
-        // Perhaps the server joined two contents under one validator. Once from zero, then it is the content itself.
+        // The server may have sent two contents with one validator. Starts from zero; a mismatch of bytes from a single
+        // transfer is a mismatch of the content.
         if run.isJoined, run.restarts < policy.maximumRestarts { return restart(&run, error) }
         state = .ended(.failed(error))
         return .discard(error)
@@ -338,7 +341,7 @@ struct DownloadStateMachine: ~Copyable {
         return .complete
     }
 
-    /// Bytes that are in the part or were ordered to be written.
+    /// The number of bytes that are in the part or were ordered to be written.
     var received: Int64 {
         switch state {
         case .idle, .installing, .ended: 0
@@ -348,7 +351,7 @@ struct DownloadStateMachine: ~Copyable {
         }
     }
 
-    /// Whether no byte is wanted until it is resumed.
+    /// Whether the download is paused and wants no bytes.
     var isPaused: Bool {
         switch state {
         case .asking(let run, _), .receiving(let run, _), .sharing(let run), .waiting(let run), .held(let run),
@@ -359,7 +362,7 @@ struct DownloadStateMachine: ~Copyable {
         }
     }
 
-    /// The run of that transfer with what it brought; `nil` where it is not the present one.
+    /// The run with the bytes of the given transfer; `nil` where that is not the present transfer.
     private func closing(_ transfer: Int) -> Run? {
         switch state {
         case .asking(let run, _) where run.transfer == transfer:
@@ -377,7 +380,7 @@ struct DownloadStateMachine: ~Copyable {
         return policy.resumesWithoutValidator || run.validators.ifRange != nil || run.gap == nil
     }
 
-    /// The next request, or what comes after the last.
+    /// The next request, or the step after the last one.
     private mutating func proceed(_ run: inout Run) -> Action {
         guard run.gap != nil else { return finish(run) }
         guard run.have.isEmpty || mayResume(run) else {
@@ -399,7 +402,7 @@ struct DownloadStateMachine: ~Copyable {
             ask.ifRange = run.validators.ifRange
             run.isJoined = true
         } else {
-            // What an earlier head said of a content of which no byte came.
+            // Forgets the facts from an earlier head of a content of which no byte was received.
             run.reset()
         }
         state = .asking(run, ask)

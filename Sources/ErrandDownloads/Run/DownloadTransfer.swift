@@ -1,24 +1,24 @@
-/// One transfer of the transport beneath, of a download. Its events come on the download's file queue.
+/// One transfer of a download on the underlying transport. Its events arrive on the download's file queue.
 ///
-/// `@unchecked Sendable`: what varies is read and written on that queue alone.
+/// `@unchecked Sendable`: mutable state is read and written on that queue alone.
 final class DownloadTransfer: TransferReceiver, @unchecked Sendable {
     enum Role: Equatable {
-        /// The one that the machine knows, by its number.
+        /// The transfer that the machine knows, by its number.
         case main(Int)
-        /// One of several, by the number of its piece.
+        /// One of several transfers, by the number of its piece.
         case piece(Int)
     }
 
     private let run: DownloadRun
     let ask: DownloadAsk
-    // This and what follows: read and written on the file queue alone.
+    // This and the following properties are read and written on the file queue alone.
     nonisolated(unsafe) var role: Role
     /// `nil` until the submission has returned.
     // As `role`.
     nonisolated(unsafe) var id: TransferID?
     // As `role`.
     nonisolated(unsafe) var hasHead = false
-    /// Nothing more of it counts.
+    /// Further events of the transfer are ignored.
     // As `role`.
     nonisolated(unsafe) var isDropped = false
 

@@ -1,12 +1,12 @@
-/// What a response's head means for the bytes that were asked for. A pure function, for one connection or many.
+/// What a response's head means for the requested bytes. A pure function, for one connection or several.
 enum DownloadVerdict: Equatable {
-    /// The body is what was asked for and ends there; `nil`: where the transfer ends.
+    /// The body is the requested content and ends there; `nil`: where the transfer ends.
     case take(end: Int64?)
-    /// The body is the whole content, though a part of it was asked for: nothing of what is there is kept.
+    /// The body is the whole content although a part was requested: the bytes in the part are dropped.
     case takeFromZero(end: Int64?)
-    /// Everything is there already.
+    /// All bytes are there already.
     case complete
-    /// What is there, or what came, is of another content or cannot be joined: begin from zero.
+    /// The bytes in the part, or the response, belong to another content or cannot be joined: start from zero.
     case restart
     case retry(after: Duration?, ErrandError)
     case fail(ErrandError)
@@ -14,15 +14,15 @@ enum DownloadVerdict: Equatable {
 
 /// A request of a download.
 struct DownloadAsk: Sendable, Hashable {
-    /// Counted over the download's life, to tell a late event of a transfer from a present one's.
+    /// Counted over the download's life, to tell a late event of an earlier transfer from an event of the present one.
     var transfer: Int
-    /// Where the bytes go that come.
+    /// Where the received bytes go.
     var offset: Int64 = 0
-    /// Behind the last byte that is wanted; `nil`: all there are.
+    /// The position behind the last requested byte; `nil`: up to the end of the content.
     var end: Int64?
     var ifRange: String?
 
-    /// The field to send; `nil` where the whole content is asked for.
+    /// The `Range` field to send; `nil` where the whole content is requested.
     var range: String? {
         guard isRanged else { return nil }
         return "bytes=\(offset)-" + (end.map { String($0 - 1) } ?? "")
@@ -33,8 +33,8 @@ struct DownloadAsk: Sendable, Hashable {
 
 extension DownloadVerdict {
     /// - Parameters:
-    ///   - validators: Of the content that is there in part.
-    ///   - length: Its length, where it is known.
+    ///   - validators: The validators of the content in the part.
+    ///   - length: The length of that content, where it is known.
     static func on(
         _ head: DownloadHead, to ask: DownloadAsk, validators: DownloadValidators, length: Int64?,
         policy: DownloadPolicy
@@ -44,7 +44,7 @@ extension DownloadVerdict {
         }
         switch head.statusCode {
         case 200, 206:
-            // A range of encoded bytes cannot be decoded, and is none of what is there.
+            // A range of encoded bytes cannot be decoded, and does not continue the bytes in the part.
             if head.isEncoded, head.statusCode == 206, ask.isRanged { return .restart }
             return head.statusCode == 200
                 ? whole(head, to: ask, policy) : part(head, to: ask, validators, length, policy)
@@ -66,7 +66,7 @@ extension DownloadVerdict {
         _ head: DownloadHead, to ask: DownloadAsk, _ validators: DownloadValidators, _ length: Int64?,
         _ policy: DownloadPolicy
     ) -> DownloadVerdict {
-        // RFC 9110 15.3.7: only in answer to a range. Nothing else is to be had from that server.
+        // RFC 9110 15.3.7: a 206 is only valid as the answer to a range. The server cannot be used for this download.
         guard ask.isRanged else {
             return .fail(.malformedResponse.with(message: "the server sent a part of what it was asked for as a whole"))
         }
@@ -77,11 +77,11 @@ extension DownloadVerdict {
         if validators.contradicts(head.validators) { return .restart }
         if let length, range.upperBound > length || contentRange.total.map({ $0 != length }) == true { return .restart }
         if let mismatch = mismatch(contentRange.total, policy) { return .fail(mismatch) }
-        // Fewer bytes than were asked for are allowed; the rest is asked for afterwards.
+        // The server may send fewer bytes than requested; the rest is requested afterwards.
         return .take(end: range.upperBound)
     }
 
-    /// 416. With `If-Range` it means that the content is still the same: else it would have been a 200.
+    /// A 416. With `If-Range` it means that the content is unchanged; otherwise the server would have sent a 200.
     private static func beyond(
         _ head: DownloadHead, to ask: DownloadAsk, _ validators: DownloadValidators, _ length: Int64?,
         _ policy: DownloadPolicy
@@ -92,7 +92,7 @@ extension DownloadVerdict {
         return mismatch(total, policy).map { .fail($0) } ?? .complete
     }
 
-    /// The error of a content that is `length` long where another length is expected.
+    /// The error where the content has the given length and another length is expected.
     static func mismatch(_ length: Int64?, _ policy: DownloadPolicy) -> ErrandError? {
         guard let length, let expected = policy.expectedLength, length != expected else { return nil }
         return .lengthMismatch.with(message: "the content is \(length) bytes long, not \(expected)")

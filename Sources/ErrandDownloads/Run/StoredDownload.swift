@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The file that the body of a download's response became.
+/// The stored file, which takes the place of the body in a download's response.
 struct StoredDownload: Sendable {
     let path: String
     let byteCount: Int64
@@ -8,7 +8,7 @@ struct StoredDownload: Sendable {
     let resumedFrom: Int64
     let validators: DownloadValidators
 
-    /// The response of a download that is complete; `head`: `nil` where nothing was sent.
+    /// The response of a complete download; `head`: `nil` where nothing was sent.
     func response(head: Response?, end: Response?) -> Response {
         let head = head ?? Response(statusCode: 200, headers: fields)
         var total = end?.metrics ?? head.metrics

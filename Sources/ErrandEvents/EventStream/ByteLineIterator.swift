@@ -1,10 +1,10 @@
-/// Pulls chunks and gives lines of bytes: what ``LineSequence`` and ``JSONLinesSequence`` have in common.
+/// Pulls chunks and returns lines of bytes: the common part of ``LineSequence`` and ``JSONLinesSequence``.
 struct ByteLineIterator<Base: AsyncIteratorProtocol> where Base.Element == [UInt8] {
     private var base: Base
     private let maximumLength: Int
     private var splitter: LineSplitter
     private var isAtEnd = false
-    /// The line given last, counted from 1.
+    /// The number of the last returned line, counted from 1.
     private(set) var number = 0
 
     init(_ base: Base, maximumLength: Int) {
@@ -13,7 +13,7 @@ struct ByteLineIterator<Base: AsyncIteratorProtocol> where Base.Element == [UInt
         self.splitter = LineSplitter(maximumLength: maximumLength)
     }
 
-    /// The next line; `nil` at the end, and after anything was thrown.
+    /// The next line; `nil` at the end and after an error.
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
         while !isAtEnd {
             do throws(LineSplitter.TooLong) {
@@ -39,19 +39,19 @@ struct ByteLineIterator<Base: AsyncIteratorProtocol> where Base.Element == [UInt
             if let line = splitter.finish() {
                 number += 1
                 let text = withoutMark(line)
-                // A stream of a mark alone has no line.
+                // A stream that contains only a byte order mark has no line.
                 return text.isEmpty ? nil : text
             }
         }
         return nil
     }
 
-    /// The stream's first line without the byte order mark that some write before UTF-8 (RFC 3629 6).
+    /// Removes the byte order mark from the stream's first line; some senders write one before UTF-8 (RFC 3629 6).
     private func withoutMark(_ line: [UInt8]) -> [UInt8] {
         number == 1 && line.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(line.dropFirst(3)) : line
     }
 
-    /// Gives no more.
+    /// Ends the lines.
     mutating func stop() {
         isAtEnd = true
     }

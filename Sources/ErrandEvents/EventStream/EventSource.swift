@@ -1,17 +1,17 @@
 import HTTPTypes
 
-/// A stream of server-sent events that connects again by itself: the `EventSource` of WHATWG HTML 9.2, as a sequence.
+/// A stream of server-sent events that reconnects by itself: the `EventSource` of WHATWG HTML 9.2, as a sequence.
 ///
 /// ```swift
 /// for try await event in client.events(GetNews()) { print(event.data) }
 /// ```
 ///
-/// Every iteration is a connection of its own, opened by the first `next()` and closed when the iterator goes or its task
-/// is cancelled. What the server sends waits for the reader. After the end of a response, or a failure that may pass, it
-/// waits as ``EventSourcePolicy`` says and asks again with `Last-Event-ID`, which is left out where no header field can carry
-/// the ID as it is (control characters, white space around it); 204 ends it, any other failure is thrown. So is
-/// ``ErrandError/shutDown``, as soon as the client is shut down while it waits. Interceptors and authentication act on every
-/// connection.
+/// Every iteration has its own connection. The first `next()` opens it; it is closed when the iterator is released or
+/// its task is cancelled. The server's data waits for the reader (backpressure). After the end of a response or a
+/// temporary failure, the stream waits as ``EventSourcePolicy`` says and sends a new request with `Last-Event-ID`. The
+/// field is left out where a header field cannot carry the ID unchanged (control characters, white space around it). A
+/// 204 ends the stream; any other failure is thrown. ``ErrandError/shutDown`` is thrown as soon as the client is shut
+/// down while the stream waits. Interceptors and authentication apply to every connection.
 public struct EventSource<C: Command>: AsyncSequence, Sendable {
     /// One event.
     public typealias Element = ServerSentEvent
@@ -21,12 +21,12 @@ public struct EventSource<C: Command>: AsyncSequence, Sendable {
     let policy: EventSourcePolicy
     let overrides: RequestOverrides?
 
-    /// Connects when it is first asked.
+    /// Connects with the first `next()`.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(EventSourceSession(self))
     }
 
-    /// Reads event by event. Of one task at a time.
+    /// Reads event by event. For one task at a time.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let session: EventSourceSession<C>
 
@@ -34,8 +34,8 @@ public struct EventSource<C: Command>: AsyncSequence, Sendable {
             self.session = session
         }
 
-        /// The next event, over as many connections as it takes; `nil` where the server said that there are no more.
-        /// Throws ``ErrandError``; `CancellationError` where the task was cancelled.
+        /// The next event, over as many connections as necessary; `nil` where the server said that there are no more
+        /// events. Throws ``ErrandError``, or `CancellationError` where the task was cancelled.
         public mutating func next() async throws -> ServerSentEvent? {
             try await session.next()
         }
@@ -43,10 +43,10 @@ public struct EventSource<C: Command>: AsyncSequence, Sendable {
 }
 
 extension Client {
-    /// The events that `command`'s URL sends. ``Timeouts/idle`` bounds the silence between two pieces of the stream, after
-    /// which it is connected again; give the command a time that fits what the server sends to stay alive, and no
-    /// ``Timeouts/total``. The standard says which statuses and content types are a stream: those of the command, the
-    /// overrides and the client do not count here.
+    /// The events that the server sends for `command`. ``Timeouts/idle`` bounds the silence between two pieces of the
+    /// stream; after that time the stream reconnects. Set a time that fits the server's keep-alive interval, and no
+    /// ``Timeouts/total``. The standard defines which statuses and content types are an event stream, so the accepted
+    /// statuses and content types of the command, the overrides and the client have no effect here.
     public func events<C: Command>(
         _ command: C, policy: EventSourcePolicy = EventSourcePolicy(), overrides: RequestOverrides? = nil
     ) -> EventSource<C> {

@@ -1,25 +1,25 @@
-/// When an event stream is connected again (WHATWG HTML 9.2.3).
+/// When an event stream reconnects (WHATWG HTML 9.2.3).
 public struct EventSourcePolicy: Sendable, Hashable {
-    /// How long to wait before connecting again until the stream's `retry` says otherwise. Default: 3 seconds, a time of
-    /// a few seconds being what the standard asks for.
+    /// The wait before reconnecting, until the stream's `retry` sets another one. Default: 3 seconds; the standard asks
+    /// for a few seconds.
     public var reconnectionTime: Duration = .seconds(3)
 
-    /// The least wait, whatever `retry` says: `retry: 0` must not make a busy loop. Default: 100 milliseconds.
+    /// The shortest wait, whatever `retry` says: `retry: 0` must not cause a busy loop. Default: 100 milliseconds.
     public var minimumDelay: Duration = .milliseconds(100)
 
-    /// The longest wait, whatever `retry`, `Retry-After` and the doubling say. Default: 60 seconds.
+    /// The longest wait, whatever `retry`, `Retry-After` and the backoff say. Default: 60 seconds.
     public var maximumDelay: Duration = .seconds(60)
 
-    /// How many failures in a row end the stream with the last one's error. The first event after a failure, and a
-    /// response that ends by itself, begin a new count. `nil`, the default: it never gives up.
+    /// The number of failures in a row that end the stream with the error of the last one. The first event after a
+    /// failure, and a response that ends normally, reset the count. `nil`, the default: the stream never gives up.
     public var maximumFailures: Int?
 
-    /// The statuses after which to try again, where the standard would give up: 429, 502, 503 and 504 by default, as
-    /// those are what proxies answer while a service restarts.
+    /// The statuses after which the stream retries although the standard would give up. Default: 429, 502, 503 and 504,
+    /// because proxies send these while a service restarts.
     public var retryableStatusCodes: Set<Int> = [429, 502, 503, 504]
 
-    /// How much of a wait may be left out at random, so that clients do not come back all at once: 0, never, to 1.
-    /// Default: 0.2.
+    /// The largest share of a wait that may be left out at random, so that clients do not reconnect all at once: from
+    /// 0, none, to 1. Default: 0.2.
     public var jitter: Double = 0.2
 
     /// Makes the default policy.
@@ -27,11 +27,11 @@ public struct EventSourcePolicy: Sendable, Hashable {
 }
 
 extension EventSourcePolicy {
-    /// The wait before the next attempt. It doubles with each failure in a row.
+    /// The wait before the next attempt. The wait doubles with each failure in a row.
     ///
     /// - Parameters:
-    ///   - base: ``reconnectionTime``, or what the stream has put in its place.
-    ///   - failures: How many there were since something went well; 0 after an ending that is none.
+    ///   - base: ``reconnectionTime``, or the time that the stream's `retry` set instead.
+    ///   - failures: The number of failures since the last success; 0 after a response that ended normally.
     ///   - leastByServer: `Retry-After`.
     ///   - random: 0...1.
     func delay(base: Duration, failures: Int, leastByServer: Duration?, random: Double) -> Duration {

@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// The shell of ``EventSourceStateMachine``: pulled by one iterator, so it needs no lock.
+/// The shell of ``EventSourceStateMachine``. A single iterator calls it, so it needs no lock.
 final class EventSourceSession<C: Command> {
     private typealias Reader = ServerSentEventSequence<ResponseBodyStream>.Iterator
 
     private let source: EventSource<C>
     private var machine: EventSourceStateMachine
-    /// What is being read. Dropping it stops the request.
+    /// The body that is being read. Releasing it stops the request.
     private var reader: Reader?
     private var head: Response?
 
@@ -46,7 +46,7 @@ final class EventSourceSession<C: Command> {
     }
 
     private func read() async throws -> Read {
-        // After the end: a sequence that is over stays over.
+        // After the end: the sequence stays at its end.
         guard var reading = reader else { return .action(.finish) }
         let before = (reading.parser.lastEventID, reading.parser.reconnectionTime)
         let result: Result<ServerSentEvent?, any Error>
@@ -60,7 +60,7 @@ final class EventSourceSession<C: Command> {
         if case .success(.some) = result {
             machine.streamAdvanced(lastEventID: lastEventID, reconnectionTime: time)
         } else if lastEventID != before.0 || time != before.1 {
-            // A block without data changes both and is no event.
+            // A block without data may change both, and is not an event.
             machine.streamAdvanced(lastEventID: lastEventID, reconnectionTime: time)
         }
         switch result {
@@ -75,7 +75,7 @@ final class EventSourceSession<C: Command> {
             try await source.client.sleep(for: time)
             return machine.reconnectTimerFired()
         } catch {
-            // The task was cancelled, or the client shut down.
+            // The task was cancelled, or the client was shut down.
             _ = machine.closed()
             throw error
         }
@@ -88,7 +88,7 @@ final class EventSourceSession<C: Command> {
         if let lastEventID, lastEventID.isFieldValue, let name = HTTPField.Name.lastEventID {
             overrides.headers[name] = lastEventID
         }
-        // The machine judges what is a stream, an end, or tried again; the rest comes as an error.
+        // The machine decides which responses are a stream, an end or a reason to retry; all others arrive as errors.
         let retried = source.policy.retryableStatusCodes
         overrides.acceptedStatusCodes = .successful.union(.of(retried))
         overrides.acceptedContentTypes = .any
@@ -109,7 +109,7 @@ final class EventSourceSession<C: Command> {
 
     private func failed(_ error: any Error) throws -> EventSourceStateMachine.Action {
         guard let error = error as? ErrandError else {
-            // The task was cancelled, or the request stopped.
+            // The task was cancelled, or the request was stopped.
             _ = machine.closed()
             (reader, head) = (nil, nil)
             throw error
@@ -119,8 +119,8 @@ final class EventSourceSession<C: Command> {
 }
 
 extension String {
-    /// Whether a header field brings it to the server as it is (RFC 9110 5.5): no control characters but tabs inside, and no
-    /// white space around it.
+    /// Whether a header field carries the string to the server unchanged (RFC 9110 5.5): no control characters except
+    /// tabs inside, and no white space around it.
     fileprivate var isFieldValue: Bool {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         guard let first = utf8.first, let last = utf8.last, !isBlank(first), !isBlank(last) else { return false }
@@ -129,7 +129,7 @@ extension String {
 }
 
 extension ErrandError {
-    /// Whether the same request may well succeed later: the network's fault, not the caller's and not the server's word.
+    /// Whether the same request may succeed later: a failure of the network, not of the caller or the server's answer.
     fileprivate var mayPass: Bool {
         switch code {
         case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .resolveFailed, .connectFailed,

@@ -1,10 +1,10 @@
-/// The life of an event stream that reconnects: WHATWG HTML 9.2.2 and 9.2.3 with a back-off.
+/// The states of an event stream that reconnects: WHATWG HTML 9.2.2 and 9.2.3 with a backoff.
 ///
 /// ```
 /// idle -> connecting -> open -> waiting -> connecting ...     any -> closed
 /// ```
 ///
-/// Random numbers come with the events; the clock is the shell's.
+/// The caller passes random numbers with the events; the clock is the shell's.
 struct EventSourceStateMachine: ~Copyable {
     enum Action: Equatable {
         case none
@@ -12,24 +12,24 @@ struct EventSourceStateMachine: ~Copyable {
         case connect(lastEventID: String?)
         /// The response is an event stream: read it.
         case read
-        /// Drop what is left of the transfer and tell `reconnectTimerFired` after this time.
+        /// Drop the rest of the transfer and call `reconnectTimerFired` after this time.
         case wait(Duration)
-        /// Drop what is left of the transfer; the stream has ended for good, without an error: the server said 204.
+        /// Drop the rest of the transfer; the stream has ended for good without an error, because the server sent 204.
         case finish
-        /// Drop what is left of the transfer; the stream has ended for good with this error.
+        /// Drop the rest of the transfer; the stream has ended for good with this error.
         case fail(ErrandError)
         case cancelTransfer
         case cancelTimer
     }
 
     private enum State {
-        /// Goes to connecting, or closed.
+        /// Next: connecting or closed.
         case idle
-        /// A request is under way. Goes to open, waiting, or closed.
+        /// A request is in flight. Next: open, waiting or closed.
         case connecting
-        /// The body is being read. Goes to waiting, or closed.
+        /// The body is being read. Next: waiting or closed.
         case open
-        /// Goes to connecting, or closed.
+        /// The timer runs. Next: connecting or closed.
         case waiting
         case closed
     }
@@ -38,7 +38,7 @@ struct EventSourceStateMachine: ~Copyable {
     private var state = State.idle
     private var reconnectionTime: Duration
     private var failures = 0
-    /// What the next request sends, and what the next body's parser begins with.
+    /// The ID that the next request sends and the next body's parser starts with.
     private(set) var lastEventID: String
 
     init(policy: EventSourcePolicy, lastEventID: String = "") {
@@ -50,18 +50,19 @@ struct EventSourceStateMachine: ~Copyable {
     mutating func started() -> Action {
         switch state {
         case .idle: return connect()
-        // A second start has nothing to do; a closed stream is not opened again.
+        // A second start has no effect; a closed stream cannot be opened again.
         case .connecting, .open, .waiting, .closed: return .none
         }
     }
 
-    /// The head of the final response is there. `retryAfter` is its `Retry-After`, where it is a number of seconds.
+    /// The head of the final response arrived. `retryAfter` is its `Retry-After`, where that is a number of seconds.
     mutating func responseReceived(
         statusCode: Int, contentType: String?, retryAfter: Duration? = nil, random: Double
     ) -> Action {
         switch state {
         case .connecting: break
-        // The stream was closed while the head came; a head before a request or after another's is not told.
+        // The stream was closed while the head arrived; the shell passes no head before a request or after another
+        // head.
         case .idle, .open, .waiting, .closed: return .none
         }
         if statusCode == 204 {
@@ -82,38 +83,39 @@ struct EventSourceStateMachine: ~Copyable {
         return .read
     }
 
-    /// Something was read from the stream: the parser's last event ID and reconnection time as they are now. To be told
-    /// for blocks without data too, which change both and give no event.
+    /// Something was read from the stream: the parser's present last event ID and reconnection time. Also called for
+    /// blocks without data, which may change both without an event.
     mutating func streamAdvanced(lastEventID: String, reconnectionTime: Duration?) {
         switch state {
         case .open:
             self.lastEventID = lastEventID
             if let reconnectionTime { self.reconnectionTime = reconnectionTime }
             failures = 0
-        // An event that was on its way when the stream was closed, or given up, changes nothing.
+        // An event that was in transit when the stream was closed or given up has no effect.
         case .idle, .connecting, .waiting, .closed:
             break
         }
     }
 
-    /// The body came to its end. Reconnecting is what the standard asks for then; it is no failure.
+    /// The body ended. The standard asks to reconnect then; this is not a failure.
     mutating func ended(random: Double) -> Action {
         switch state {
         case .open:
             failures = 0
             return wait(leastWait: nil, random)
-        // Without a head there is an error, never an end; the others: closed meanwhile.
+        // A transfer without a head ends with an error, never normally. In the other states the stream was closed
+        // meanwhile.
         case .idle, .connecting, .waiting, .closed:
             return .none
         }
     }
 
-    /// The transfer failed, or the parser refused what came.
+    /// The transfer failed, or the parser rejected the bytes.
     mutating func failed(_ error: ErrandError, isRetryable: Bool, random: Double) -> Action {
         switch state {
         case .connecting, .open:
             return isRetryable ? failed(error, leastWait: nil, random) : fail(error)
-        // The ending of a transfer that was dropped: after a response that was not accepted, or after closing.
+        // The end of a transfer that was dropped, after a rejected response or after closing.
         case .idle, .waiting, .closed:
             return .none
         }
@@ -127,7 +129,7 @@ struct EventSourceStateMachine: ~Copyable {
         }
     }
 
-    /// The reader goes, or the client shuts down.
+    /// The reader was released, or the client is shutting down.
     mutating func closed() -> Action {
         defer { state = .closed }
         switch state {
@@ -161,6 +163,6 @@ struct EventSourceStateMachine: ~Copyable {
 }
 
 extension ContentTypes {
-    /// What a server-sent event stream must be sent as.
+    /// The content type of a server-sent event stream.
     static let eventStream: ContentTypes = ["text/event-stream"]
 }

@@ -1,14 +1,14 @@
 public import FoundationEssentials
 
-/// The values of a stream that has one JSON text a line (JSON Lines, NDJSON).
+/// The values of a stream with one JSON text per line (JSON Lines, NDJSON).
 ///
 /// ```swift
 /// for try await entry in chunks.jsonLines(of: Entry.self) { ... }
 /// ```
 ///
-/// Blank lines are passed over. A line that does not decode throws ``ErrandError/responseDecodingFailed`` with a
-/// ``JSONLineError`` beneath it that has its number; reading on goes to the next line. A line that is too long, and an
-/// error of the base, end the stream as with ``LineSequence``.
+/// Blank lines are skipped. A line that does not decode throws ``ErrandError/responseDecodingFailed`` with a
+/// ``JSONLineError`` beneath it that has the line's number; the next call continues with the next line. A line that is
+/// too long, and an error of the base, end the stream as with ``LineSequence``.
 public struct JSONLinesSequence<Base: AsyncSequence, Value: Decodable>: AsyncSequence where Base.Element == [UInt8] {
     /// One value.
     public typealias Element = Value
@@ -59,7 +59,7 @@ public struct JSONLinesSequence<Base: AsyncSequence, Value: Decodable>: AsyncSeq
 extension JSONLinesSequence: Sendable where Base: Sendable {}
 
 extension AsyncSequence where Element == [UInt8] {
-    /// The JSON values of these bytes, one a line, with the defaults of ``JSONLinesSequence``.
+    /// The JSON values of these bytes, one per line, with the defaults of ``JSONLinesSequence``.
     public func jsonLines<Value: Decodable>(
         of type: Value.Type, using decoder: JSONDecoder? = nil
     ) -> JSONLinesSequence<Self, Value> {

@@ -1,19 +1,19 @@
-/// The lines of a stream of bytes, as they come.
+/// The lines of a stream of bytes, as the bytes arrive.
 ///
 /// ```swift
 /// for try await line in chunks.lines { ... }
 /// ```
 ///
-/// A line ends with LF, CR or CRLF, which are left out, as is a byte order mark before the first; the last one may lack
-/// its end. It is pulled when it is asked for,
-/// so whoever reads slowly slows the server down. Where a line is longer than allowed it throws
-/// ``ErrandError/limitBodyBytes``; errors of the base go through; after either the stream is at its end.
+/// A line ends with LF, CR or CRLF, which are not part of the line; neither is a byte order mark before the first line.
+/// The last line may lack an ending. The sequence pulls the base only when a line is requested, so a slow reader slows
+/// the server down (backpressure). A line that is longer than allowed throws ``ErrandError/limitBodyBytes``. Errors of
+/// the base are passed on. After either error the stream is at its end.
 public struct LineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == [UInt8] {
-    /// What becomes of bytes that are no UTF-8.
+    /// What to do with bytes that are not UTF-8.
     public enum InvalidText: Sendable, Hashable {
-        /// U+FFFD in their place.
+        /// Replaces them with U+FFFD.
         case repaired
-        /// ``ErrandError/responseDecodingFailed`` in place of the line.
+        /// Throws ``ErrandError/responseDecodingFailed`` in place of the line.
         case refused
     }
 

@@ -1,15 +1,15 @@
-/// Cuts bytes into lines ended by LF, CR or CRLF, wherever the borders of the chunks fall. No I/O, no waiting.
+/// Splits bytes into lines that end with LF, CR or CRLF, wherever the chunks are cut. No I/O, no waiting.
 struct LineSplitter {
     private let maximumLength: Int
     private var line: [UInt8] = []
     private var chunk: [UInt8] = []
     private var index = 0
-    /// What may still be done with the input.
+    /// What the next byte may mean.
     private var state = State.middle
 
     private enum State {
         case middle
-        /// A line ended with CR: a LF that follows belongs to it, though it may come with the next chunk.
+        /// A line ended with CR: a following LF belongs to it, even where the LF comes with the next chunk.
         case afterCarriageReturn
     }
 
@@ -17,20 +17,20 @@ struct LineSplitter {
         self.maximumLength = max(0, maximumLength)
     }
 
-    /// Takes the next chunk. All lines of the last one must have been read.
+    /// Takes the next chunk. All lines of the last chunk must have been read.
     mutating func push(_ chunk: [UInt8]) {
         self.chunk = chunk
         index = 0
     }
 
-    /// The next whole line without its end; `nil` where more bytes are needed. Throws where it is too long.
+    /// The next whole line without its ending; `nil` where more bytes are needed. Throws where the line is too long.
     mutating func next() throws(TooLong) -> [UInt8]? {
         if state == .afterCarriageReturn, index < chunk.count {
             if chunk[index] == 0x0A { index += 1 }
             state = .middle
         }
         let start = index
-        // Scanned through a pointer: a subscript's check for each byte is half of the time in a stream of long lines.
+        // Scanned through a pointer: the bounds check of a subscript takes half of the time in a stream of long lines.
         let end = chunk.withUnsafeBufferPointer { bytes in
             bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count
         }
@@ -48,7 +48,7 @@ struct LineSplitter {
         return line
     }
 
-    /// The last line where it has no end; `nil` where there is none.
+    /// The last line where it has no ending; `nil` where there is none.
     mutating func finish() -> [UInt8]? {
         defer { line = [] }
         return line.isEmpty ? nil : line

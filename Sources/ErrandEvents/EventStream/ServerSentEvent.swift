@@ -4,10 +4,10 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var event: String
     /// The `data` lines, joined by LF.
     public var data: String
-    /// The last event ID as of this event: the one that it brought, else an earlier event's; empty for none. A
-    /// reconnection sends it as `Last-Event-ID`.
+    /// The last event ID as of this event: the event's own ID, else the ID of an earlier event; empty where there is
+    /// none. A reconnection sends it as `Last-Event-ID`.
     public var id: String
-    /// The reconnection time that the lines of this event set; `nil` for none.
+    /// The reconnection time that this event's `retry` lines set; `nil` for none.
     public var retry: Duration?
 
     /// Makes an event, for tests and servers.

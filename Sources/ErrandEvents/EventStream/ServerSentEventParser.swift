@@ -1,4 +1,5 @@
-/// Turns bytes into events by the algorithm of WHATWG HTML 9.2.6. No I/O: push chunks, cut anywhere, and take events.
+/// Parses bytes into events by the algorithm of WHATWG HTML 9.2.6. The parser does no I/O: push chunks, cut anywhere,
+/// and take events.
 ///
 /// ```swift
 /// var parser = ServerSentEventParser()
@@ -6,11 +7,11 @@
 /// while let event = try parser.next() { ... }
 /// ```
 ///
-/// An event that the stream's end cuts off is never given, as the algorithm has it.
+/// As the algorithm requires, an event that is cut off by the end of the stream is never returned.
 public struct ServerSentEventParser: Sendable {
-    /// The last event ID that was dispatched with a blank line, with an event or without; empty for none.
+    /// The last event ID that a blank line dispatched, with or without an event; empty for none.
     public private(set) var lastEventID: String
-    /// What the stream's last `retry` said; `nil` for none so far.
+    /// The time of the stream's last `retry`; `nil` for none so far.
     public private(set) var reconnectionTime: Duration?
 
     private let maximumEventBytes: Int
@@ -25,30 +26,30 @@ public struct ServerSentEventParser: Sendable {
         case failed
     }
 
-    /// The fields of the event that is being read.
+    /// The fields of the event that is being parsed.
     private struct Pending {
         var event: [UInt8] = []
-        /// Each `data` line with a LF after it.
+        /// Each `data` line, followed by LF.
         var data: [UInt8] = []
-        /// Not committed before the blank line.
+        /// Takes effect only with the blank line.
         var id: String?
         var retry: Duration?
     }
 
-    /// Makes a parser. `lastEventID` is the one that the connection was opened with. A line, or the data of an event, of
-    /// more than `maximumEventBytes` (4 MiB by default) ends the stream with ``ErrandError/limitBodyBytes``.
+    /// Makes a parser. `lastEventID` is the ID with which the connection was opened. A line or an event's data of more
+    /// than `maximumEventBytes` (4 MiB by default) ends the stream with ``ErrandError/limitBodyBytes``.
     public init(lastEventID: String = "", maximumEventBytes: Int = 4 << 20) {
         self.lastEventID = lastEventID
         self.maximumEventBytes = maximumEventBytes
         self.splitter = LineSplitter(maximumLength: maximumEventBytes)
     }
 
-    /// Takes the next chunk, after ``next()`` has returned `nil` for the one before it.
+    /// Takes the next chunk. Call it after ``next()`` has returned `nil` for the chunk before.
     public mutating func push(_ bytes: [UInt8]) {
         splitter.push(bytes)
     }
 
-    /// The next event; `nil` where more bytes are needed. Once it has thrown it always does.
+    /// The next event; `nil` where more bytes are needed. After an error every further call throws, too.
     public mutating func next() throws(ErrandError) -> ServerSentEvent? {
         guard state != .failed else { throw tooLong() }
         do throws(LineSplitter.TooLong) {
@@ -88,7 +89,7 @@ public struct ServerSentEventParser: Sendable {
         let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         var value = line[colon...].dropFirst()
         if value.first == 0x20 { value = value.dropFirst() }
-        // A comment's name is empty, and with every unknown one it is passed over.
+        // A comment has an empty name and is ignored, like every unknown name.
         switch line[..<colon] {
         case let name where name.elementsEqual("data".utf8):
             guard pending.data.count + value.count < maximumEventBytes else { throw LineSplitter.TooLong() }
@@ -107,7 +108,7 @@ public struct ServerSentEventParser: Sendable {
         }
     }
 
-    /// Digits only; more of them than fit are the longest time there is.
+    /// Digits only; a number that does not fit becomes the longest time.
     private static func milliseconds(_ digits: ArraySlice<UInt8>) -> Duration? {
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return .milliseconds(Int64(String(decoding: digits, as: UTF8.self)) ?? .max)

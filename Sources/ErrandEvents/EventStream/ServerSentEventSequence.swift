@@ -4,9 +4,9 @@
 /// for try await event in chunks.serverSentEvents { ... }
 /// ```
 ///
-/// A chunk is pulled when the events of the last one are used up, so whoever reads slowly slows the server down. Throws
-/// ``ErrandError/limitBodyBytes`` for an event that is too large; errors of the base go through; after either the stream
-/// is at its end. It knows nothing of reconnecting.
+/// A chunk is pulled when the events of the last chunk have been read, so a slow reader slows the server down
+/// (backpressure). An event that is too large throws ``ErrandError/limitBodyBytes``. Errors of the base are passed on.
+/// After either error the stream is at its end. The sequence does not reconnect.
 public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == [UInt8] {
     /// One event.
     public typealias Element = ServerSentEvent
@@ -14,7 +14,7 @@ public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where 
     private let base: Base
     private let parser: ServerSentEventParser
 
-    /// Reads events; the limits and the ID to begin with are those of `parser`.
+    /// Reads events; the limits and the initial event ID are those of `parser`.
     public init(_ base: Base, parser: ServerSentEventParser = ServerSentEventParser()) {
         self.base = base
         self.parser = parser
@@ -28,7 +28,7 @@ public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where 
     /// Reads event by event.
     public struct Iterator: AsyncIteratorProtocol {
         private var base: Base.AsyncIterator
-        /// Has the last event ID and the reconnection time, those that came without an event included.
+        /// Has the last event ID and the reconnection time, including values that came without an event.
         public private(set) var parser: ServerSentEventParser
         private var isAtEnd = false
 

@@ -1,16 +1,17 @@
 import HTTPTypes
 
 extension Client {
-    /// Opens a WebSocket (RFC 6455) at a command's URL, by a GET with the command's headers, authorization, interceptors,
-    /// cookies, TLS, proxy and timeouts, and returns when the server has answered with 101.
+    /// Opens a WebSocket (RFC 6455) at a command's URL and returns when the server has answered with 101. The handshake
+    /// is a GET with the command's headers, authorization, interceptors, cookies, TLS, proxy and timeouts.
     ///
-    /// The URL is ws or wss; http and https, such as a base URL's, stand for these. ``Timeouts/idle`` and
+    /// The URL is ws or wss; http and https, such as a base URL's, mean the same. ``Timeouts/idle`` and
     /// ``Timeouts/total`` end with the handshake. Redirects are not followed. The socket counts as a request in flight
-    /// until it ends; a shutdown of the client closes it with 1001 (going away), or ends it at once.
+    /// until it ends. A shutdown of the client closes the socket with 1001 (going away), or ends it at once.
     ///
-    /// Throws ``ErrandError``: ``ErrandError/unsupportedFeature`` before any connection where the libcurl that runs has no
-    /// WebSocket (before 8.11, or built without it), ``ErrandError/statusNotAccepted`` with the head of another status,
-    /// ``ErrandError/webSocketHandshakeFailed`` for a 101 that is none. `CancellationError` where the task was cancelled.
+    /// Throws ``ErrandError``: ``ErrandError/unsupportedFeature`` before any connection where the loaded libcurl has no
+    /// WebSocket support (before 8.11, or built without it), ``ErrandError/statusNotAccepted`` with the head of a
+    /// response with another status, ``ErrandError/webSocketHandshakeFailed`` for an invalid 101. Throws
+    /// `CancellationError` where the task was cancelled.
     public func webSocket<C: Command>(
         _ command: C, subprotocols: [String] = [], policy: WebSocketPolicy = WebSocketPolicy(),
         overrides: RequestOverrides? = nil
@@ -45,7 +46,7 @@ extension Client {
     }
 }
 
-/// A command by the URL of its handshake.
+/// A command with the URL of its handshake.
 private struct WebSocketCommand<C: Command>: Command {
     typealias Response = ErrandModel.Response
     let command: C
@@ -69,7 +70,7 @@ private struct WebSocketCommand<C: Command>: Command {
 }
 
 extension String {
-    /// ws as http, wss as https.
+    /// The URL with http for ws, https for wss.
     fileprivate var handshakeURL: String {
         for (scheme, other) in [("ws://", "http://"), ("wss://", "https://")]
         where prefix(scheme.count).lowercased() == scheme {

@@ -2,9 +2,10 @@ import Synchronization
 
 /// An open WebSocket (RFC 6455); see ``Client/webSocket(_:subprotocols:policy:overrides:)``.
 ///
-/// A sequence of messages, to be read by one iterator at a time: `nil` after a close frame of the server, whose code is in
-/// ``closure``; ``ErrandError`` after any other end. Pings are answered while messages are read, or fit into
-/// ``WebSocketPolicy/maximumUnreadBytes``. A socket without a reference is closed with 1001 (going away).
+/// A sequence of messages, read by one iterator at a time. It returns `nil` after a close frame of the server, whose
+/// code is in ``closure``, and throws ``ErrandError`` after any other end. Pings are answered while messages are read,
+/// or fit into ``WebSocketPolicy/maximumUnreadBytes``. When the last reference to the socket is released, it is closed
+/// with 1001 (going away).
 public final class WebSocket: AsyncSequence, Sendable {
     /// A whole message.
     public typealias Element = WebSocketMessage
@@ -13,7 +14,7 @@ public final class WebSocket: AsyncSequence, Sendable {
 
     /// The server's answer to the handshake.
     public let head: Response
-    /// The subprotocol that the server chose; `nil`: none.
+    /// The subprotocol that the server chose; `nil` for none.
     public let subprotocol: String?
 
     init(_ session: WebSocketSession, head: Response, subprotocol: String?) {
@@ -26,13 +27,14 @@ public final class WebSocket: AsyncSequence, Sendable {
         session.abandon()
     }
 
-    /// How it was closed; `nil` while it is open, and where it ended otherwise.
+    /// How the socket was closed; `nil` while it is open, and where it ended with an error.
     public var closure: WebSocketClosure? {
         if case .success(let closure)? = session.inbox.ending { closure } else { nil }
     }
 
-    /// Sends a message; waits while ``WebSocketPolicy/maximumUnsentBytes`` are unsent. Throws
-    /// ``ErrandError/webSocketClosed``, what the socket ended with, or `CancellationError`, and then sends nothing.
+    /// Sends a message. Waits while ``WebSocketPolicy/maximumUnsentBytes`` are unsent. Throws
+    /// ``ErrandError/webSocketClosed``, the error that ended the socket, or `CancellationError`; the message is not
+    /// sent then.
     public func send(_ message: WebSocketMessage) async throws {
         switch message {
         case .text(let text): try await session.send(.text, text.utf8)
@@ -41,8 +43,8 @@ public final class WebSocket: AsyncSequence, Sendable {
     }
 
     /// Sends a message without waiting; for closures, on any thread. Messages keep the order of the calls. Throws
-    /// ``ErrandError/queueFull`` while ``WebSocketPolicy/maximumUnsentBytes`` are unsent, ``ErrandError/webSocketClosed``, or
-    /// what the socket ended with, and then sends nothing.
+    /// ``ErrandError/queueFull`` while ``WebSocketPolicy/maximumUnsentBytes`` are unsent,
+    /// ``ErrandError/webSocketClosed``, or the error that ended the socket; the message is not sent then.
     public func enqueue(_ message: WebSocketMessage) throws(ErrandError) {
         switch message {
         case .text(let text): try session.enqueue(.text, text.utf8)
@@ -58,14 +60,15 @@ public final class WebSocket: AsyncSequence, Sendable {
         try await session.send(.ping, payload)
     }
 
-    /// Sends a close frame and lets nothing follow it; returns when the server has answered, or
-    /// ``WebSocketPolicy/closeTimeout`` has passed. Messages that come meanwhile are kept for the reader. Throws
+    /// Sends a close frame, after which nothing is sent. Returns when the server has answered, or
+    /// ``WebSocketPolicy/closeTimeout`` has passed. Messages that arrive meanwhile are kept for the reader. Throws
     /// ``ErrandError/invalidArgument`` for a code that may not be sent or a reason above 123 bytes of UTF-8.
     public func close(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") async throws {
         await session.close(try Self.closure(code, reason))
     }
 
-    /// Sends a close frame as ``close(_:reason:)`` does, and does not wait for the server's; for closures, on any thread.
+    /// Sends a close frame as ``close(_:reason:)`` does, without waiting for the server's answer; for closures, on any
+    /// thread.
     public func beginClose(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") throws(ErrandError) {
         session.beginClose(try Self.closure(code, reason))
     }
@@ -77,18 +80,18 @@ public final class WebSocket: AsyncSequence, Sendable {
         return WebSocketClosure(code: code, reason: reason)
     }
 
-    /// Reads on where the last iterator stopped.
+    /// Continues where the last iterator stopped.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let socket: WebSocket
 
-        /// The next message; `nil` after a close frame. Throws ``ErrandError``; `CancellationError` where the task was
-        /// cancelled, which leaves the socket open, or the request stopped.
+        /// The next message; `nil` after a close frame. Throws ``ErrandError``; throws `CancellationError` where the
+        /// task was cancelled, which leaves the socket open, or where the request was stopped.
         public mutating func next() async throws -> WebSocketMessage? {
             try await socket.session.inbox.next()
         }
     }
 
-    /// Reads on where the last iterator stopped.
+    /// Makes an iterator that continues where the last iterator stopped.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(socket: self)
     }

@@ -6,7 +6,7 @@ enum WebSocketFrame {
         var isControl: Bool { rawValue >= 8 }
     }
 
-    /// A frame that is a whole message, masked by `mask`.
+    /// A frame with a whole message, masked with `mask`.
     static func encoded(_ opcode: Opcode, _ payload: some Collection<UInt8>, mask: UInt32) -> [UInt8] {
         let count = payload.count
         var frame: [UInt8] = []
@@ -30,7 +30,7 @@ enum WebSocketFrame {
         return frame
     }
 
-    /// RFC 6455 5.3, eight bytes at a time.
+    /// Masks the bytes (RFC 6455 5.3), eight bytes at a time.
     private static func apply(_ mask: UInt32, to bytes: UnsafeMutableRawBufferPointer) {
         let key = UInt64(mask.bigEndian)
         let words = key << 32 | key
@@ -45,7 +45,7 @@ enum WebSocketFrame {
         }
     }
 
-    /// The payload of a close frame; a reason above 123 bytes has to be cut before.
+    /// The payload of a close frame; the caller cuts a reason above 123 bytes.
     static func closePayload(_ closure: WebSocketClosure) -> [UInt8] {
         guard closure.code != .noStatusReceived else { return [] }
         return [UInt8(closure.code.rawValue >> 8), UInt8(closure.code.rawValue & 0xFF)] + Array(closure.reason.utf8)

@@ -1,4 +1,5 @@
-/// What a server's bytes are, frame by frame, with every check of RFC 6455 5 and 7.4. Keeps one message's bytes at most.
+/// Parses a server's bytes frame by frame, with every check of RFC 6455 5 and 7.4. Keeps the bytes of one message at
+/// most.
 struct WebSocketFrameReader {
     enum Event: Equatable {
         case message(WebSocketMessage)
@@ -7,7 +8,7 @@ struct WebSocketFrameReader {
         case close(WebSocketClosure)
     }
 
-    /// Why the connection has to be failed (RFC 6455 7.1.7), and with which code.
+    /// Why the connection has to fail (RFC 6455 7.1.7), and the close code.
     struct Violation: Error, Equatable {
         let code: WebSocketCloseCode
         let reason: String
@@ -20,7 +21,7 @@ struct WebSocketFrameReader {
     }
 
     private var state = State.head([])
-    /// The kind of the message whose fragments come; `nil`: none has begun.
+    /// The type of the fragmented message in progress; `nil`: none has begun.
     private var open: WebSocketFrame.Opcode?
     private var message: [UInt8] = []
     private var control: [UInt8] = []
@@ -30,7 +31,7 @@ struct WebSocketFrameReader {
         maximum = maximumMessageBytes
     }
 
-    /// Takes bytes as they came, cut anywhere. What was whole before a violation is in `events`.
+    /// Takes received bytes, cut anywhere. Messages that were whole before a violation are in `events`.
     mutating func read(_ bytes: [UInt8], into events: inout [Event]) throws(Violation) {
         var rest = bytes[...]
         do throws(Violation) {
@@ -63,7 +64,7 @@ struct WebSocketFrameReader {
         }
     }
 
-    /// Bytes of a head of which the first two are known.
+    /// The number of bytes of a frame header whose first two bytes are known.
     private static func headCount(_ head: [UInt8]) -> Int {
         guard head.count >= 2 else { return 2 }
         switch head[1] & 0x7F {
@@ -105,7 +106,7 @@ struct WebSocketFrameReader {
         var length = UInt64(head[1] & 0x7F)
         if head.count > 2 {
             length = head[2...].reduce(0) { $0 << 8 | UInt64($1) }
-            // RFC 6455 5.2: the minimal number of bytes, and the highest bit 0.
+            // RFC 6455 5.2: the length must use the minimal number of bytes, and its highest bit must be 0.
             guard length > (head.count == 4 ? 125 : 0xFFFF), length >> 63 == 0 else {
                 throw .protocolError("a length that is not written in the shortest way")
             }

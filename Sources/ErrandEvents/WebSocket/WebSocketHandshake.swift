@@ -1,12 +1,12 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// The fields of the opening handshake (RFC 6455 4) that libcurl leaves to its caller.
+/// The fields of the opening handshake (RFC 6455 4) that libcurl leaves to the caller.
 struct WebSocketHandshake: Sendable {
     let key: String
     let subprotocols: [String]
 
-    /// With 16 random bytes.
+    /// Makes a handshake with a key of 16 random bytes.
     init(subprotocols: [String]) {
         self.init(key: Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString(), subprotocols)
     }
@@ -16,12 +16,12 @@ struct WebSocketHandshake: Sendable {
         self.subprotocols = subprotocols
     }
 
-    /// What the server has to answer.
+    /// The `Sec-WebSocket-Accept` that the server has to send.
     var accept: String {
         Data(SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }
 
-    /// Fields that the handshake sets by itself (RFC 6455 4.1), or that would give a GET a body.
+    /// Fields that the handshake itself sets (RFC 6455 4.1), or that would give a GET a body.
     private static let owned: Set<String> = [
         "connection", "upgrade", "content-length", "transfer-encoding", "te", "expect",
     ]
@@ -37,7 +37,7 @@ struct WebSocketHandshake: Sendable {
         }
     }
 
-    /// Adds the fields of the request. Throws ``ErrandError/invalidHeader``.
+    /// Adds the handshake's fields to the request. Throws ``ErrandError/invalidHeader``.
     func add(to fields: inout HTTPFields) throws(ErrandError) {
         guard Set(subprotocols).count == subprotocols.count, subprotocols.allSatisfy(Self.isToken) else {
             throw ErrandError.invalidHeader.with(message: "subprotocols are tokens that differ from each other")
@@ -50,7 +50,7 @@ struct WebSocketHandshake: Sendable {
         !text.isEmpty && HTTPField.Name(text) != nil
     }
 
-    /// The subprotocol that the server chose. Throws ``ErrandError/webSocketHandshakeFailed``.
+    /// Returns the subprotocol that the server chose. Throws ``ErrandError/webSocketHandshakeFailed``.
     func check(_ head: Response) throws(ErrandError) -> String? {
         func failed(_ message: String) -> ErrandError {
             .webSocketHandshakeFailed.with(message: message, response: head)

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Messages that came and wait for their reader. Bounded: who brings them waits for room, and so does the server.
+/// Received messages that wait for the reader. Bounded: the task that delivers messages waits for room, and so does the
+/// server.
 final class WebSocketInbox: Sendable {
     typealias Outcome = Result<WebSocketMessage?, any Error>
 
@@ -28,13 +29,13 @@ final class WebSocketInbox: Sendable {
     var ending: Result<WebSocketClosure, ErrandError>? { state.withLock { $0.ending } }
     var isFull: Bool { state.withLock { $0.bytes >= maximum } }
 
-    /// Of one task at a time. Returns when there is room for the next one, or nobody wants it.
+    /// For one task at a time. Returns when there is room for the next message, or the socket has ended.
     func push(_ message: WebSocketMessage) async {
         let reader = state.withLock { state -> Waiter? in
             guard state.ending == nil else { return nil }
             guard state.readers.isEmpty else { return state.readers.removeFirst() }
             state.messages.append(message)
-            // An empty message costs memory, too.
+            // An empty message also takes memory.
             state.bytes += message.byteCount + 32
             return nil
         }
@@ -49,7 +50,7 @@ final class WebSocketInbox: Sendable {
         }
     }
 
-    /// Returns whether it is the first.
+    /// Returns whether this was the first call.
     @discardableResult func finish(_ ending: Result<WebSocketClosure, ErrandError>) -> Bool {
         let (isFirst, readers, writer) = state.withLock { state in
             guard state.ending == nil else {

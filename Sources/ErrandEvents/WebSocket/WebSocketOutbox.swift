@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The frames that wait to be sent: the body of the handshake's request, as the engine sees it. Bounded: a sender waits
-/// for room. Of pongs the last one alone waits (RFC 6455 5.5.3).
+/// The frames that wait to be sent: for the engine, the body of the handshake's request. Bounded: a sender waits for
+/// room. Only the last pong waits (RFC 6455 5.5.3).
 final class WebSocketOutbox: RequestBodySource {
     private struct Sender {
         let number: UInt64
@@ -13,7 +13,7 @@ final class WebSocketOutbox: RequestBodySource {
         var current: ArraySlice<UInt8> = []
         var unsent = 0
         var pong: [UInt8]?
-        /// Nothing more is taken; what is here is the rest.
+        /// No more frames are accepted; the remaining ones are still sent.
         var ended: ErrandError?
         var reader: UnsafeContinuation<Void, Never>?
         var isReaderGone = false
@@ -29,7 +29,7 @@ final class WebSocketOutbox: RequestBodySource {
     }
 
     var length: Int64? { nil }
-    /// Nothing is taken before the handshake has ended.
+    /// Nothing is read before the handshake has ended.
     var isReplayable: Bool { true }
 
     func open() throws -> sending any BodyReader {
@@ -91,7 +91,7 @@ final class WebSocketOutbox: RequestBodySource {
         return (part, false, senders)
     }
 
-    /// Waits for room, then adds a frame. Throws why nothing is taken any more, and `CancellationError`.
+    /// Waits for room, then adds a frame. Throws the error that ended the outbox, or `CancellationError`.
     func send(_ frame: [UInt8]) async throws {
         while true {
             let (isTaken, ended, reader) = state.withLock { state in
@@ -110,7 +110,7 @@ final class WebSocketOutbox: RequestBodySource {
         }
     }
 
-    /// Adds a frame if there is room. Throws ``ErrandError/queueFull``, or why nothing is taken any more.
+    /// Adds a frame if there is room. Throws ``ErrandError/queueFull``, or the error that ended the outbox.
     func enqueue(_ frame: [UInt8]) throws(ErrandError) {
         let (error, reader) = state.withLock { state -> (ErrandError?, UnsafeContinuation<Void, Never>?) in
             if let ended = state.ended { return (ended, nil) }
@@ -150,7 +150,7 @@ final class WebSocketOutbox: RequestBodySource {
         try result.get()
     }
 
-    /// In place of a pong that was not sent yet.
+    /// Replaces a pong that has not been sent yet.
     func pong(_ frame: [UInt8]) {
         state.withLock { state -> UnsafeContinuation<Void, Never>? in
             guard state.ended == nil else { return nil }
@@ -159,8 +159,8 @@ final class WebSocketOutbox: RequestBodySource {
         }?.resume()
     }
 
-    /// Adds a last frame and takes nothing more; `error` is what later senders get. Only the first call counts. Returns
-    /// whether this was the first one.
+    /// Adds a last frame and accepts no more; later senders get `error`. Only the first call has an effect. Returns
+    /// whether this was the first call.
     @discardableResult func finish(_ last: [UInt8]?, _ error: ErrandError) -> Bool {
         let (isFirst, reader, senders) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?, [Sender]) in
             guard state.ended == nil else { return (false, nil, []) }

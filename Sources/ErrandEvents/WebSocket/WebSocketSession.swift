@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What runs behind a ``WebSocket``: one task reads frames, and one pings where that is asked for.
+/// The tasks behind a ``WebSocket``: one reads frames, and one sends pings where the policy asks for them.
 final class WebSocketSession: Sendable {
     let inbox: WebSocketInbox
     let outbox: WebSocketOutbox
@@ -11,7 +11,7 @@ final class WebSocketSession: Sendable {
         var request: AnyRequest?
         var hasHeard = false
         var tasks: [Task<Void, Never>] = []
-        /// Who waits for the end of the connection.
+        /// The callers that wait for the end of the connection.
         var closers: [UnsafeContinuation<Void, Never>] = []
         var isOver = false
     }
@@ -49,12 +49,12 @@ final class WebSocketSession: Sendable {
         try outbox.enqueue(Self.frame(opcode, payload))
     }
 
-    /// With a mask that nobody can foretell (RFC 6455 10.3).
+    /// A frame with an unpredictable mask (RFC 6455 10.3).
     private static func frame(_ opcode: WebSocketFrame.Opcode, _ payload: some Collection<UInt8>) -> [UInt8] {
         WebSocketFrame.encoded(opcode, payload, mask: .random(in: 0...UInt32.max))
     }
 
-    /// The socket has no owner any more: the server is told so, and has ``WebSocketPolicy/closeTimeout`` to close.
+    /// The socket has no owner any more. Sends a close frame; the server has ``WebSocketPolicy/closeTimeout`` to close.
     func abandon() {
         sendClose(WebSocketClosure(code: .goingAway, reason: ""))
         inbox.finish(.failure(.cancelled))
@@ -81,21 +81,23 @@ final class WebSocketSession: Sendable {
         }
     }
 
-    // MARK: The one end
+    // MARK: The end
 
     private func end(_ ending: Result<WebSocketClosure, ErrandError>) {
-        // First the queue to the server: a reader that hears of the end sends nothing more.
+        // The outbox first: a reader that sees the end can then send nothing more.
         if case .failure(let error) = ending { outbox.finish(nil, error) } else { outbox.finish(nil, .webSocketClosed) }
         inbox.finish(ending)
     }
 
-    /// Sends a close frame where none was sent, and ends the connection in ``WebSocketPolicy/closeTimeout`` at the latest.
+    /// Sends a close frame if none was sent, and ends the connection after ``WebSocketPolicy/closeTimeout`` at the
+    /// latest.
     private func sendClose(_ closure: WebSocketClosure) {
         guard outbox.finish(Self.frame(.close, WebSocketFrame.closePayload(closure)), .webSocketClosed) else { return }
         let time = policy.closeTimeout
         keep([
             Task {
-                // Not the client's sleep, which its shutdown ends: a shutdown is what this may be for.
+                // Not the client's sleep: a shutdown of the client ends that sleep, and the close may be part of a
+                // shutdown.
                 try? await client.clock.sleep(for: time)
                 if Task.isCancelled { return }
                 end(.failure(.webSocketClosed.with(message: "the server did not answer the close frame in time")))
@@ -125,7 +127,7 @@ final class WebSocketSession: Sendable {
         do {
             for try await chunk in body.resumable {
                 guarded.withLock { $0.hasHeard = true }
-                // Behind the end the connection is read for its own end alone.
+                // After the end, the connection is read only until it closes.
                 guard inbox.ending == nil else { continue }
                 var events: [WebSocketFrameReader.Event] = []
                 var violation: WebSocketFrameReader.Violation?
@@ -171,14 +173,14 @@ final class WebSocketSession: Sendable {
         end(.failure(kind.with(message: "\(violation.reason) (closed with \(violation.code.rawValue))")))
     }
 
-    /// While the client drains, the server is told that this end goes away.
+    /// While the client drains, tells the server that this endpoint is going away.
     private func closeAtShutdown() async {
         do {
             while true { try await client.sleep(for: Timeouts.maximum) }
         } catch let error as ErrandError where error == .shutDown && client.isDraining {
             sendClose(WebSocketClosure(code: .goingAway, reason: ""))
         } catch {
-            // The session is over, or is ended with all requests of the client.
+            // The session has ended, or is ended together with all requests of the client.
         }
     }
 

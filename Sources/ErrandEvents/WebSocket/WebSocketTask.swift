@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A WebSocket whose messages go to closures; see ``Client/webSocket(_:subprotocols:policy:overrides:onOpen:onMessage:onEnd:)``.
+/// A WebSocket whose messages go to closures; see
+/// ``Client/webSocket(_:subprotocols:policy:overrides:onOpen:onMessage:onEnd:)``.
 public final class WebSocketTask: Sendable {
     private enum State {
         case running(Task<Void, Never>?)
@@ -15,8 +16,8 @@ public final class WebSocketTask: Sendable {
         self.callbacks = callbacks
     }
 
-    /// Gives the handshake up, or closes the socket with 1001 (going away). May be called on any thread. No closure is called
-    /// after a stop on the callback queue has returned.
+    /// Cancels the handshake, or closes the socket with 1001 (going away). May be called on any thread. When it is
+    /// called on the callback queue, no closure is called after it has returned.
     public func stop() {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard case .running(let task) = state else { return nil }
@@ -46,7 +47,7 @@ public final class WebSocketTask: Sendable {
         }
     }
 
-    /// Calls `body` as the last one.
+    /// Calls `body` as the last closure.
     func end(_ body: @escaping @Sendable () -> Void) async {
         await onQueue { state in
             guard case .running = state else { return nil }
@@ -55,7 +56,7 @@ public final class WebSocketTask: Sendable {
         }
     }
 
-    /// Decides on the callback queue: a stop there comes before or after the whole call.
+    /// Decides on the callback queue, so that a stop on that queue comes before or after the whole call.
     private func onQueue(_ decide: @escaping @Sendable (inout State) -> (@Sendable () -> Void)?) async {
         await withUnsafeContinuation { continuation in
             callbacks.async {
@@ -67,10 +68,11 @@ public final class WebSocketTask: Sendable {
 }
 
 extension Client {
-    /// Opens a WebSocket as ``webSocket(_:subprotocols:policy:overrides:)`` does, and calls closures on the callback queue:
-    /// `onOpen` once when the server has answered with 101, `onMessage` for each message, `onEnd` once and last, with how the
-    /// socket was closed or with the error that ended the handshake or the socket. The next message is taken when
-    /// `onMessage` has returned, so that a slow closure slows the server. A shutdown of the client ends the socket.
+    /// Opens a WebSocket as ``webSocket(_:subprotocols:policy:overrides:)`` does, and calls closures on the callback
+    /// queue: `onOpen` once when the server has answered with 101, `onMessage` for each message, and `onEnd` once and
+    /// last. `onEnd` receives how the socket was closed, or the error that ended the handshake or the socket. The next
+    /// message is delivered when `onMessage` has returned, so a slow closure slows the server down (backpressure). A
+    /// shutdown of the client ends the socket.
     @discardableResult
     public func webSocket<C: Command>(
         _ command: C, subprotocols: [String] = [], policy: WebSocketPolicy = WebSocketPolicy(),

@@ -1,50 +1,51 @@
-/// Many commands as one: a command whose request runs its children, so many at a time, and ends when they have.
+/// Runs many commands as one: the request of a batch runs a bounded number of children at a time and ends when all
+/// children have ended.
 ///
 /// ```swift
 /// let users = try await client.run(Batch([1, 2, 3].map(GetUser.init)))
 /// for user in users.values { print(user.name) }
 /// ```
 ///
-/// `Element` is the children's value; batches of different commands have `any Sendable` for it. Since a batch is a
-/// command itself, it is started, stopped, watched and awaited as any other, and may be a child of another group. Its
-/// request has neither URL nor response; interceptors, what judges responses, and settings other than the total time
-/// are its children's, which take them from the client and not from the batch. A child that is stopped from outside has
-/// failed with ``ErrandError/cancelled``, as far as the batch is concerned. Without children it succeeds at once.
+/// `Element` is the value of each child; batches of different commands use `any Sendable`. A batch is a command itself:
+/// it is started, stopped, watched and awaited like any other command, and may be a child of another group. Its request
+/// has neither URL nor response. Interceptors, response checks and settings other than the total time apply to the
+/// children, which take them from the client and not from the batch. A child that is stopped from outside counts as
+/// failed with ``ErrandError/cancelled``. A batch without children succeeds at once.
 ///
-/// Fails with ``ErrandError/groupFailed`` as ``policy`` says, with ``ErrandError/timeoutTotal`` when its time is up,
-/// and, before anything is sent, with ``ErrandError/invalidArgument`` where ``maxConcurrent`` is not above zero or a
-/// quorum cannot be.
+/// Fails with ``ErrandError/groupFailed`` as ``policy`` says, and with ``ErrandError/timeoutTotal`` when its time is
+/// up. Fails with ``ErrandError/invalidArgument`` before anything is sent where ``maxConcurrent`` is not above zero or
+/// the quorum is impossible.
 ///
-/// Children are made and started on the thread that starts the batch, later ones on the callback queue.
+/// The first children are made and started on the thread that starts the batch, later ones on the callback queue.
 ///
 /// (YTKNetwork `YTKBatchRequest`, `initWithRequestArray:`.)
 public struct Batch<Element: Sendable>: Command {
-    /// What a batch makes of its children.
+    /// The value of a batch: the results of its children.
     public typealias Response = BatchResult<Element>
 
-    /// None: a batch goes nowhere itself.
+    /// Empty: a batch sends no request itself.
     public var path: String { "" }
-    /// What a failure means for the rest. Default: ``BatchPolicy/failFast``.
+    /// What the failure of a child means for the other children. Default: ``BatchPolicy/failFast``.
     public var policy: BatchPolicy
-    /// So many children run at a time; those of commands are not even made before. Above zero. Default: 64. What runs
-    /// in a child that is a group itself does not count here.
+    /// The number of children that run at a time. The request of a command is made only when the child starts. Above
+    /// zero. Default: 64. The children of a child that is a group do not count here.
     public var maxConcurrent: Int
-    /// `total` bounds the whole batch, from its start to the end of the last child. Default: none, whatever the
-    /// client's is, as that is each child's. The other members say nothing here.
+    /// `total` bounds the whole batch, from its start to the end of the last child. Default: none; the client's total
+    /// time applies to each child instead. The other members have no effect here.
     public var timeouts: Timeouts?
 
     let members: Members
 
-    /// What a child ended with.
+    /// Receives the result of a child.
     typealias Keep = @Sendable (Result<Element, ErrandError>) -> Void
 
-    /// Children by number, made as they are started.
+    /// The children by number, made when they are started.
     struct Members: Sendable {
         let count: Int
         let make: @Sendable (Int, Client, @escaping Keep) -> GroupChild
     }
 
-    /// A batch of these commands, whose requests are made by the client that runs the batch.
+    /// A batch of these commands. The client that runs the batch makes their requests.
     public init<C: Command>(
         _ commands: [C], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where C.Response == Element {
@@ -53,8 +54,9 @@ public struct Batch<Element: Sendable>: Command {
         }
     }
 
-    /// A batch of so many commands, each made when its turn has come, from 0, on the thread that starts it: what a hundred
-    /// thousand children need that are not to be in memory at once.
+    /// A batch of `count` commands. `command` makes each one, numbered from 0, when its turn comes, on the thread that
+    /// starts the child. Use it for large batches, such as a hundred thousand children, that should not be in memory at
+    /// once.
     public init<C: Command>(
         count: Int, policy: BatchPolicy = .failFast, maxConcurrent: Int = 64,
         command: @escaping @Sendable (Int) -> C
@@ -65,8 +67,9 @@ public struct Batch<Element: Sendable>: Command {
     }
 
     /// A batch of these requests, which keep their delegates, accessories and closures
-    /// (``Request/whenDone(completion:success:failure:)``). One that runs already fails its place with
-    /// ``ErrandError/invalidArgument``; one that has ended runs again. They may be of another client.
+    /// (``Request/whenDone(completion:success:failure:)``). A request that already runs counts as a child that failed
+    /// with ``ErrandError/invalidArgument``; a request that has ended runs again. The requests may belong to another
+    /// client.
     public init<C: Command>(
         requests: [Request<C>], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where C.Response == Element {
@@ -75,7 +78,8 @@ public struct Batch<Element: Sendable>: Command {
         }
     }
 
-    /// A batch of any mix; its values are to be cast. ``Client/run(_:_:_:)`` keeps the types of a few.
+    /// A batch of different commands; its values have to be cast. ``Client/run(_:_:_:)`` keeps the types of a few
+    /// commands.
     public init(
         _ members: [BatchMember], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where Element == any Sendable {

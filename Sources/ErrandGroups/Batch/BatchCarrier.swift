@@ -5,7 +5,7 @@ import Synchronization
 /// `@unchecked Sendable`: see ``GroupDriver``.
 final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
     private let batch: Batch<Element>
-    // All of it read and written only inside `core.withLock`.
+    // All of these are read and written only inside `core.withLock`.
     private nonisolated(unsafe) var machine = BatchStateMachine()
     private nonisolated(unsafe) var ends: [Result<Element, ErrandError>?] = []
     private nonisolated(unsafe) var reader: BatchResults<Element>.Reader?
@@ -14,7 +14,7 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
         self.batch = batch
     }
 
-    /// Who is given each result of the next run as it comes. Returns: false where somebody is already.
+    /// Sets the reader that receives each result of the next run. Returns: false where there is a reader already.
     func read(by reader: BatchResults<Element>.Reader) -> Bool {
         core.withLock { core in
             guard self.reader == nil else { return false }
@@ -32,7 +32,7 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
         _ = reader
     }
 
-    /// Of the present or last run; `nil`: has not ended.
+    /// The results of the present or last run; `nil`: the child has not ended.
     var childResults: [Result<Element, ErrandError>?] { core.withLock { _ in ends } }
 
     override func value() -> (any Sendable)? {

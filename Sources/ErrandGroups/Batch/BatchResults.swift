@@ -1,24 +1,26 @@
-/// The results of a batch as they come: each child's number and what it ended with.
+/// The results of a batch as its children end: each child's number and its result.
 ///
 /// ```swift
 /// let batch = client.request(Batch(commands, policy: .collectAll))
 /// for try await (index, result) in batch.results { print(index, result) }
 /// ```
 ///
-/// Iterating starts the request, and ends with it: where the batch fails, its error is thrown after the results of the
-/// children that ended. Leaving the loop and cancelling the task stop the batch; a batch that is stopped, so or by
-/// ``AnyRequest/stop()``, throws `CancellationError`.
-/// Results that nobody has asked for yet are kept, at most one for each child; children that never started give none.
-/// To be iterated once for each run; while the request runs already it throws ``ErrandError/invalidArgument``.
+/// Iterating starts the request, and the sequence ends when the request ends. Where the batch fails, its error is
+/// thrown after the results of the children that ended. Leaving the loop or cancelling the task stops the batch. A
+/// stopped batch, whether by the loop, the task or ``AnyRequest/stop()``, throws `CancellationError`.
+///
+/// Results that have not been read yet are kept, at most one for each child; children that never started give none. The
+/// sequence may be iterated once for each run. Iterating while the request already runs throws
+/// ``ErrandError/invalidArgument``.
 public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
-    /// A child's number, from 0, and what it ended with.
+    /// A child's number, from 0, and its result.
     public typealias Element = (index: Int, result: Result<Value, ErrandError>)
 
     let request: AnyRequest
-    /// Begins a run, and tells of its end.
+    /// Begins a run; the closure is called at the end of the run.
     let begin: @Sendable (@escaping @Sendable (ErrandError?) -> Void) -> RequestStateMachine.StartAction
 
-    /// Where a carrier puts them.
+    /// Where the carrier delivers the results.
     struct Reader: Sendable {
         let continuation: AsyncThrowingStream<Element, any Error>.Continuation
 
@@ -53,12 +55,12 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
         return Iterator(base: stream.makeAsyncIterator())
     }
 
-    /// Gives result by result.
+    /// Reads result by result.
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<Element, any Error>.Iterator
 
-        /// The next result; `nil` when all children and the batch have ended. Throws the batch's error;
-        /// `CancellationError` where the task was cancelled or the batch stopped.
+        /// The next result; `nil` when all children and the batch have ended. Throws the batch's error, or
+        /// `CancellationError` where the task was cancelled or the batch was stopped.
         public mutating func next() async throws -> Element? {
             try await base.nextOfRequest()
         }
@@ -66,22 +68,23 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Request where C: BatchCommand {
-    /// The results of this batch as its children end. Iterating them starts it; see ``BatchResults``.
+    /// The results of this batch as its children end. Iterating the sequence starts the batch; see ``BatchResults``.
     public var results: BatchResults<C.Element> {
         BatchResults(request: self) { [self] ended in begin(evenStopped: true) { ended($0.error) } }
     }
 }
 
 extension Request where C: BatchCommand {
-    /// What each child of the present or last run ended with; `nil` for one that has not, or was not needed. Any thread.
+    /// The result of each child of the present or last run; `nil` for a child that has not ended or was not needed. Any
+    /// thread.
     public var childResults: [Result<C.Element, ErrandError>?] {
         (group as? BatchCarrier<C.Element>)?.childResults ?? []
     }
 }
 
-/// A ``Batch``, of whatever elements.
+/// A ``Batch`` with any element type.
 public protocol BatchCommand: Command where Response == BatchResult<Element> {
-    /// The children's value.
+    /// The value of each child.
     associatedtype Element: Sendable
 }
 

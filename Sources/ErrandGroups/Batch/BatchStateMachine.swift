@@ -1,20 +1,20 @@
-/// The life of one run of a batch: which children are started, when the rest is stopped, and how the batch ends. Pure;
-/// children are numbers.
+/// One run of a batch: which children are started, when the others are stopped, and how the batch ends. Pure; children
+/// are numbers.
 struct BatchStateMachine: ~Copyable {
-    /// What is known of a run.
+    /// The counts and settings of a run.
     struct Run: Equatable {
         let count: Int
-        /// So many children run at a time.
+        /// The number of children that run at a time.
         let width: Int
         let policy: BatchPolicy
-        /// The first that was not started.
+        /// The first child that was not started.
         var next = 0
         var running = 0
         var succeeded = 0
-        /// The first that failed.
+        /// The first child that failed.
         var failure: Int?
 
-        /// Children that may still succeed.
+        /// The number of children that may still succeed.
         var open: Int { running + count - next }
     }
 
@@ -29,7 +29,7 @@ struct BatchStateMachine: ~Copyable {
             if let ending = verdict(run) { return state.end(ending) }
             return fill(&run)
         case .running, .stopping:
-            // Only our own bug leads here: a request is not submitted twice at a time.
+            // Unreachable without a bug in this library: a request is not submitted twice at a time.
             preconditionFailure("started in \(state)")
         }
     }
@@ -49,7 +49,7 @@ struct BatchStateMachine: ~Copyable {
         case .stopping(let ending, let running):
             return state.stoppedChildEnded(ending, running: running)
         case .idle, .ended:
-            // Only our own bug leads here: each child that was started ends once, and the batch after it.
+            // Unreachable without a bug in this library: each started child ends once, then the batch.
             preconditionFailure("childEnded in \(state)")
         }
     }
@@ -61,7 +61,7 @@ struct BatchStateMachine: ~Copyable {
     /// See ``GroupRunState/mayStart``.
     var mayStart: Bool { state.mayStart }
 
-    /// How the run ends by what is known; `nil`: it goes on.
+    /// How the run ends according to the counts so far; `nil`: the run continues.
     private func verdict(_ run: Run) -> GroupEnding? {
         switch run.policy {
         case .failFast:

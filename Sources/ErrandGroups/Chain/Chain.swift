@@ -1,4 +1,5 @@
-/// Commands one after another, as one: each may be made of what came before, and say how to go on.
+/// Runs commands one after another, as one command. Each command may be made from the results of earlier steps, and
+/// each step may decide how the chain continues.
 ///
 /// ```swift
 /// let orders = try await client.run(
@@ -7,24 +8,24 @@
 ///         .then { profile in ListOrders(of: profile.id) })
 /// ```
 ///
-/// `Value` is that of the last step; of a chain whose steps are decided on the way, ``GroupResults``. Since a chain is
-/// a command itself, it is started, stopped, watched and awaited as any other, and may be a child of another group.
-/// Its request has neither URL nor response; interceptors, what judges responses, and settings other than the total
-/// time are its steps', which take them from the client and not from the chain. A step that is stopped from outside
-/// has failed with ``ErrandError/cancelled``, as far as the chain is concerned. Without steps it succeeds at once.
+/// `Value` is the value of the last step, or ``GroupResults`` for a chain whose steps are decided at run time. A chain
+/// is a command itself: it is started, stopped, watched and awaited like any other command, and may be a child of
+/// another group. Its request has neither URL nor response. Interceptors, response checks and settings other than the
+/// total time apply to the steps, which take them from the client and not from the chain. A step that is stopped from
+/// outside counts as failed with ``ErrandError/cancelled``. A chain without steps succeeds at once.
 ///
-/// Fails with ``ErrandError/groupFailed`` where a step does and its ``ChainRecovery`` is to abort, and with
+/// Fails with ``ErrandError/groupFailed`` where a step fails and its ``ChainRecovery`` is to abort, and with
 /// ``ErrandError/timeoutTotal`` when its time is up.
 ///
 /// (YTKNetwork `YTKChainRequest`.)
 public struct Chain<Value: Sendable>: Command {
-    /// What the chain is for.
+    /// The value of the chain.
     public typealias Response = Value
 
-    /// None: a chain goes nowhere itself.
+    /// Empty: a chain sends no request itself.
     public var path: String { "" }
-    /// `total` bounds the whole chain, waits between two tries included. Default: none, whatever the client's is, as
-    /// that is each step's. The other members say nothing here.
+    /// `total` bounds the whole chain, including the waits between two tries. Default: none; the client's total
+    /// time applies to each step instead. The other members have no effect here.
     public var timeouts: Timeouts?
 
     let steps: [ChainStep]
@@ -39,12 +40,12 @@ public struct Chain<Value: Sendable>: Command {
         self.init(steps: steps) { try? $0.lastValue(as: Value.self) }
     }
 
-    /// A chain of these steps, and of those that they add. Its value is what all of them ended with.
+    /// A chain of these steps and of the steps that they add. Its value holds the results of all steps.
     public init(_ steps: [ChainStep]) where Value == GroupResults {
         self.init(steps: steps) { $0 }
     }
 
-    /// A chain that begins with this command; ``then(name:_:onFailure:)`` adds to it. `onFailure` is that of
+    /// A chain that begins with this command; ``then(name:_:onFailure:)`` adds steps. `onFailure` is the one of
     /// ``ChainStep``.
     public init<C: Command>(
         _ first: C, name: String? = nil,
@@ -58,9 +59,10 @@ public struct Chain<Value: Sendable>: Command {
         self = steps()
     }
 
-    /// The same with one more step, made of the value of the last one on the thread that starts it; see ``ChainStep``.
-    /// What `make` throws is the step's failure. A step that was skipped, or replaced by one of another type, has no
-    /// value to make the next one of, and that fails with ``ErrandError/invalidArgument``.
+    /// Returns this chain with one more step. `make` receives the value of the step before and is called on the thread
+    /// that starts the new step; see ``ChainStep``. An error that `make` throws is the step's failure. Where the step
+    /// before was skipped, or replaced by one of another type, there is no value for `make`, and the new step fails
+    /// with ``ErrandError/invalidArgument``.
     public func then<C: Command>(
         name: String? = nil, _ make: @escaping @Sendable (Value) throws -> C,
         onFailure: @escaping @Sendable (ErrandError, Int) -> ChainRecovery = { _, _ in .abort }

@@ -1,5 +1,5 @@
-/// Builds a ``Chain`` line by line. The first is a command; each other one is ``Then``, which is given the value of the
-/// one before, or a command that does not ask for it.
+/// Builds a ``Chain`` line by line. The first line is a command. Each other line is a ``Then``, which receives the
+/// value of the step before, or a command that does not use that value.
 ///
 /// ```swift
 /// Chain {
@@ -9,8 +9,8 @@
 /// }
 /// ```
 ///
-/// A hand-over of the wrong type does not compile. There is no `if` and no `for`: see ``ChainStep`` for what is
-/// decided on the way.
+/// Passing a value of the wrong type does not compile. There is no `if` and no `for`: see ``ChainStep`` for decisions
+/// at run time.
 @resultBuilder
 public enum ChainBuilder {
     /// The first step.
@@ -18,26 +18,27 @@ public enum ChainBuilder {
         Chain(first)
     }
 
-    /// One that is made of the value before.
+    /// A step made from the value of the step before.
     public static func buildPartialBlock<Value, C: Command>(
         accumulated: Chain<Value>, next: Then<Value, C>
     ) -> Chain<C.Response> {
         accumulated.then(name: next.name, next.make, onFailure: next.onFailure)
     }
 
-    /// One that does not ask for it.
+    /// A step that does not use the value of the step before.
     public static func buildPartialBlock<Value, C: Command>(accumulated: Chain<Value>, next: C) -> Chain<C.Response> {
         accumulated.then { _ in next }
     }
 }
 
-/// A step in a ``ChainBuilder``: makes its command of the value of the step before.
+/// A step in a ``ChainBuilder`` whose command is made from the value of the step before.
 public struct Then<Input: Sendable, C: Command>: Sendable {
     let name: String?
     let onFailure: @Sendable (ErrandError, Int) -> ChainRecovery
     let make: @Sendable (Input) throws -> C
 
-    /// A step whose command is made of that value, on the thread that starts it; see ``Chain/then(name:_:onFailure:)``.
+    /// A step whose command is made from `Input`, on the thread that starts the step; see
+    /// ``Chain/then(name:_:onFailure:)``.
     public init(
         name: String? = nil, _ make: @escaping @Sendable (Input) throws -> C,
         onFailure: @escaping @Sendable (ErrandError, Int) -> ChainRecovery = { _, _ in .abort }

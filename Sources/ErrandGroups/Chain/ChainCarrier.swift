@@ -5,13 +5,13 @@ import Synchronization
 /// `@unchecked Sendable`: see ``GroupDriver``.
 final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     private let chain: Chain<Value>
-    // All of it read and written only inside `core.withLock`.
+    // All of these are read and written only inside `core.withLock`.
     private nonisolated(unsafe) var machine = ChainStateMachine()
     private nonisolated(unsafe) var steps: [ChainStep] = []
     private nonisolated(unsafe) var gathered = GroupResults()
-    /// For the next run.
+    /// Steps that were added for the next run.
     private nonisolated(unsafe) var added: [ChainStep] = []
-    /// Of the step that runs.
+    /// The command and the request of the step that runs.
     private nonisolated(unsafe) var command: (any Command.Type)?
     private nonisolated(unsafe) var request: AnyRequest?
     /// How often the present step has succeeded, or failed, in a row.
@@ -22,10 +22,10 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
         self.chain = chain
     }
 
-    /// Of the present or last run.
+    /// The results of the present or last run.
     override var results: GroupResults { core.withLock { _ in gathered } }
 
-    /// Adds a step at the end. Returns: false where the chain is over.
+    /// Adds a step at the end. Returns: false where the chain has ended.
     func add(_ step: ChainStep) -> Bool {
         core.withLock { core in
             if case .idle = machine.state {
@@ -47,7 +47,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
         return left
     }
 
-    /// Callbacks of steps that were added may well hold the chain's own request.
+    /// Callbacks of added steps may hold a reference to the chain's own request.
     override func takeWorkings() -> any Sendable {
         let left = steps
         steps = []
@@ -120,9 +120,9 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
         case nil:
             moves.decision = .abort
         }
-        // A stop that came before the request knew that the chain was under way is still on its way here.
+        // A stop that came before the request saw the chain as running has not reached the chain yet.
         let isStopped = chain.isStopped
-        // Both die after the lock.
+        // Both are released after the lock, because that may run user code.
         var failed: AnyRequest?
         var replaced: GroupResults.Entry?
         let action = core.withLock { core in

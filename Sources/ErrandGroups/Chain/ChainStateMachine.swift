@@ -1,25 +1,26 @@
-/// The life of one run of a chain: which step is next, and when it is over. Pure; a step is its number in a table that
-/// only grows.
+/// One run of a chain: which step is next, and when the chain ends. Pure; a step is its number in a table that only
+/// grows.
 struct ChainStateMachine: ~Copyable {
     enum State: Equatable {
         case idle
         case running(Int)
-        /// The user is asked how to go on after this step. `stop`: it was stopped meanwhile, which counts more.
+        /// The user's callback decides how to continue after this step. `stop`: the chain was stopped meanwhile, which
+        /// takes precedence over the decision.
         case deciding(Int, stop: GroupEnding?)
-        /// This step is to run again when a time has passed.
+        /// This step runs again when the delay has passed.
         case waiting(Int)
-        /// The step that runs has been stopped and is awaited.
+        /// The running step has been stopped; the chain waits for its end.
         case stopping(GroupEnding)
         case ended(GroupEnding)
     }
 
     private(set) var state = State.idle
-    /// The steps that come next, the first of them last.
+    /// The next steps, in reverse order.
     private var upcoming: [Int] = []
-    /// Those that come after them, in order.
+    /// The steps that run after `upcoming`, in order.
     private var appended: [Int] = []
 
-    /// The steps that are left, in order.
+    /// The remaining steps, in order.
     var left: [Int] { upcoming.reversed() + appended }
 
     mutating func started(steps: [Int]) -> GroupAction {
@@ -28,7 +29,7 @@ struct ChainStateMachine: ~Copyable {
             upcoming = steps.reversed()
             return next()
         case .running, .deciding, .waiting, .stopping:
-            // Only our own bug leads here: a request is not submitted twice at a time.
+            // Unreachable without a bug in this library: a request is not submitted twice at a time.
             preconditionFailure("started in \(state)")
         }
     }
@@ -41,17 +42,17 @@ struct ChainStateMachine: ~Copyable {
         case .stopping(let ending):
             return end(ending)
         case .idle, .deciding, .waiting, .ended:
-            // Only our own bug leads here: a step that was started ends once.
+            // Unreachable without a bug in this library: a started step ends once.
             preconditionFailure("childEnded in \(state)")
         }
     }
 
-    /// The user has decided; `inserted` and `appended` are entered before the decision counts.
+    /// The user has decided; `inserted` and `appended` are added before the decision applies.
     mutating func decided(
         _ decision: ChainMoves.Decision, inserted: [Int] = [], appended: [Int] = []
     ) -> GroupAction {
         guard case .deciding(let step, let stop) = state else {
-            // Only our own bug leads here: the user is asked once for each end.
+            // Unreachable without a bug in this library: the user is asked once for each end of a step.
             preconditionFailure("decided in \(state)")
         }
         if let stop { return end(stop) }
@@ -76,7 +77,7 @@ struct ChainStateMachine: ~Copyable {
         }
     }
 
-    /// Whether a step could be added at the end; not where there is none any more to come after.
+    /// Returns whether a step could be added at the end; false once the chain cannot run another step.
     mutating func appendRequested(_ step: Int) -> Bool {
         switch state {
         case .running, .deciding(_, stop: nil), .waiting:
@@ -87,7 +88,7 @@ struct ChainStateMachine: ~Copyable {
         }
     }
 
-    /// The time is up; whether the step is to be started.
+    /// The delay has passed. Returns whether the step is to be started.
     mutating func delayElapsed() -> Bool {
         guard case .waiting(let step) = state else { return false }
         state = .running(step)
@@ -105,11 +106,11 @@ struct ChainStateMachine: ~Copyable {
         case .waiting:
             return end(ending)
         case .stopping:
-            // A stop wins over what was decided and not told.
+            // A stop takes precedence over an ending that was decided but not reported yet.
             if ending == .stopped { state = .stopping(ending) }
             return .none
         case .idle, .ended:
-            // It has ended a moment ago, or is about to.
+            // The chain has just ended or is about to end.
             return .none
         }
     }

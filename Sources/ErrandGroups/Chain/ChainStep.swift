@@ -1,4 +1,5 @@
-/// A step of a ``Chain``: a command, or how to make one of what came before; and who decides how the chain goes on.
+/// A step of a ``Chain``: a command, or a closure that makes a command from earlier results, and the closures that
+/// decide how the chain continues.
 ///
 /// ```swift
 /// ChainStep(Login(user: "ada")) { turn in
@@ -6,18 +7,18 @@
 /// }
 /// ```
 ///
-/// `then` and `onFailure` are called on the callback queue, when everybody else has been told of the step's end. A
-/// closure that stands behind the parentheses alone is `then`. (YTKNetwork `YTKChainCallback`.)
+/// `then` and `onFailure` are called on the callback queue, after all other callbacks for the end of the step. A single
+/// trailing closure is `then`. (YTKNetwork `YTKChainCallback`.)
 public struct ChainStep: Sendable {
-    /// What the step is called in ``GroupResults`` and errors.
+    /// The name of the step in ``GroupResults`` and in errors.
     public let name: String?
 
     let make: @Sendable (Client, GroupResults) throws -> Made
-    /// What its callback decided.
+    /// The decision of the callback.
     let succeeded: @Sendable (any Sendable, AnyRequest?, AnyRequest, GroupResults, Int) -> ChainMoves
     let failed: @Sendable (ErrandError, Int) -> ChainRecovery
 
-    /// A step's request, and how to start it.
+    /// A step's request and the closure that starts it.
     struct Made: Sendable {
         let command: any Command.Type
         let child: @Sendable (@escaping @Sendable (Result<any Sendable, ErrandError>) -> Void) -> GroupChild
@@ -32,9 +33,9 @@ public struct ChainStep: Sendable {
     ///
     /// - Parameters:
     ///   - command: The command of the step.
-    ///   - name: What ``GroupResults`` and errors call it; need not be the only one of that name.
-    ///   - then: Called after a success. Default: the chain goes on.
-    ///   - onFailure: Called with the error and how often the step has failed in a row. Default: the chain fails.
+    ///   - name: The step's name in ``GroupResults`` and errors; several steps may share a name.
+    ///   - then: Called after a success. Default: the chain continues.
+    ///   - onFailure: Called with the error and the number of failures of this step in a row. Default: the chain fails.
     public init<C: Command>(
         _ command: C, name: String? = nil, then: @escaping @Sendable (inout ChainTurn<C>) -> Void = { _ in },
         onFailure: @escaping @Sendable (ErrandError, Int) -> ChainRecovery = { _, _ in .abort }
@@ -43,7 +44,8 @@ public struct ChainStep: Sendable {
     }
 
     /// A step that runs this request, which keeps its delegate, its accessories and its closures
-    /// (``Request/whenDone(completion:success:failure:)``). One that runs already has failed with ``ErrandError/invalidArgument``.
+    /// (``Request/whenDone(completion:success:failure:)``). A request that already runs fails the step with
+    /// ``ErrandError/invalidArgument``.
     public init<C: Command>(
         _ request: Request<C>, name: String? = nil,
         then: @escaping @Sendable (inout ChainTurn<C>) -> Void = { _ in },
@@ -52,8 +54,9 @@ public struct ChainStep: Sendable {
         self.init(name: name, onFailure: onFailure, then: then) { _, _ in request }
     }
 
-    /// A step whose command is made, on the thread that starts it, when its turn has come. What `make` throws is the
-    /// step's failure: an ``ErrandError`` as it is, any other error beneath ``ErrandError/interceptionFailed``.
+    /// A step that makes its command when its turn comes, on the thread that starts the step. An error that `make`
+    /// throws is the step's failure: an ``ErrandError`` unchanged, any other error beneath
+    /// ``ErrandError/interceptionFailed``.
     public init<C: Command>(
         name: String? = nil, make: @escaping @Sendable (GroupResults) throws -> C,
         then: @escaping @Sendable (inout ChainTurn<C>) -> Void = { _ in },
@@ -81,16 +84,16 @@ public struct ChainStep: Sendable {
     }
 }
 
-/// How a chain goes on after a step has failed.
+/// How a chain continues after a step has failed.
 public enum ChainRecovery: Sendable {
-    /// The chain fails with ``ErrandError/groupFailed``. What every step does that says nothing.
+    /// The chain fails with ``ErrandError/groupFailed``. The default of every step.
     case abort
-    /// The step runs again after so much time, 0 by default, from the same command or closure. The wait ends with a
-    /// stop and with the chain's total time.
+    /// The step runs again after this delay, 0 by default, from the same command or closure. The wait ends early when
+    /// the chain is stopped or its total time is up.
     case retry(after: Duration = .zero)
-    /// The chain goes on with the next step; the failure stays in ``GroupResults``. In a chain by types the next step
-    /// has no value to be made of.
+    /// The chain continues with the next step; the failure stays in ``GroupResults``. In a typed chain the next step
+    /// then has no value to make its command from.
     case skip
-    /// This step, with its own name and closures, runs in place of the one that failed.
+    /// This step runs in place of the failed one, with its own name and closures.
     case replace(ChainStep)
 }

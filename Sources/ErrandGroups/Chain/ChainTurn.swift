@@ -1,15 +1,14 @@
-/// A step of a chain has succeeded: what it got, and how the chain is to go on. It goes on with the next step unless
-/// told otherwise; of ``again(after:)``, ``skip(_:)``, ``finish()`` and ``abort(_:)`` the one that is called last
-/// counts.
-/// (YTKNetwork `YTKChainCallback`.)
+/// The success of a chain's step: its value, and how the chain is to continue. By default the chain continues with the
+/// next step. Of ``again(after:)``, ``skip(_:)``, ``finish()`` and ``abort(_:)``, the last call counts. (YTKNetwork
+/// `YTKChainCallback`.)
 public struct ChainTurn<C: Command>: Sendable {
     /// The command's value.
     public let value: C.Response
-    /// What ran. Its ``AnyRequest/stop()`` comes too late: see ``chain``.
+    /// The request of the step. Its ``AnyRequest/stop()`` has no effect any more; see ``chain``.
     public let request: Request<C>
     /// The chain's own request, which may be stopped here.
     public let chain: AnyRequest
-    /// Of all steps so far, this one included.
+    /// The results of all steps so far, this one included.
     public let results: GroupResults
     /// How often this step has succeeded in a row, this time included.
     public let runs: Int
@@ -24,24 +23,24 @@ public struct ChainTurn<C: Command>: Sendable {
         self.runs = runs
     }
 
-    /// These steps come next, in this order, before those that are left.
+    /// Runs these steps next, in this order, before the remaining steps.
     public mutating func insert(_ steps: ChainStep...) { moves.inserted += steps }
 
-    /// These steps come after all that are left (YTKNetwork `addRequest:callback:`).
+    /// Runs these steps after all remaining steps (YTKNetwork `addRequest:callback:`).
     public mutating func append(_ steps: ChainStep...) { moves.appended += steps }
 
-    /// The step runs again after so much time, 0 by default, before anything that was inserted. The wait ends with a
-    /// stop and with the chain's total time.
+    /// Runs this step again after this delay, 0 by default, before any inserted steps. The wait ends early when the
+    /// chain is stopped or its total time is up.
     public mutating func again(after delay: Duration = .zero) { moves.decision = .again(delay) }
 
-    /// So many of the steps that are left are passed over, inserted ones first. Default: one. More than are left is
-    /// all of them, less than none is none.
+    /// Skips this number of the remaining steps, inserted ones first. Default: one. A number above the remaining steps
+    /// skips all of them, a negative number none.
     public mutating func skip(_ count: Int = 1) { moves.decision = .skip(max(0, count)) }
 
-    /// The chain succeeds here; what is left is not run.
+    /// Ends the chain with success; the remaining steps do not run.
     public mutating func finish() { moves.decision = .finish }
 
-    /// The chain fails with ``ErrandError/groupFailed``. `error` is its ``GroupFailure/error`` as it is, or beneath
+    /// Fails the chain with ``ErrandError/groupFailed``. `error` is its ``GroupFailure/error``: unchanged, or beneath
     /// ``ErrandError/validationFailed``.
     public mutating func abort(_ error: any Error) {
         moves.decision = .abort
@@ -53,7 +52,7 @@ public struct ChainTurn<C: Command>: Sendable {
     }
 }
 
-/// What a step's callback decided.
+/// The decision of a step's callback.
 struct ChainMoves: Sendable {
     enum Decision: Sendable, Equatable {
         case goOn

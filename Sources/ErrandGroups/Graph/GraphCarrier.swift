@@ -6,7 +6,7 @@ import Synchronization
 final class GraphCarrier: GroupDriver, @unchecked Sendable {
     private let graph: RequestGraph
     private let plan: Result<GraphStateMachine.Plan, ErrandError>
-    // All of it read and written only inside `core.withLock`.
+    // All of these are read and written only inside `core.withLock`.
     private nonisolated(unsafe) var machine = GraphStateMachine()
     private nonisolated(unsafe) var gathered = GroupResults()
     private nonisolated(unsafe) var made: [Int: (command: any Command.Type, request: AnyRequest)] = [:]
@@ -16,7 +16,7 @@ final class GraphCarrier: GroupDriver, @unchecked Sendable {
         plan = Result { () throws(ErrandError) in try graph.plan() }
     }
 
-    /// Of the present or last run.
+    /// The results of the present or last run.
     override var results: GroupResults { core.withLock { _ in gathered } }
 
     override func value() -> (any Sendable)? { results }

@@ -20,7 +20,7 @@ extension RequestGraph {
                 needs[index] += 1
             }
         }
-        // In the order of the members, whatever order the set had.
+        // In the order of the members: a set has no order.
         for index in dependents.indices { dependents[index].sort() }
         if let cycle = cycle(numbers) {
             throw ErrandError.dependencyCycle.with(message: cycle.map { "'\($0)'" }.joined(separator: " needs "))
@@ -28,7 +28,7 @@ extension RequestGraph {
         return .init(dependents: dependents, needs: needs, width: maxConcurrent, goesOn: goesOnAfterFailures)
     }
 
-    /// Names around a circle, the first one again at the end. By an own stack: a graph may be deep.
+    /// The names along a cycle; the first name is repeated at the end. Uses its own stack because a graph may be deep.
     private func cycle(_ numbers: [String: Int]) -> [String]? {
         enum Mark { case unseen, open, done }
         var marks = [Mark](repeating: .unseen, count: members.count)

@@ -1,26 +1,27 @@
-/// The life of one run of a graph: which members have all they need, and how the graph ends. Pure; members are numbers.
+/// One run of a graph: which members have all they need, and how the graph ends. Pure; members are numbers.
 struct GraphStateMachine: ~Copyable {
-    /// Who needs whom.
+    /// The dependencies between the members.
     struct Plan: Equatable {
-        /// By member: who needs it.
+        /// By member: the members that need it.
         let dependents: [[Int]]
-        /// By member: how many it needs.
+        /// By member: the number of members that it needs.
         let needs: [Int]
-        /// So many run at a time.
+        /// The number of members that run at a time.
         let width: Int
-        /// Whether members that need none of those that failed still run.
+        /// Whether members that do not need a failed member still run.
         let goesOn: Bool
     }
 
     struct Run: Equatable {
         let plan: Plan
-        /// By member: how many of those it needs have not succeeded.
+        /// By member: how many of its needed members have not succeeded yet.
         var missing: [Int]
-        /// Have, or had, all they need, in the order in which they got it; from `next` on they were not started.
+        /// The members that have or had all they need, in the order in which they became ready. The members from `next`
+        /// on were not started.
         var ready: [Int]
         var next = 0
         var running = 0
-        /// The first that failed.
+        /// The first member that failed.
         var failure: Int?
     }
 
@@ -36,7 +37,7 @@ struct GraphStateMachine: ~Copyable {
             var run = Run(plan: plan, missing: plan.needs, ready: ready)
             return fill(&run)
         case .running, .stopping:
-            // Only our own bug leads here: a request is not submitted twice at a time.
+            // Unreachable without a bug in this library: a request is not submitted twice at a time.
             preconditionFailure("started in \(state)")
         }
     }
@@ -44,7 +45,7 @@ struct GraphStateMachine: ~Copyable {
     mutating func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
         switch state {
         case .running(var run):
-            // Not copied with the members that are left.
+            // Releases the state's reference, so that changing the run does not copy its arrays.
             state = .idle
             run.running -= 1
             if succeeded {
@@ -61,7 +62,7 @@ struct GraphStateMachine: ~Copyable {
         case .stopping(let ending, let running):
             return state.stoppedChildEnded(ending, running: running)
         case .idle, .ended:
-            // Only our own bug leads here: each child that was started ends once, and the graph after it.
+            // Unreachable without a bug in this library: each started child ends once, then the graph.
             preconditionFailure("childEnded in \(state)")
         }
     }

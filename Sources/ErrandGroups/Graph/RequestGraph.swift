@@ -1,4 +1,5 @@
-/// Commands that need each other's results, as one: what does not depend on each other runs at once.
+/// Runs commands that depend on each other's results, as one command. Members that do not depend on each other run at
+/// the same time.
 ///
 /// ```swift
 /// let results = try await client.run(
@@ -11,12 +12,13 @@
 ///     ]))
 /// ```
 ///
-/// Two members of one name, a name that nobody has (``ErrandError/invalidArgument``), and members that need each other
-/// in a circle (``ErrandError/dependencyCycle``) fail the graph before anything is sent; a failure of a member does
-/// with ``ErrandError/groupFailed``. As with ``Batch``, its request has neither URL nor response, and a graph may be a
-/// child of another group. Without members it succeeds at once.
+/// The graph fails before anything is sent where two members share a name or a member needs a name that does not exist
+/// (``ErrandError/invalidArgument``), and where members need each other in a circle (``ErrandError/dependencyCycle``).
+/// The failure of a member fails the graph with ``ErrandError/groupFailed``. As with ``Batch``, the request of a graph
+/// has neither URL nor response, and a graph may be a child of another group. A graph without members succeeds at once.
 public struct RequestGraph: Command {
-    /// What the members ended with. By default of all of them, as a failure fails the graph.
+    /// The results of the members. A graph that succeeded has the results of all members, because the failure of a
+    /// member fails the graph.
     public typealias Response = GroupResults
 
     /// A member of a graph.
@@ -25,13 +27,13 @@ public struct RequestGraph: Command {
         let needs: [String]
         let make: @Sendable (Client, GroupResults) throws -> ChainStep.Made
 
-        /// One that needs the ends of others, if any, but not their results.
+        /// A member that runs after the members in `needs`, if any, have succeeded, but does not use their results.
         public init(_ name: String, after needs: [String] = [], _ command: some Command) {
             self.init(name, after: needs) { _ in command }
         }
 
-        /// One whose command is made of the results of those it needs, on the thread that starts it. What `make`
-        /// throws is its failure: an ``ErrandError`` as it is, any other error beneath
+        /// A member whose command is made from the results of the members in `needs`, on the thread that starts it. An
+        /// error that `make` throws is the member's failure: an ``ErrandError`` unchanged, any other error beneath
         /// ``ErrandError/interceptionFailed``.
         public init<C: Command>(
             _ name: String, after needs: [String], _ make: @escaping @Sendable (GroupResults) throws -> C
@@ -42,20 +44,20 @@ public struct RequestGraph: Command {
         }
     }
 
-    /// None: a graph goes nowhere itself.
+    /// Empty: a graph sends no request itself.
     public var path: String { "" }
-    /// `total` bounds the whole graph. Default: none, whatever the client's is, as that is each member's. The others
-    /// say nothing here.
+    /// `total` bounds the whole graph. Default: none; the client's total time applies to each member instead. The
+    /// other members of the value have no effect here.
     public var timeouts: Timeouts?
-    /// So many run at a time. Above zero. Default: 64.
+    /// The number of members that run at a time. Above zero. Default: 64.
     public var maxConcurrent: Int
-    /// Whether a failure leaves alone what does not need its result; the graph fails all the same, when nothing is
-    /// left to do. Default: no, it stops the rest.
+    /// Whether members that do not need the result of a failed member still run. The graph fails in either case, once
+    /// no member is left to run. Default: no, the first failure stops the other members.
     public var goesOnAfterFailures = false
 
     let members: [Member]
 
-    /// A graph of these members; their order decides where nothing else does.
+    /// A graph of these members; where the dependencies leave a choice, members start in this order.
     public init(_ members: [Member], maxConcurrent: Int = 64) {
         self.members = members
         self.maxConcurrent = maxConcurrent

@@ -1,13 +1,15 @@
 extension Client {
-    /// Runs commands of any types at once and returns their values, typed. The first failure stops the rest.
+    /// Runs commands of different types at once and returns their values, typed. The first failure stops the other
+    /// commands.
     ///
     /// ```swift
     /// let (user, prices) = try await client.run(GetUser(id: 1), ListPrices())
     /// ```
     ///
-    /// Cancelling the task stops them all. Throws ``ErrandError/groupFailed``, whose ``ErrandError/groupFailure`` says
-    /// which command failed, and with what, and never that error itself; `CancellationError` where the task was
-    /// cancelled. At most 64 run at a time. (YTKNetwork `YTKBatchRequest`.)
+    /// Cancelling the task stops all commands. Throws ``ErrandError/groupFailed``, never the error of the failed
+    /// command itself; ``ErrandError/groupFailure`` says which command failed and with which error. Throws
+    /// `CancellationError` where the task was cancelled. At most 64 commands run at a time. (YTKNetwork
+    /// `YTKBatchRequest`.)
     public func run<First: Command, Second: Command, each More: Command>(
         _ first: First, _ second: Second, _ more: repeat each More
     ) async throws -> (First.Response, Second.Response, repeat (each More).Response) {
@@ -19,8 +21,8 @@ extension Client {
         )
     }
 
-    /// Runs commands of any types at once, each to its end, and returns what they ended with. Cancelling the task stops
-    /// them, and throws `CancellationError`.
+    /// Runs commands of different types at once, each to its end, and returns their results. Cancelling the task stops
+    /// all commands and throws `CancellationError`.
     public func results<First: Command, Second: Command, each More: Command>(
         of first: First, _ second: Second, _ more: repeat each More
     ) async throws -> (

@@ -1,13 +1,13 @@
-/// What is to be done for a group's run.
+/// What the driver has to do for a group's run.
 enum GroupAction: Equatable {
     case none
     case start(Range<Int>)
     case startEach([Int])
-    /// Have the user decide how a chain goes on after this child.
+    /// Ask the user how a chain continues after this child.
     case ask(Int)
-    /// Start this child when so much time has passed.
+    /// Start this child after this delay.
     case wait(Int, Duration)
-    /// Stop every child that runs.
+    /// Stop every running child.
     case stopRunning
     case end(GroupEnding)
 }
@@ -15,7 +15,7 @@ enum GroupAction: Equatable {
 /// How a group's run ends.
 enum GroupEnding: Equatable {
     case succeeded
-    /// By this child.
+    /// Failed because of this child.
     case failed(Int)
     case stopped
     /// `Timeouts.total` is up.

@@ -1,13 +1,13 @@
 /// A request as a group sees it.
 struct GroupChild: Sendable {
     let request: AnyRequest
-    /// The group's name for the run that `start` begins.
+    /// Identifies the run that `start` begins.
     let number = AnyRequest.nextChild
-    /// Starts it; false where it runs already. The closure is called once, on the callback queue, when everybody else has
-    /// been told; with whether it succeeded.
+    /// Starts the request; returns false where it already runs. The closure is called once, on the callback queue,
+    /// after all other callbacks for the end of the request, with whether the request succeeded.
     let start: @Sendable (@escaping @Sendable (Bool) -> Void) -> Bool
 
-    /// `keep` is given what the child ended with before the group hears of it.
+    /// `keep` receives the child's result before the group is notified.
     init<C: Command>(_ request: Request<C>, keep: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void) {
         self.request = request
         start = { [number] told in

@@ -1,34 +1,36 @@
 import Synchronization
 
-/// Runs a group's children for its request: what batches, chains and graphs have in common.
+/// Runs a group's children for its request: the common part of batches, chains and graphs.
 ///
-/// Not generic: the types of what it locks would be looked up at run time, for each child.
+/// Not generic: generic code would look up the types of the locked state at run time, for each child.
 ///
-/// The machine decides under the lock; children are made, started and stopped, and ends delivered, after it. A child is
-/// entered before it is started, and looked at once more after that: a stop that came in between found nothing to stop.
-/// What is stopped and paused is the run that the group has started: its user may run the same request before and after.
+/// The machine decides under the lock. Children are made, started and stopped, and ends are delivered, after the lock.
+/// A child is registered before it is started and checked once more after the start: a stop that came in between found
+/// no started child. Stop and pause apply only to the run that the group has started; the user may run the same request
+/// before and after.
 ///
-/// `@unchecked Sendable`: everything that varies is in the mutex; what subclasses add is read and written only while
-/// that is held.
+/// `@unchecked Sendable`: all mutable state is in the mutex; state that subclasses add is read and written only while
+/// the mutex is held.
 class GroupDriver: GroupCarrier, @unchecked Sendable {
     struct Core: ~Copyable {
-        /// Of the present run: its number tells an end that comes late from one of the present run.
+        /// The number of the present run: tells a late end of an earlier run from an end of this one.
         var run: UInt64 = 0
         var parent: AnyRequest?
-        /// The refreshes that whoever started the run belongs to, and so do all its children.
+        /// The credential refreshes that the code which started the run belongs to; all children belong to them, too.
         var scope: Set<ObjectIdentifier> = []
         var isPaused = false
         var depth = 0
         var running: [Int: GroupChild] = [:]
-        /// To be started by the thread that is at it: children that end at once would stand on each other otherwise.
+        /// Children to be started by the thread that is starting children. Starting them from a nested call would grow
+        /// the stack where children end at once.
         var toStart: [Int] = []
         var isStarting = false
-        /// The child that the run failed by.
+        /// The child that failed the run.
         var failed: AnyRequest?
         var endedCount = 0
-        /// Whether somebody is to be `told` of each child.
+        /// Whether `told` is to be called for each child.
         var isRead = false
-        /// Whether all that ended came from a cache.
+        /// Whether all results so far came from a cache.
         var isFromCache = true
         var timer: Task<Void, Never>?
         var delay: Task<Void, Never>?
@@ -36,17 +38,17 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
 
     let core = Mutex(Core())
 
-    // MARK: What a kind of group adds: its machine, called while `core` is locked
+    // MARK: Overridden by each kind of group: its machine, called while `core` is locked
 
     /// A child of the present run has ended, by itself or because it was stopped.
     func childEnded(_ index: Int, succeeded: Bool) -> GroupAction { .none }
 
     func stopRequested(_ ending: GroupEnding) -> GroupAction { .none }
 
-    /// Whether a child that `start` named is still to be started; it counts as one that runs until it has ended.
+    /// Whether a child that `start` named is still to be started; the child counts as running until it has ended.
     var mayStart: Bool { false }
 
-    // MARK: What a kind of group adds: the rest
+    // MARK: Overridden by each kind of group: the rest
 
     /// The value of a run that has succeeded; `nil` before.
     package func value() -> (any Sendable)? { nil }
@@ -54,44 +56,45 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     /// The results of a chain's steps, or of a graph's members.
     package var results: GroupResults { GroupResults() }
 
-    /// Throws what keeps the group from being run; nothing has been sent then.
+    /// Throws the error that keeps the group from running; nothing has been sent then.
     func check() throws(ErrandError) {}
 
-    /// A new run begins: forgets the last one. Called while `core` is locked.
+    /// A new run begins: clears the state of the last run. Called while `core` is locked.
     func began() -> GroupAction { .end(.succeeded) }
 
-    /// Takes what the last run has left, for the caller to let go after the lock: values and errors may be the user's.
-    /// Called while `core` is locked.
+    /// Takes the results of the last run out of the state. The caller releases them after the lock, because values and
+    /// errors may belong to the user. Called while `core` is locked.
     func takeResults() -> any Sendable { () }
 
-    /// The same of what nobody needs after the end of a run.
+    /// The same for state that is not needed after the end of a run.
     func takeWorkings() -> any Sendable { () }
 
-    /// Makes a child, outside the lock: code of the user's. Throws what the child fails with in place of a start.
+    /// Makes a child, outside the lock because this runs user code. Throws the error with which the child fails instead
+    /// of starting.
     func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild { throw .internalFailure }
 
     /// Keeps the error of a child that was not started.
     func keep(_ error: ErrandError, of index: Int) {}
 
-    /// Has the user decide. On the callback queue.
+    /// Asks the user for a decision. On the callback queue.
     func ask(_ index: Int, _ run: UInt64) {}
 
-    /// Of a run that failed by this child. Called while `core` is locked.
+    /// The error of a run that failed because of this child. Called while `core` is locked.
     func failure(by index: Int) -> ErrandError { .internalFailure }
 
-    /// How many children there are; `nil` where that is not known.
+    /// The number of children; `nil` where it is not known.
     var count: Int? { nil }
 
-    /// Whether one child runs after another, so that a success makes up for what failed before.
+    /// Whether the children run one after another, so that a success replaces an earlier failure.
     var isSequence: Bool { false }
 
-    /// A child's end has been entered. On the callback queue; only where `isRead`.
+    /// A child's end has been recorded. On the callback queue; only where `isRead`.
     func told(_ index: Int) {}
 
-    /// The time of a `wait` is up. Returns: whether the child is to be started. Called while `core` is locked.
+    /// The delay of a `wait` has passed. Returns: whether the child is to be started. Called while `core` is locked.
     func delayElapsed() -> Bool { false }
 
-    // MARK: What its request shows
+    // MARK: What the group's request shows
 
     final var children: [AnyRequest] {
         core.withLock { $0.running }.sorted { $0.key < $1.key }.map(\.value.request)
@@ -106,10 +109,11 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         set { core.withLock { $0.depth = newValue } }
     }
 
-    /// A group starts its children on the thread that starts it, one within the other.
+    /// The limit for nested groups: a group starts its children on the thread that starts the group, one call inside
+    /// the other.
     private static let maximumDepth = 200
 
-    // MARK: The request's orders
+    // MARK: Calls from the request
 
     final func submit(
         _ description: RequestDescription, for receiver: TransferReceiver
@@ -119,7 +123,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             throw .invalidArgument.with(message: "groups are in one another more than \(Self.maximumDepth) deep")
         }
         try check()
-        // Not under the lock: see `takeResults`.
+        // Released outside the lock: see `takeResults`.
         let left = core.withLock { core -> (AnyRequest?, AnyRequest?, any Sendable) in
             (core.parent.take(), core.failed.take(), takeResults())
         }
@@ -143,7 +147,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             }
             core.withLock { $0.timer = timer }
         }
-        // Whoever stopped it before found no run; whoever does from now on finds one.
+        // An earlier stop found no run and is repeated here; a later stop finds the run.
         if parent.isStopped || parent.client.isStopping { stop(.stopped, run) }
         perform(action, run)
         return TransferID(rawValue: run)
@@ -180,7 +184,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         for child in children { child.request.setPaused(isPaused, child: child.number) }
     }
 
-    // MARK: The machine's orders
+    // MARK: Actions of the machine
 
     final func perform(_ action: GroupAction, _ run: UInt64) {
         switch action {
@@ -195,7 +199,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         case .wait(let index, let duration):
             wait(index, duration, run)
         case .stopRunning:
-            // Not those of a run that began meanwhile.
+            // Not the children of a run that has begun meanwhile.
             let (running, parent) = core.withLock { ($0.run == run ? $0.running : [:], $0.parent) }
             for child in running.sorted(by: { $0.key < $1.key }) { stop(child.value, of: parent) }
         case .end(let ending):
@@ -211,7 +215,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         if !isBusy { startWaiting() }
     }
 
-    /// What became ready meanwhile is not for this thread, which may be the one that starts the group.
+    /// Starts the waiting children. Children that become ready meanwhile are started later, on the callback queue,
+    /// because this thread may be the one that starts the group.
     private func startWaiting() {
         let (next, run, client, scope) = core.withLock { core in
             if core.toStart.isEmpty { core.isStarting = false }
@@ -221,7 +226,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         if scope.isEmpty {
             for index in next { start(index, run) }
         } else {
-            // Off the task that refreshes, a child would wait for the very refresh that waits for it.
+            // Without the scope of the refreshing task, a child would wait for the same refresh that waits for the
+            // child.
             RefreshScope.$current.withValue(scope) {
                 for index in next { start(index, run) }
             }
@@ -244,7 +250,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         } catch {
             return refuse(index, error, client, run)
         }
-        // Its client has its reasons: only a group of its own is let begin what it needs to end.
+        // A client that is shut down accepts new requests only from its own groups, which need them in order to end.
         if child.request.client !== client, child.request.client.isShutDown {
             return refuse(index, .shutDown, client, run)
         }
@@ -264,13 +270,13 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         catchUp(child, index, run, parent)
     }
 
-    /// A pause, or a stop, that came before a child's start had returned found nothing to pause. Looks again after each
-    /// order: another thread's may have overtaken it.
+    /// A pause or a stop that came before the child's start returned had no effect on the child. Checks again after
+    /// each call, because another thread's call may have overtaken it.
     private func catchUp(_ child: GroupChild, _ index: Int, _ run: UInt64, _ parent: AnyRequest) {
         var isPaused = false
         while true {
             let (isToBePaused, isStopped) = core.withLock { core -> (Bool, Bool) in
-                // It has ended, and may be the user's again.
+                // The child has ended, and its request may belong to the user again.
                 guard core.run == run, core.running[index]?.number == child.number else { return (isPaused, false) }
                 return (core.isPaused, !mayStart)
             }
@@ -281,13 +287,14 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         }
     }
 
-    /// What its own client is ending hears of the shutdown, unless it was the user who stopped the group.
+    /// A child that its own client is shutting down reports the shutdown, unless the user stopped the group.
     private func stop(_ child: GroupChild, of parent: AnyRequest?) {
         if child.request.client.isStopping, parent?.isStopped != true { return }
         child.request.stop(child: child.number)
     }
 
-    /// A child's end without its start. Not from where it is found: thousands of such children would stand on each other.
+    /// Ends a child without a start. Asynchronous: thousands of such children would otherwise nest their calls on one
+    /// stack.
     private func refuse(_ index: Int, _ error: ErrandError, _ client: Client, _ run: UInt64) {
         client.callbacks.async { [self] in
             keep(error, of: index)
@@ -295,7 +302,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         }
     }
 
-    /// A child of another client's ends on that one's queue, and is heard of on ours.
+    /// A child of another client ends on that client's queue; the group handles its end on its own client's queue.
     private func ended(_ index: Int, _ request: AnyRequest?, _ isSuccess: Bool, _ run: UInt64) {
         guard let request, let client = core.withLock({ $0.parent })?.client, client !== request.client else {
             return entered(index, request, isSuccess, run)
@@ -305,7 +312,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
 
     private func entered(_ index: Int, _ request: AnyRequest?, _ isSuccess: Bool, _ run: UInt64) {
         let isFromCache = request?.isFromCache ?? false
-        // Dies after the lock: with a request the user's closures may.
+        // Released after the lock: releasing a request may release the user's closures.
         var noted: AnyRequest?
         let (action, parent, endedCount, isRead) = core.withLock { core in
             core.running[index] = nil
@@ -343,7 +350,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         let (parent, timers, failure, left) = core.withLock { core in
             var failure: ErrandError?
             if case .failed(let index) = ending { failure = self.failure(by: index) }
-            // Of a run that succeeded all the same.
+            // Of a run that succeeded although a child failed.
             if case .succeeded = ending { forgiven = core.failed.take() }
             return (core.parent.take(), [core.timer.take(), core.delay.take()], failure, takeWorkings())
         }

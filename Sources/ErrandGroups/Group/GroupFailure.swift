@@ -1,16 +1,16 @@
-/// Beneath ``ErrandError/groupFailed``: which child failed its group, and with what.
+/// The error beneath ``ErrandError/groupFailed``: which child failed its group, and its error.
 public struct GroupFailure: Error {
-    /// The child's number, from 0: its place in a batch or a graph; in a chain that of its entry in ``GroupResults``,
-    /// where each repetition counts.
+    /// The child's number, from 0: its place in a batch or a graph; in a chain the number of its entry in
+    /// ``GroupResults``, where each repetition counts.
     public let index: Int
-    /// The name of a step or a member, where it has one; children of batches have none.
+    /// The name of the step or member, where it has one; children of batches have none.
     public let name: String?
-    /// The child's error; of a child that is a group, its ``ErrandError/groupFailed``.
+    /// The child's error; for a child that is a group, its ``ErrandError/groupFailed``.
     public let error: ErrandError
 }
 
 extension ErrandError {
-    /// Of ``groupFailed``: the child that failed, and its error; `nil` of any other.
+    /// For ``groupFailed``: the failed child and its error; `nil` for any other error.
     public var groupFailure: GroupFailure? { underlyingError as? GroupFailure }
 
     static func group(failedBy index: Int, named name: String?, _ error: ErrandError) -> ErrandError {

@@ -1,22 +1,23 @@
-/// What the steps of a chain, or the members of a graph, have ended with so far, in the order in which they ended.
+/// The results so far of a chain's steps or a graph's members, in the order in which they ended.
 public struct GroupResults: Sendable {
-    /// The end of one of them.
+    /// The result of one step or member.
     public struct Entry: Sendable {
-        /// Of a chain, which entry this is; of a graph, the member's place in it. From 0.
+        /// For a chain, the number of this entry; for a graph, the member's place in the graph. From 0.
         public let index: Int
-        /// As it was given; `nil` of a step without one.
+        /// The given name; `nil` for a step without one.
         public let name: String?
-        /// The command's value, or what it failed with.
+        /// The command's value, or its error.
         public let result: Result<any Sendable, ErrandError>
         /// The type of the command; `nil` where it could not be made.
         public let command: (any Command.Type)?
-        /// What ran; `nil` where it could not be made.
+        /// The request; `nil` where it could not be made.
         public let request: AnyRequest?
     }
 
-    /// One for each end; of a step that ran again, the last one; of one that was passed over, none.
+    /// One entry for each step or member that ended. A step that ran again has only its last result; a skipped step has
+    /// no entry.
     public private(set) var entries: [Entry] = []
-    /// Where the successes of each name, and of each type of command, are.
+    /// The entries of the successes, by name and by type of command.
     private var byName: [String: [Int]] = [:]
     private var byCommand: [ObjectIdentifier: [Int]] = [:]
 
@@ -28,7 +29,7 @@ public struct GroupResults: Sendable {
         entries.append(entry)
     }
 
-    /// The last one runs again: its place is for what it ends with then.
+    /// Removes the last entry because its step runs again; the next result takes its place.
     package mutating func forgetLast() -> Entry {
         let last = entries.removeLast()
         if case .success = last.result {
@@ -38,7 +39,7 @@ public struct GroupResults: Sendable {
         return last
     }
 
-    /// The last one; `nil` where none has ended.
+    /// The last entry; `nil` where no step or member has ended.
     public var last: Entry? { entries.last }
 
     /// The last value of a command of that type; `nil` where there is none.
@@ -58,7 +59,8 @@ public struct GroupResults: Sendable {
         }
     }
 
-    /// The last value of that name. Throws ``ErrandError/invalidArgument`` where there is none, or one of another type.
+    /// The last value with that name. Throws ``ErrandError/invalidArgument`` where there is none, or where it has
+    /// another type.
     public func value<Value>(named name: String, as type: Value.Type = Value.self) throws(ErrandError) -> Value {
         guard let index = byName[name]?.last, case .success(let value) = entries[index].result else {
             throw ErrandError.invalidArgument.with(message: "there is no value of '\(name)'")
@@ -69,7 +71,8 @@ public struct GroupResults: Sendable {
         return value
     }
 
-    /// The last value of all. Throws ``ErrandError/invalidArgument`` where there is none, or one of another type.
+    /// The value of the last entry. Throws ``ErrandError/invalidArgument`` where there is none, or where it has another
+    /// type.
     package func lastValue<Value>(as type: Value.Type) throws(ErrandError) -> Value {
         guard case .success(let last)? = entries.last?.result, let value = last as? Value else {
             throw ErrandError.invalidArgument.with(message: "the step before has no value that is a \(type)")

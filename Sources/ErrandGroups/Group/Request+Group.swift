@@ -1,21 +1,22 @@
 extension AnyRequest {
-    /// The requests that a group runs now, in order; empty for any other request. Any thread.
+    /// The requests that a group is running now, in order; empty for any other request. Any thread.
     public final var children: [AnyRequest] { groupDriver?.children ?? [] }
 
-    /// The child that a group failed by: the first that failed of a batch or a graph, the last step of a chain. While the
-    /// group runs, the one that would be. `nil` where the group succeeded, where the child was never made, and for any
-    /// other request. Any thread. (YTKNetwork `failedRequest`.)
+    /// The child that failed the group: the first failed child of a batch or a graph, the last step of a chain. While
+    /// the group runs, the child that would fail it. `nil` where the group succeeded, where the child was never made,
+    /// and for any other request. Any thread. (YTKNetwork `failedRequest`.)
     public final var failedRequest: AnyRequest? { groupDriver?.failedRequest }
 
-    /// What the steps of a chain or the members of a graph have ended with so far, or in the last run; empty for any other
-    /// request. Any thread.
+    /// The results of a chain's steps or a graph's members so far, or of the last run; empty for any other request. Any
+    /// thread.
     public final var groupResults: GroupResults { groupDriver?.results ?? GroupResults() }
 }
 
 extension AnyRequest {
-    /// Calls `observe`, on the callback queue, whenever a child of this group's next run has ended: so many have, and
-    /// there are so many. Of a chain that is not known and `nil`, and each repetition counts. Released at the end of
-    /// the run. Does nothing for any other request.
+    /// Calls `observe` on the callback queue whenever a child of this group's next run has ended, with the number of
+    /// children that have ended and the number of all children. For a chain the latter is `nil`, as it is not known,
+    /// and each repetition of a step counts. The closure is released at the end of the run. Does nothing for any other
+    /// request.
     public final func onAdvance(_ observe: @escaping @Sendable (_ ended: Int, _ count: Int?) -> Void) {
         addAccessory(AdvanceObserver(observe))
     }
@@ -34,8 +35,9 @@ extension AnyRequest {
 }
 
 extension Request {
-    /// Adds a step at the end of a chain, from any thread: of the run that is under way, or of the first one. Throws
-    /// ``ErrandError/invalidArgument`` where the chain is over or about to be (YTKNetwork `addRequest:callback:`).
+    /// Adds a step at the end of a chain, from any thread: to the run in progress, or to the first run before it has
+    /// started. Throws ``ErrandError/invalidArgument`` where the chain has ended or is about to end (YTKNetwork
+    /// `addRequest:callback:`).
     public func add<Value: Sendable>(_ step: ChainStep) throws(ErrandError) where C == Chain<Value> {
         guard let chain = group as? ChainCarrier<Value>, chain.add(step) else {
             throw ErrandError.invalidArgument.with(message: "the chain is over")
@@ -50,6 +52,6 @@ public typealias BatchRequest<Value: Sendable> = Request<Batch<Value>>
 public typealias ChainRequest<Value: Sendable> = Request<Chain<Value>>
 
 extension AnyRequest {
-    /// What runs the children, where this is a group's request.
+    /// The driver that runs the children, where this is the request of a group.
     final var groupDriver: GroupDriver? { group as? GroupDriver }
 }
