@@ -249,7 +249,7 @@ private final class Watcher: Accessory, RequestDelegate {
         let client = Client.stubbed(StubTransport())
         let ended = Notes<ErrandError?>()
         let request = client.request(Batch((0..<300).map(GetNumber.init), maxConcurrent: 8))
-        request.start(evenStopped: true) { ended.add($0.error) }
+        request.start(notifiesOnStop: true) { ended.add($0.error) }
         if byShutdown { await client.shutdown(.cancel) } else { client.cancelAll() }
         try await waitUntil("an ending was told") { !ended.all.isEmpty }
         await client.shutdown(.cancel)

@@ -251,7 +251,7 @@ private struct Bare: Command {
                         var random = SeededGenerator(seed: UInt64(seed * 100 + task))
                         for number in 0..<100 {
                             let request = client.request(GetText(path: "\(number)"))
-                            request.start(evenStopped: true) { ends.add($0.id) }
+                            request.start(notifiesOnStop: true) { ends.add($0.id) }
                             if number.isMultiple(of: 10) || Bool.random(using: &random) { request.stop() }
                         }
                     }

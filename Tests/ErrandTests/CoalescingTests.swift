@@ -236,7 +236,7 @@ extension Client {
                         for _ in 0..<count {
                             let path = "shared\(Int.random(in: 0..<3, using: &random))"
                             let request = client.request(GetShared(path: path))
-                            request.start(evenStopped: true) { ended.add($0.id) }
+                            request.start(notifiesOnStop: true) { ended.add($0.id) }
                             switch Int.random(in: 0..<6, using: &random) {
                             case 0: request.stop()
                             case 1: await Task.yield()

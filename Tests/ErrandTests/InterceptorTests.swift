@@ -190,7 +190,7 @@ private struct Refused: Error {}
         let request = client.request(GetIntercepted(interceptors: [hung]))
         request.addAccessory(record)
         let told: ErrandError? = await withCheckedContinuation { continuation in
-            request.start(evenStopped: true) { continuation.resume(returning: $0.error) }
+            request.start(notifiesOnStop: true) { continuation.resume(returning: $0.error) }
             request.stop()
         }
         #expect(told == .cancelled)

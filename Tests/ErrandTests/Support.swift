@@ -47,7 +47,9 @@ extension Client {
 
 extension Request {
     /// A start whose end is told even where the request was stopped.
-    func start(evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void) {
-        if case .submit(let transfer) = begin(evenStopped: evenStopped, completion: completion) { proceed(transfer) }
+    func start(notifiesOnStop: Bool, completion: @escaping @Sendable (Request<C>) -> Void) {
+        if case .submit(let transfer) = begin(notifiesOnStop: notifiesOnStop, completion: completion) {
+            proceed(transfer)
+        }
     }
 }

@@ -133,7 +133,7 @@ extension Client {
         let stream = AsyncThrowingStream<C.Response, any Error>(bufferingPolicy: .unbounded) { values in
             request.onCached { value, _ in values.yield(value) }
             values.onTermination = { _ in request.stop() }
-            let action = request.begin(evenStopped: true) { request in
+            let action = request.begin(notifiesOnStop: true) { request in
                 switch request.result {
                 case .success(let value)?:
                     values.yield(value)

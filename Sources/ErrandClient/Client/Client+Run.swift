@@ -39,7 +39,7 @@ extension Client {
 
     /// The client's callback queue if the present task prefers it; otherwise the queue that resumes tasks of the pool.
     var queueOfCaller: CallbackQueue {
-        prefersCallbacks ? callbacks.besideInline ?? callbacks : resumptions
+        prefersCallbacks ? callbacks.fallbackSerialQueue ?? callbacks : resumptions
     }
 
     /// Whether the present task prefers the callback queue.

@@ -188,64 +188,94 @@ public protocol Command: Sendable {
     // compiler error: if the requirement had a fixed type, the default would silently replace such a member.
 
     /// The type of ``method``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype MethodMember = HTTPRequest.Method
     /// The type of ``baseURL``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype BaseURLMember = String?
     /// The type of ``cdnURL``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype CDNURLMember = String?
     /// The type of ``usesCDN``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype UsesCDNMember = Bool
     /// The type of ``urlRules``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype URLRulesMember = URLRules?
     /// The type of ``query``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype QueryMember = [QueryItem]
     /// The type of ``parameters``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype ParametersMember = Parameters?
     /// The type of ``parameterEncoding``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype ParameterEncodingMember = ParameterEncoding
     /// The type of ``headers``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype HeadersMember = HTTPFields
     /// The type of ``body``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype BodyMember = RequestBody
     /// The type of ``authorization``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype AuthorizationMember = Authorization?
     /// The type of ``customRequest``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype CustomRequestMember = CustomRequest?
     /// The type of ``timeouts``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype TimeoutsMember = Timeouts?
     /// The type of ``limits``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype LimitsMember = Limits?
     /// The type of ``priority``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype PriorityMember = Priority
     /// The type of ``connection``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype ConnectionMember = ConnectionOptions?
     /// The type of ``redirects``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype RedirectsMember = RedirectPolicy?
     /// The type of ``options``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype OptionsMember = CommandOptions
     /// The type of ``cache``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype CacheMember = CachePolicy?
     /// The type of ``coordinator``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype CoordinatorMember = GroupCoordinator?
     /// The type of ``acceptedStatusCodes``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype AcceptedStatusCodesMember = StatusCodes
     /// The type of ``acceptedContentTypes``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype AcceptedContentTypesMember = ContentTypes
     /// The type of ``shape``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype ShapeMember = JSONShape?
     /// The type of ``jsonDecoder``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype JSONDecoderMember = JSONDecoder
     /// The type of ``interceptors``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype InterceptorsMember = [any Interceptor]
     /// The type of ``validator``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype ValidatorMember = (@Sendable (Response, ErrandModel.Response) async throws -> Void)?
     /// The type of ``successPreprocessor``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype SuccessPreprocessorMember = (@Sendable (Response, ErrandModel.Response) async -> Void)?
     /// The type of ``failurePreprocessor``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype FailurePreprocessorMember = (@Sendable (ErrandError) async -> Void)?
     /// The type of ``successFilter``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype SuccessFilterMember = (@Sendable (Request<Self>) -> Void)?
     /// The type of ``failureFilter``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
     associatedtype FailureFilterMember = (@Sendable (Request<Self>) -> Void)?
 
     // MARK: What the engine reads
@@ -255,65 +285,95 @@ public protocol Command: Sendable {
 
     /// ``method`` in the type that the engine reads; do not implement it.
     /// Throws ``ErrandError/invalidMethod`` if text is no HTTP token.
+    @_documentation(visibility: internal)
     var givenMethod: HTTPRequest.Method { get throws(ErrandError) }
     /// ``baseURL`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenBaseURL: String? { get }
     /// ``cdnURL`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenCDNURL: String? { get }
     /// ``usesCDN`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenUsesCDN: Bool { get }
     /// ``urlRules`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenURLRules: URLRules? { get }
     /// ``query`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenQuery: [QueryItem] { get }
     /// ``parameters`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenParameters: Parameters? { get }
     /// ``parameterEncoding`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenParameterEncoding: ParameterEncoding { get }
     /// ``headers`` in the type that the engine reads; do not implement it.
     /// Throws ``ErrandError/invalidHeader`` if text is no header field.
+    @_documentation(visibility: internal)
     var givenHeaders: HTTPFields { get throws(ErrandError) }
     /// ``body`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenBody: RequestBody { get }
     /// ``authorization`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenAuthorization: Authorization? { get }
     /// ``customRequest`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenCustomRequest: CustomRequest? { get }
     /// ``timeouts`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenTimeouts: Timeouts? { get }
     /// ``limits`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenLimits: Limits? { get }
     /// ``priority`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenPriority: Priority { get }
     /// ``connection`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenConnection: ConnectionOptions? { get }
     /// ``redirects`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenRedirects: RedirectPolicy? { get }
     /// ``options`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenOptions: CommandOptions { get }
     /// ``cache`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenCache: CachePolicy? { get }
     /// ``coordinator`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenCoordinator: GroupCoordinator? { get }
     /// ``acceptedStatusCodes`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenAcceptedStatusCodes: StatusCodes { get }
     /// ``acceptedContentTypes`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenAcceptedContentTypes: ContentTypes { get }
     /// ``shape`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenShape: JSONShape? { get }
     /// ``jsonDecoder`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenJSONDecoder: JSONDecoder { get }
     /// ``interceptors`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenInterceptors: [any Interceptor] { get }
     /// ``validator`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenValidator: (@Sendable (Response, ErrandModel.Response) async throws -> Void)? { get }
     /// ``successPreprocessor`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenSuccessPreprocessor: (@Sendable (Response, ErrandModel.Response) async -> Void)? { get }
     /// ``failurePreprocessor`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenFailurePreprocessor: (@Sendable (ErrandError) async -> Void)? { get }
     /// ``successFilter`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenSuccessFilter: (@Sendable (Request<Self>) -> Void)? { get }
     /// ``failureFilter`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenFailureFilter: (@Sendable (Request<Self>) -> Void)? { get }
 }
 

@@ -217,7 +217,7 @@ extension AnyRequest {
     final func submit(_ description: RequestDescription, transfer: Int, isStored: Bool = false) {
         if !isStored { store(description) }
         let isWanted = core.withLock { core in
-            core.hooks?.run.forgetDebts()
+            core.hooks?.run.dropPendingCredit()
             let isWanted = core.machine.maySubmit(transfer: transfer)
             if isWanted { core.isReplayUnsent = false }
             return isWanted
@@ -233,7 +233,7 @@ extension AnyRequest {
         }
         perform(core.withLock { $0.machine.submitted(id, transfer: transfer) })
         if let pump { pump.start(id) }
-        if description.delivery == .streamed { payDebts(id) }
+        if description.delivery == .streamed { applyCredit(id) }
     }
 
     /// Stores the description of the transfer that is sent next; the request shows it from now on.

@@ -104,7 +104,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         /// Receives a streamed response.
         var stream: ResponseStream?
         /// Credit for bytes that were read before the transfer's id was known.
-        var owedCredit = 0
+        var pendingCredit = 0
         /// Whether the transfer is to be cancelled as soon as its id is known.
         var isCut = false
         /// Sends the body of the present transfer.

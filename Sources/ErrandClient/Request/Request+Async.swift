@@ -81,7 +81,7 @@ extension Request {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Ended, Never>) in
                 // The end is read here and not by the resumed caller: a watcher may start the request again before the
                 // caller runs.
-                let action = begin(evenStopped: true) { continuation.resume(returning: $0.ended()) }
+                let action = begin(notifiesOnStop: true) { continuation.resume(returning: $0.ended()) }
                 // If the task was cancelled earlier, its cancellation handler ran when there was nothing to stop yet.
                 if Task.isCancelled { stop() }
                 if case .submit(let transfer) = action { proceed(transfer) }

@@ -19,7 +19,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     @exclusivity(unchecked) nonisolated(unsafe) var hasUntoldValue = false
     /// The group's number of the run whose end is being reported; 0 for none.
     // As `storedValue`.
-    @exclusivity(unchecked) private nonisolated(unsafe) var toldChild: UInt32 = 0
+    @exclusivity(unchecked) private nonisolated(unsafe) var notifiedChild: UInt32 = 0
     // The closures called at the end, besides accessories and delegate. They are removed before they are called, so
     // that a request can be started again from its own callback. As `storedValue`.
     @exclusivity(unchecked) private nonisolated(unsafe) var success: (@Sendable (Request<C>) -> Void)?
@@ -27,7 +27,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     @exclusivity(unchecked) private nonisolated(unsafe) var failure: (@Sendable (Request<C>) -> Void)?
     /// Whether the closures are called after a stop too, regardless of the configuration.
     // As `storedValue`.
-    @exclusivity(unchecked) private nonisolated(unsafe) var isToldEvenStopped = false
+    @exclusivity(unchecked) private nonisolated(unsafe) var notifiesOnStop = false
     /// The group's number of the run that `parent` is called for; 0 for none.
     // As `storedValue`.
     @exclusivity(unchecked) private nonisolated(unsafe) var child: UInt32 = 0
@@ -120,7 +120,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     /// Stores the closures. On return the parameters hold the replaced closures.
     private func install(
         _ success: inout (@Sendable (Request<C>) -> Void)?, _ failure: inout (@Sendable (Request<C>) -> Void)?,
-        evenStopped: Bool = false
+        notifiesOnStop: Bool = false
     ) {
         // Uses neither `swap` nor a tuple: see `conclude`.
         let replacedSuccess = self.success
@@ -129,7 +129,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         self.failure = failure
         success = replacedSuccess
         failure = replacedFailure
-        isToldEvenStopped = evenStopped
+        self.notifiesOnStop = notifiesOnStop
     }
 
     /// Starts the request for a group. `told` is called last and once, with the result of this run. The group
@@ -145,11 +145,11 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     /// The first half of a start: starts the run, but sends nothing yet.
     package func begin(
-        evenStopped: Bool, completion: @escaping @Sendable (Request<C>) -> Void
+        notifiesOnStop: Bool, completion: @escaping @Sendable (Request<C>) -> Void
     ) -> RequestStateMachine.StartAction {
         var success: (@Sendable (Request<C>) -> Void)? = completion
         var failure = success
-        return begin(installing: { _ in install(&success, &failure, evenStopped: evenStopped) })
+        return begin(installing: { _ in install(&success, &failure, notifiesOnStop: notifiesOnStop) })
     }
 
     // MARK: AnyRequest
@@ -176,7 +176,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     override func place(ofChild number: UInt32) -> ChildPlace {
         if child == number { return .present }
-        return toldChild == number ? .told : .elsewhere
+        return notifiedChild == number ? .told : .elsewhere
     }
 
     /// A request whose response was streamed, or whose values a task reads, cannot run again: its reader is gone.
@@ -281,10 +281,10 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
                 self.failure = nil
                 parent = self.parent
                 self.parent = nil
-                toldChild = child
+                notifiedChild = child
                 child = 0
-                end.evenStopped = isToldEvenStopped
-                isToldEvenStopped = false
+                end.notifiesOnStop = notifiesOnStop
+                notifiesOnStop = false
                 return true
             }
             if isSettled { break }
@@ -318,7 +318,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             // If the request was stopped on the callback queue in the meantime, its callbacks must not be called:
             // promise 3.
             let isSilenced = !client.reportsStops && core.withLock { $0.machine.isSilenced }
-            if !isSilenced || end.evenStopped { tell(end, success, failure) }
+            if !isSilenced || end.notifiesOnStop { tell(end, success, failure) }
             resumeWaiters(end)
             endTelling()
             client.requestEnded(self)
@@ -363,7 +363,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
         guard success != nil || failure != nil else { return }
         let isSilent = (end.isStop && !client.reportsStops) || isSilenced
-        guard !isSilent || end.evenStopped else { return }
+        guard !isSilent || end.notifiesOnStop else { return }
         if end.isSuccess { success?(self) } else { failure?(self) }
     }
 }

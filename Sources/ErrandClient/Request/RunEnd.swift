@@ -23,7 +23,7 @@ extension AnyRequest {
         /// Kept only to be released after the lock.
         var builder: RequestBuilder?
         /// Whether closures are called after a stop too.
-        var evenStopped = false
+        var notifiesOnStop = false
         /// Whether the request holds a value that must not be reported.
         var isValueLeft = false
 

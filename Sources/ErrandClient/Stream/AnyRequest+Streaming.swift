@@ -14,8 +14,8 @@ extension AnyRequest {
         guard bytes > 0 else { return }
         let id = core.withLock { core -> TransferID? in
             if let id = core.machine.transferID { return id }
-            // The chunk arrived before `submit` returned: see `payDebts`.
-            core.hooks?.run.owedCredit += bytes
+            // The chunk arrived before `submit` returned: see `applyCredit`.
+            core.hooks?.run.pendingCredit += bytes
             return nil
         }
         if let id { carrier.grant(id, bytes: bytes) }
@@ -27,7 +27,7 @@ extension AnyRequest {
         let id = core.withLock { core -> TransferID? in
             guard core.hooks?.run.stream === stream else { return nil }
             if let id = core.machine.transferID { return id }
-            // See `payDebts`.
+            // See `applyCredit`.
             core.hooks?.run.isCut = true
             return nil
         }
@@ -36,11 +36,11 @@ extension AnyRequest {
 
     /// Called when the transfer's id is known: grants the recorded credit, or cancels the transfer if that was
     /// requested.
-    final func payDebts(_ id: TransferID) {
+    final func applyCredit(_ id: TransferID) {
         let (owed, isCut) = core.withLock { core -> (Int, Bool) in
             guard let run = core.hooks?.run else { return (0, false) }
-            core.hooks?.run.forgetDebts()
-            return (run.owedCredit, run.isCut)
+            core.hooks?.run.dropPendingCredit()
+            return (run.pendingCredit, run.isCut)
         }
         if owed > 0 { carrier.grant(id, bytes: owed) }
         if isCut { carrier.cancel(id) }
@@ -84,8 +84,8 @@ extension AnyRequest {
 
 extension AnyRequest.RunHooks {
     /// Forgets recorded credit and cancellation: they belong to one transfer and not to the next one.
-    mutating func forgetDebts() {
-        owedCredit = 0
+    mutating func dropPendingCredit() {
+        pendingCredit = 0
         isCut = false
     }
 }

@@ -13,6 +13,6 @@ extension CallbackQueue: TaskExecutor {
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         // Never at once: whoever resumes a task may hold its lock, the runtime too while it cancels one.
-        (besideInline ?? self).enqueue(.task(job, asUnownedTaskExecutor()))
+        (fallbackSerialQueue ?? self).enqueue(.task(job, asUnownedTaskExecutor()))
     }
 }

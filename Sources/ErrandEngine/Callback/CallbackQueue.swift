@@ -38,14 +38,14 @@ public final class CallbackQueue: Sendable {
 
     private let target: DispatchQueue?
     /// Where tasks run that prefer an inline queue; `nil`: here.
-    package let besideInline: CallbackQueue?
+    package let fallbackSerialQueue: CallbackQueue?
     private let pending = Mutex(Pending())
 
     package var isInline: Bool { target == nil }
 
     private init(target: DispatchQueue?) {
         self.target = target
-        besideInline = target == nil ? .serial(label: "errand.tasks") : nil
+        fallbackSerialQueue = target == nil ? .serial(label: "errand.tasks") : nil
     }
 
     /// A serial queue of its own.

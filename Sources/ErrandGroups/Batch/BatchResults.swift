@@ -70,7 +70,7 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
 extension Request where C: BatchCommand {
     /// The results of this batch as its children end. Iterating the sequence starts the batch; see ``BatchResults``.
     public var results: BatchResults<C.Element> {
-        BatchResults(request: self) { [self] ended in begin(evenStopped: true) { ended($0.error) } }
+        BatchResults(request: self) { [self] ended in begin(notifiesOnStop: true) { ended($0.error) } }
     }
 }
 

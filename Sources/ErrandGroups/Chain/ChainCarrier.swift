@@ -15,7 +15,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     private nonisolated(unsafe) var command: (any Command.Type)?
     private nonisolated(unsafe) var request: AnyRequest?
     /// How often the present step has succeeded, or failed, in a row.
-    private nonisolated(unsafe) var inARow = (step: -1, isSuccess: true, count: 0)
+    private nonisolated(unsafe) var repetition = (step: -1, isSuccess: true, count: 0)
     private nonisolated(unsafe) var abortedBy: ErrandError?
 
     init(_ chain: Chain<Value>) {
@@ -48,7 +48,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     }
 
     /// Callbacks of added steps may hold a reference to the chain's own request.
-    override func takeWorkings() -> any Sendable {
+    override func detachState() -> any Sendable {
         let left = steps
         steps = []
         return left
@@ -57,7 +57,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     override func began() -> GroupAction {
         steps = chain.steps + added
         added = []
-        inARow.step = -1
+        repetition.step = -1
         return machine.started(steps: Array(steps.indices))
     }
 
@@ -96,14 +96,14 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
                     index: gathered.entries.count, name: steps[index].name, result: result, command: command,
                     request: request))
             (command, request) = (nil, nil)
-            if inARow.step != index || inARow.isSuccess != isSuccess { inARow = (index, isSuccess, 0) }
-            inARow.count += 1
+            if repetition.step != index || repetition.isSuccess != isSuccess { repetition = (index, isSuccess, 0) }
+            repetition.count += 1
         }
     }
 
     override func ask(_ index: Int, _ run: UInt64) {
         let (step, results, count, chain) = core.withLock { core in
-            (steps[index], gathered, inARow.count, core.parent)
+            (steps[index], gathered, repetition.count, core.parent)
         }
         guard let chain else { return }
         var moves = ChainMoves()

@@ -67,7 +67,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     func takeResults() -> any Sendable { () }
 
     /// The same for state that is not needed after the end of a run.
-    func takeWorkings() -> any Sendable { () }
+    func detachState() -> any Sendable { () }
 
     /// Makes a child, outside the lock because this runs user code. Throws the error with which the child fails instead
     /// of starting.
@@ -352,7 +352,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             if case .failed(let index) = ending { failure = self.failure(by: index) }
             // Of a run that succeeded although a child failed.
             if case .succeeded = ending { forgiven = core.failed.take() }
-            return (core.parent.take(), [core.timer.take(), core.delay.take()], failure, takeWorkings())
+            return (core.parent.take(), [core.timer.take(), core.delay.take()], failure, detachState())
         }
         _ = (left, forgiven)
         for timer in timers { timer?.cancel() }

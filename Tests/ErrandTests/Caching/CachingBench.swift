@@ -99,7 +99,7 @@ struct CachingBench {
     /// By closures, as its watchers see it.
     func finished<C: Command>(_ request: Request<C>) async -> Request<C> {
         await withCheckedContinuation { continuation in
-            request.start(evenStopped: true) { continuation.resume(returning: $0) }
+            request.start(notifiesOnStop: true) { continuation.resume(returning: $0) }
         }
     }
 

@@ -133,7 +133,7 @@ private final class MoodyStore: CacheStore {
         let told = command
         let request = bench.client.request(command)
         request.onCached { value, _ in ledger.cached(value, for: told) }
-        request.start(evenStopped: true) { ledger.ended($0) }
+        request.start(notifiesOnStop: true) { ledger.ended($0) }
         switch Int.random(in: 0..<10, using: &random) {
         case 0: request.stop()
         case 1:
