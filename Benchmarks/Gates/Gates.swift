@@ -2,9 +2,9 @@ import Errand
 import Glibc
 import Synchronization
 
-/// A load whose price is counted, not timed: so many requests, 64 in flight, from closures, from tasks that send one
-/// after another, or from a task each, and nothing besides. The main thread sleeps, so that what is counted for twice as
-/// many requests is twice as much.
+/// A load for counting instructions and allocations, not time: `COUNT` requests, 64 in flight, started from closures,
+/// from tasks that send one request after another, or from one task for each request. The program does nothing else,
+/// and the main thread sleeps, so that twice as many requests cost exactly twice as much.
 @main
 final class Gates: Sendable {
     private struct Get: Command {
@@ -81,7 +81,8 @@ final class Gates: Sendable {
         }
     }
 
-    /// As services do it. What its stack takes shows in the allocations: a second slab is one more.
+    /// One task for each request, as in a service. Its stack use is visible in the allocations: a second slab is one
+    /// more.
     private func nextTask() {
         guard takes() else { return ended() }
         Task.detached { [self] in

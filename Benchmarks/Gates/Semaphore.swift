@@ -1,8 +1,8 @@
 import Glibc
 
-/// A semaphore of the C library: waiting costs no instructions, and no queue library of its own.
+/// A semaphore of the C library: waiting costs no instructions and needs no queue library.
 ///
-/// `@unchecked Sendable`: `sem_post` and `sem_wait` are made to be called from any threads at once.
+/// `@unchecked Sendable`: `sem_post` and `sem_wait` may be called from several threads at once.
 final class Semaphore: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

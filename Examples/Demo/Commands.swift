@@ -46,21 +46,21 @@ struct Hello: Command {
     typealias Response = String
 }
 
-/// What may be a minute old.
+/// A response that may be up to a minute old.
 struct GetPrices: Command {
     var path: String { "prices" }
     var cache: CachePolicy? { .timed(.seconds(60), version: 1) }
     typealias Response = [String: Int]
 }
 
-/// Its server says for how long it may be used, and what it is told from others by.
+/// The server's response headers set the freshness lifetime and the validator.
 struct GetNews: Command {
     var path: String { "news.txt" }
     var cache: CachePolicy? { .http }
     typealias Response = String
 }
 
-/// 16 MB at 64 kB a second: long enough to be stopped.
+/// 16 MB at 64 kB a second: slow enough to stop the download in the middle.
 struct SlowFile: Command {
     var path: String { "slow.bin" }
 }
@@ -71,6 +71,6 @@ struct Broken: Command {
 }
 
 struct NobodyThere: Command {
-    /// Port 1 of loopback: nothing listens there.
+    /// Nothing listens on port 1 of loopback.
     var path: String { "http://127.0.0.1:1/" }
 }

@@ -1,7 +1,7 @@
 import Errand
 
 extension Demo {
-    /// By time and version, then as the server says (RFC 9111).
+    /// First a cache with a time to live and a version, then a cache by the server's headers (RFC 9111).
     func cached() async throws {
         for expected in [false, true] {
             let request = try await ended(GetPrices())
@@ -9,7 +9,7 @@ extension Demo {
             print("cached         \(try value(request)) from \(source)")
             guard request.isFromCache == expected else { throw DemoError("not from where it should be") }
         }
-        // What is there first, what is new then.
+        // Delivers the cached value first, then the new one.
         for try await prices in client.values(of: GetPrices()) { print("then network   \(prices)") }
         for expected in ["fwd=uri-miss", "hit"] {
             let request = try await ended(GetNews())

@@ -2,7 +2,7 @@ import Errand
 import Foundation
 
 extension Demo {
-    /// Stopped in the middle, and gone on with.
+    /// Stops a download in the middle and resumes it.
     func download() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-demo-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -31,7 +31,7 @@ extension Demo {
     }
 }
 
-/// Tells the end of a run, a stop's too.
+/// Reports the end of a run, including a stop.
 private final class WhenStopped: Accessory {
     private let tell: @Sendable () -> Void
     init(_ tell: @escaping @Sendable () -> Void) { self.tell = tell }

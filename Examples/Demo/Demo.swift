@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// Runs the library against the server whose URL is the only argument, prints what happened, and fails where that is
-/// not what it should be.
+/// Runs the library against the server whose URL is the only argument, and prints the results. Exits with an error
+/// where a result is not as expected.
 @main
 struct Demo {
     let client: Client
@@ -52,7 +52,7 @@ struct Demo {
         print("1,000 at once  all answered 'Hello world!' in \(milliseconds(clock.now - start))")
     }
 
-    /// The rest goes on where one fails; five at a time.
+    /// If one request fails the others continue; five run at a time.
     private func batch() async throws {
         let ids = Array(1...4)
         let result = try await client.run(
@@ -67,7 +67,7 @@ struct Demo {
         print("two at once    \(user.name): \(hello)")
     }
 
-    /// The orders of a user, then where each of them is that is under way.
+    /// Gets the orders of a user, then the location of each order that is being delivered.
     private func chain() async throws {
         let results = try await client.run(
             Chain([
@@ -99,7 +99,7 @@ struct Demo {
         } catch is CancellationError {
             print("cancelled      async: CancellationError")
         }
-        // A stopped request's closures stay silent: whoever stopped it knows.
+        // A stopped request does not call its closures, because the caller that stopped it already knows.
         let told = Atomic(false)
         let request = client.start(SlowFile()) { _ in told.store(true, ordering: .relaxed) }
         try await Task.sleep(for: .milliseconds(200))
@@ -130,7 +130,7 @@ struct Demo {
         throw DemoError("\(command) did not fail")
     }
 
-    /// Runs a command by closures and waits for one of them.
+    /// Runs a command with closures and waits until one of them is called.
     func ended<C: Command>(_ command: C) async throws -> Request<C> {
         await withCheckedContinuation { continuation in
             client.start(

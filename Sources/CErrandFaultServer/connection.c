@@ -1,4 +1,4 @@
-/* The life of one connection: its own script, then request after request. */
+/* Runs one connection: first its own script, then one request after another. */
 #include "fault.h"
 
 static fault_outcome serve(fault_connection *connection) {

@@ -1,4 +1,4 @@
-/* The digest step: a challenge, and a look at what answers it. */
+/* The digest step: sends a challenge and checks the answer to it. */
 #include "fault.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ fault_outcome errand_fault__digest(fault_connection *connection,
   if (password == NULL)
     return FAULT_ENDED;
   *password++ = '\0';
-  /* Of the connection: an answer for another one is wrong here. */
+  /* The nonce belongs to the connection: another connection's is refused. */
   snprintf(nonce, sizeof nonce, "nonce%llu",
            (unsigned long long) connection->number);
   while (

@@ -1,4 +1,4 @@
-/* What the files of the fault server share. */
+/* Declarations shared by the files of the fault server. */
 #ifndef ERRAND_FAULT_H
 #define ERRAND_FAULT_H
 
@@ -59,7 +59,7 @@ struct errand_fault_server {
   size_t record_capacity;
 };
 
-/* Whether a connection goes on after a step or an operation. */
+/* Whether a connection continues after a step or an operation. */
 typedef enum fault_outcome {
   FAULT_GO_ON,
   FAULT_ENDED /* the client closed, the server stops, or the step ended it */
@@ -68,15 +68,15 @@ typedef enum fault_outcome {
 /* stream.c: the connection as a stream; every wait ends when the server
    stops. Thread: the connection's. */
 
-/* Reads some input where none is buffered. */
+/* Reads input if none is buffered. */
 fault_outcome errand_fault__fill(fault_connection *connection);
 fault_outcome errand_fault__send(fault_connection *connection, const void *data,
                                  size_t length);
-/* Waits, and watches: ENDED if the client closes within. */
+/* Waits, and watches the connection: ENDED if the client closes meanwhile. */
 fault_outcome errand_fault__sleep(fault_connection *connection,
                                   uint32_t milliseconds);
 fault_outcome errand_fault__stall(fault_connection *connection);
-/* Sends FIN, reads until the client closes. */
+/* Sends FIN, then reads until the client closes. */
 void errand_fault__finish(fault_connection *connection);
 void errand_fault__close(fault_connection *connection, bool reset);
 /* Adds to the byte counts. Thread: any. */
@@ -85,7 +85,7 @@ void errand_fault__count(errand_fault_server *server, size_t received,
 
 /* request.c: heads and bodies. */
 fault_outcome errand_fault__read_head(fault_connection *connection);
-/* `portion` bytes at a time, `pause` ms apart; 0: as they come. */
+/* Reads `portion` bytes at a time, `pause` ms apart; 0: as they arrive. */
 fault_outcome errand_fault__read_body(fault_connection *connection,
                                       size_t portion, uint32_t pause);
 /* The value of a field of the current request, up to its CR; NULL: none. */
@@ -114,9 +114,9 @@ fault_outcome errand_fault__run(fault_connection *connection,
 
 /* proxy.c */
 fault_outcome errand_fault__proxy(fault_connection *connection);
-/* A connection to a port of loopback; -1: refused. */
+/* Connects to a port on loopback; -1: refused. */
 int errand_fault__connect_to(unsigned long port);
-/* Copies both ways until either side closes. */
+/* Copies in both directions until either side closes. */
 void errand_fault__relay(fault_connection *connection, int upstream);
 
 /* socks.c */
@@ -131,7 +131,8 @@ fault_outcome errand_fault__digest(fault_connection *connection,
    `out` has room for 65 characters. */
 void errand_fault__hash_hex(bool sha256, const char *text, char *out);
 
-/* connection.c: the body of a connection's thread; `context` is it. */
+/* connection.c: the function of a connection's thread; `context` is the
+   connection. */
 void *errand_fault__connection_main(void *context);
 
 #endif

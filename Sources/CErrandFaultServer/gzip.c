@@ -1,5 +1,5 @@
-/* A gzip stream of zeros without a compressor: one dynamic deflate block
-   (RFC 1951 3.2.7) in which a run of 258 bytes costs two bits. */
+/* Makes a gzip stream of zeros without a compressor: one dynamic deflate block
+   (RFC 1951 3.2.7) in which a run of 258 bytes takes two bits. */
 #include "fault.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@ typedef struct bits {
   unsigned used;
 } bits;
 
-/* `value` goes out from its lowest bit, as deflate wants all but codes. */
+/* Writes the lowest bit of `value` first, as deflate requires for everything
+   except codes. */
 static void put(bits *out, unsigned value, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     if (out->used == 0)
@@ -27,10 +28,10 @@ static void put(bits *out, unsigned value, unsigned count) {
 }
 
 /*
- * The block's codes. Symbols: literal 0 and end-of-block (256) have 2 bits,
- * the run of 258 (285) has 1, so its code is "0", theirs "10" and "11"; the
- * distance 1 has 1 bit, "0". Code lengths 1, 2, 18 (a run of zero lengths)
- * are themselves coded: 18 "0", 1 "10", 2 "11".
+ * Writes the block's codes. The run of 258 (symbol 285) has the 1-bit code
+ * "0". Literal 0 and end-of-block (256) have the 2-bit codes "10" and "11".
+ * The distance 1 has the 1-bit code "0". The code lengths 1, 2 and 18 (a run
+ * of zero lengths) are themselves coded: 18 "0", 1 "10", 2 "11".
  */
 static void put_header(bits *out) {
   static const uint8_t order[18] = {0, 0, 1, 0, 0, 0, 0, 0, 0,
@@ -80,7 +81,7 @@ int errand_fault_gzip_zeros(uint64_t decoded, uint8_t **out, size_t *length) {
   static const uint8_t head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
   *out = NULL;
   *length = 0;
-  /* The first byte is a literal: a run needs something to repeat. */
+  /* The first byte is a literal, because a run needs a byte to repeat. */
   uint64_t runs = decoded > 0 ? (decoded - 1) / 258 : 0;
   uint64_t literals = decoded - runs * 258;
   bits to = {.bytes = malloc((runs + literals) / 4 + 128)};

@@ -1,4 +1,4 @@
-/* Digest authentication's two hashes, for short texts. */
+/* The two hashes of Digest authentication, for short texts. */
 #include "fault.h"
 
 #include <stdio.h>

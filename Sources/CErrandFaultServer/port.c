@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A backlog of 0 takes one connection; the rest is room for kernels that
-   round it up. */
+/* A backlog of 0 accepts one connection; more fillers are for kernels that
+   round the backlog up. */
 #define FILLERS 16
 
 struct errand_fault_port {
@@ -19,8 +19,8 @@ struct errand_fault_port {
   size_t count;
 };
 
-/* Connects until a connection stays open-ended: then the accept queue is full
-   and the kernel drops every further SYN. */
+/* Connects until a connection stays pending: then the accept queue is full and
+   the kernel drops every further SYN. */
 static int fill_backlog(errand_fault_port *port,
                         const struct sockaddr_in *address) {
   while (port->count < FILLERS) {
@@ -48,7 +48,8 @@ int errand_fault_port_create(errand_fault_port_kind kind,
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t length = sizeof address;
   int error = 0;
-  /* Bound without listening, the port is nobody else's and refuses. */
+  /* Bound but not listening: no other program can bind the port, and it
+     refuses connections. */
   port->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (port->fd < 0 ||
       bind(port->fd, (struct sockaddr *) &address, length) != 0 ||

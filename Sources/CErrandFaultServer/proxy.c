@@ -1,5 +1,5 @@
-/* The proxy step. Whatever host is named, the port is looked for on loopback:
-   tests name hosts that do not exist. */
+/* The proxy step. Whatever host the request names, the proxy connects to the
+   port on loopback, because tests name hosts that do not exist. */
 #include "fault.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@ int errand_fault__connect_to(unsigned long port) {
   return -1;
 }
 
-/* Sends all of it to the other side. Returns: false when that closed or the
-   server stops. */
+/* Sends all data to the other side. Returns: false when that side has closed
+   or the server stops. */
 static bool send_all(fault_connection *connection, int fd, const void *data,
                      size_t length) {
   struct pollfd fds[2] = {
@@ -89,7 +89,7 @@ static fault_outcome refuse(fault_connection *connection) {
   return errand_fault__send(connection, answer, sizeof answer - 1);
 }
 
-/* Sends the head in origin form and for one request only. */
+/* Sends the request head in origin form, for one request only. */
 static bool forward(fault_connection *connection, int upstream) {
   const errand_fault_request *request = &connection->request->view;
   const char *path = strchr(strstr(request->target, "://") + 3, '/');

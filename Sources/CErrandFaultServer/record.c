@@ -1,5 +1,5 @@
-/* What the server saw. Records are never removed and their head never
-   changes, so that views of them can be handed out. */
+/* Records of the requests. Records are never removed and their head never
+   changes, so that views of them can be returned. */
 #include "fault.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ uint64_t errand_fault_hash(uint64_t seed, const void *data, size_t length) {
   return hash;
 }
 
-/* Method and target of the request line, as two strings in one block. */
+/* The method and target of the request line, as two strings in one block. */
 static char *split(const char *head, const char **target) {
   size_t line = strcspn(head, "\r\n");
   size_t method = strcspn(head, " \r\n");

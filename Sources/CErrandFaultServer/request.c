@@ -1,5 +1,5 @@
-/* Request heads and bodies, by RFC 9112's framing and no stricter than a test
-   server has to be. */
+/* Reads request heads and bodies by RFC 9112's framing, no more strictly than a
+   test server needs. */
 #include "fault.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static bool append(fault_buffer *buffer, const void *data, size_t length) {
   return true;
 }
 
-/* Reads up to and with the next LF. Returns: ENDED also over HEAD_MAX. */
+/* Reads up to and including the next LF. Returns: ENDED also above HEAD_MAX. */
 static fault_outcome read_line(fault_connection *connection,
                                fault_buffer *into) {
   for (;;) {

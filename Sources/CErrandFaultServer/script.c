@@ -1,5 +1,5 @@
-/* Scripts: copied when added, never changed or removed while the server
-   lives, so that a connection runs one without the lock. */
+/* Scripts are copied when added, and never changed or removed while the server
+   exists, so that a connection can run one without the lock. */
 #include "fault.h"
 
 #include <errno.h>
@@ -69,7 +69,8 @@ int errand_fault_server_on_connection(errand_fault_server *server,
   return add(server, script);
 }
 
-/* The first unused script of the path (NULL: of any path), else the last. */
+/* The first unused script of the path (NULL: of any path); the last one where
+   all are used. */
 static fault_script *find(errand_fault_server *server, const char *path,
                           size_t length) {
   fault_script *last = NULL;

@@ -1,4 +1,4 @@
-/* The server's own life: listen, accept, join, stop. */
+/* The server: listen, accept, join, stop. */
 #include "fault.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Connections are many and their threads do little. */
+/* Small, because there are many connections and their threads do little. */
 #define CONNECTION_STACK ((size_t) 256 * 1024)
 
-/* Joins the threads that have ended (all: waits for the others too). The
-   threads are joined, not detached, so that none outlives destroy. */
+/* Joins the threads that have ended (all: also waits for the others). The
+   threads are joined, not detached, so that none runs after destroy. */
 static void reap(errand_fault_server *server, bool all) {
   fault_connection *ended = NULL;
   pthread_mutex_lock(&server->lock);
@@ -137,8 +137,8 @@ static int listen_on(errand_fault_server *server, const char *unix_path) {
   return error;
 }
 
-/* Starts the acceptor with all signals blocked; its threads inherit that, so
-   a signal of the program under test is never taken here. */
+/* Starts the acceptor with all signals blocked. Its threads inherit the mask,
+   so that they never handle a signal of the program under test. */
 static int start_acceptor(errand_fault_server *server) {
   sigset_t all, before;
   sigfillset(&all);

@@ -19,7 +19,7 @@ static bool take(fault_connection *connection, void *to, size_t count) {
   return true;
 }
 
-/* A string with its length in one byte before it. */
+/* Reads a string that follows its length in one byte. */
 static bool take_text(fault_connection *connection, char *to) {
   uint8_t length;
   if (!take(connection, &length, 1) || !take(connection, to, length))
@@ -34,7 +34,7 @@ static bool answer(fault_connection *connection, uint8_t first,
   return errand_fault__send(connection, bytes, sizeof bytes) == FAULT_GO_ON;
 }
 
-/* Returns: whether the client may go on. */
+/* Returns: whether the client may continue. */
 static bool greet(fault_connection *connection, const char *credentials) {
   uint8_t head[2];
   uint8_t methods[255];
@@ -60,7 +60,7 @@ static bool greet(fault_connection *connection, const char *credentials) {
   return answer(connection, 1, !right) && right;
 }
 
-/* Reads the request, and records it. Returns: the port, 0 where it fails. */
+/* Reads and records the request. Returns: the port, 0 where that fails. */
 static unsigned read_request(fault_connection *connection) {
   uint8_t head[4];
   uint8_t address[16];

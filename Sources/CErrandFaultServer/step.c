@@ -1,4 +1,4 @@
-/* One function a step that is more than a call. */
+/* A function for each step that needs more than a call. */
 #include "fault.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static fault_outcome read_bytes(fault_connection *connection, int64_t count) {
     connection->input_at += there;
     count -= (int64_t) there;
   }
-  /* What is left of the body can no longer be told from a request. */
+  /* It is no longer known where the body ends and the next request begins. */
   connection->body_unread = false;
   return FAULT_GO_ON;
 }
@@ -32,7 +32,7 @@ static fault_outcome send_slowly(fault_connection *connection,
   return FAULT_GO_ON;
 }
 
-/* Sends the data `times` over in blocks of some 64 KiB. */
+/* Sends the data `times` times, in blocks of about 64 KiB. */
 static fault_outcome send_repeated(fault_connection *connection,
                                    const errand_fault_step *step) {
   size_t in_block = step->length >= 65536 ? 1 : 65536 / step->length;

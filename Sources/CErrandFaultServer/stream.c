@@ -1,5 +1,5 @@
-/* A connection as a stream. The socket does not block; poll() waits, on the
-   stop event too, so that no peer can keep a thread from being joined. */
+/* A connection as a stream. The socket is non-blocking; poll() also waits for
+   the stop event, so that no peer can keep a thread from being joined. */
 #include "fault.h"
 
 #include <errno.h>

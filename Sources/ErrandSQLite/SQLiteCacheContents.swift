@@ -1,31 +1,32 @@
 import Errand
 
-/// The records in an open file. Used by one thread at a time.
+/// The records of an open database file. Used by one thread at a time.
 final class SQLiteCacheContents {
-    /// Which file was opened.
+    /// Identifies the file that was opened.
     var identity: SQLiteCacheFile.Identity { connection.file }
     private let connection: SQLiteConnection
-    /// When records were read last, not written yet.
+    /// Times of use by record id that are not yet written to the file.
     private var used: [Int64: Int64] = [:]
-    /// So many uses are noted when they are to be written next.
+    /// The number of noted uses at which they are next written.
     private var usesAtNextWrite = usesPerWrite
     private var agedOutAt: Int64?
 
-    /// So many uses are noted before they are written, and so many before they are forgotten where they cannot be.
+    /// The number of noted uses that triggers a write, and the number above which uses that cannot be written are
+    /// dropped.
     private static let usesPerWrite = 512
     private static let usesAtMost = 2048
-    /// Milliseconds within which a record counts as used but once: else a record that all want would cost a write in the
-    /// file for every read.
+    /// Milliseconds within which several reads of a record count as one use: otherwise each read of a popular record
+    /// would cause a write to the file.
     private static let useInterval: Int64 = 1000
-    /// Milliseconds between two looks for records beyond the age limit.
+    /// Milliseconds between two searches for records beyond the age limit.
     private static let ageInterval: Int64 = 60_000
 
-    /// Opens the file, which exists, and makes its tables where there are none. Under the file's lock.
+    /// Opens an existing file, and makes its tables where there are none. Called under the file's lock.
     init(_ file: SQLiteCacheFile, until deadline: ContinuousClock.Instant) throws(SQLiteFailure) {
         connection = try SQLiteConnection(path: file.path, waiting: file.waiting)
         try connection.harden()
         waitForLocks(until: deadline)
-        // Only an empty file takes it, and one that cannot be written calls it an error.
+        // Only an empty file accepts this pragma; on a file that cannot be written it is an error.
         if try connection.integer("PRAGMA page_count") == 0 {
             try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         }
@@ -38,31 +39,31 @@ final class SQLiteCacheContents {
         finding = try SQLiteSchema.prepare(connection)
     }
 
-    /// What the file was found to be; only ours may be used.
+    /// What kind of file was found; only the kind `ours` may be used.
     private(set) var finding = SQLiteSchema.Finding.empty
 
-    /// Has the calls that follow wait for other processes no longer than that; `nil`: not at all.
+    /// Sets how long later calls wait for other processes' locks; `nil`: they do not wait.
     func waitForLocks(until deadline: ContinuousClock.Instant?) {
         connection.waitForLocks(until: deadline)
     }
 
-    /// Whether this is the process that opened it.
+    /// Whether this process opened the file; false in a child after a fork.
     var isOurs: Bool { connection.isOurs }
 
     enum Found {
         case record(CacheRecord)
         case none
-        /// There was something, not this record whole.
+        /// An entry was found, but not a whole record.
         case torn
     }
 
-    /// Looks for a record not stored before `oldest`.
+    /// Reads the record for `key` if it was not stored before `oldest`.
     func read(_ key: CacheKey, at now: Int64, oldest: Int64) throws(SQLiteFailure) -> Found {
         let (id, usedAt, found) = try find(key, oldest: oldest)
         switch found {
         case .none: break
         case .record:
-            // Not negated: times that are far apart must not overflow.
+            // Not written as a subtraction: times that are far apart must not overflow.
             if usedAt > now || usedAt <= now &- Self.useInterval { used[id] = now }
             if used.count >= usesAtNextWrite { writeUses() }
         case .torn: try drop(id, of: key, oldest: oldest)
@@ -70,11 +71,11 @@ final class SQLiteCacheContents {
         return found
     }
 
-    /// Removes what is torn, where it can be removed; where it cannot it stays a miss.
+    /// Removes a torn entry where the file can be written; otherwise the entry stays and reads remain misses.
     private func drop(_ id: Int64, of key: CacheKey, oldest: Int64) throws(SQLiteFailure) {
         do {
             try connection.transaction { () throws(SQLiteFailure) in
-                // Another process may have stored a good one since.
+                // Another process may have stored a good record since.
                 if case .torn = try find(key, oldest: oldest).found { try connection.run(.removeID, [.integer(id)]) }
             }
         } catch {
@@ -99,7 +100,7 @@ final class SQLiteCacheContents {
         return (id, usedAt, found)
     }
 
-    /// Stores a record and drops others beyond the limits. Returns how many were dropped.
+    /// Stores a record and removes others beyond the limits. Returns how many were removed.
     func write(
         _ record: CacheRecord, encoded: [UInt8], for key: CacheKey, at now: Int64, limit: Int, oldest: Int64
     ) throws(SQLiteFailure) -> Int {
@@ -125,7 +126,7 @@ final class SQLiteCacheContents {
     }
 
     private func dropAged(at now: Int64, oldest: Int64) throws(SQLiteFailure) -> Int {
-        // A clock set back counts as an interval gone by.
+        // If the clock was set back, the interval counts as passed.
         if let last = agedOutAt, (last..<last + Self.ageInterval).contains(now) { return 0 }
         agedOutAt = now
         try connection.run(.removeOld, [.integer(oldest)])
@@ -155,7 +156,7 @@ final class SQLiteCacheContents {
         return total
     }
 
-    /// Makes removals, all or none. Returns how many records are gone.
+    /// Makes all removals in one transaction, or none of them. Returns how many records were removed.
     @discardableResult
     func remove(_ removals: [SQLiteRemoval]) throws(SQLiteFailure) -> Int {
         let count = try connection.transaction { () throws(SQLiteFailure) -> Int in
@@ -170,15 +171,15 @@ final class SQLiteCacheContents {
         return count
     }
 
-    /// Whether there is anything under that key, whole or not.
+    /// Whether the file has an entry for that key, whole or torn.
     func has(_ key: CacheKey) throws(SQLiteFailure) -> Bool {
         var isThere = false
         try connection.run(.has, [.text(key.namespace), .text(key.digest)]) { _ in isThere = true }
         return isThere
     }
 
-    /// Notes in the file which records were used: a matter of order only, so a failure costs no more than that, and
-    /// nobody waits for it.
+    /// Writes to the file which records were used. The times affect only the order of removal, so a failure is ignored.
+    /// The call does not wait for locks.
     func writeUses() {
         guard !used.isEmpty else { return }
         connection.waitForLocks(until: nil)
@@ -198,13 +199,13 @@ final class SQLiteCacheContents {
         usesAtNextWrite = Self.usesPerWrite
     }
 
-    /// Has the log's content moved to the file where nobody else is at it; waits for nobody.
+    /// Moves the log's content to the database file if no other process is using the file. Does not wait for locks.
     func checkpoint() {
         connection.waitForLocks(until: nil)
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// Makes room on a full disk, as far as that can be done without any.
+    /// Frees space on a full disk, as far as this is possible without any free space.
     func shrink() {
         checkpoint()
         try? connection.transaction { () throws(SQLiteFailure) in
@@ -213,7 +214,7 @@ final class SQLiteCacheContents {
         try? giveBack()
     }
 
-    /// Gives pages that are not used back to the disk.
+    /// Returns unused pages to the disk.
     private func giveBack() throws(SQLiteFailure) {
         try connection.execute("PRAGMA incremental_vacuum")
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

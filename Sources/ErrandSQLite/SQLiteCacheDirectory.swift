@@ -1,9 +1,9 @@
 import Errand
 import Glibc
 
-/// Where a named cache lives, by the XDG Base Directory Specification.
+/// The location of a named cache, by the XDG Base Directory Specification.
 enum SQLiteCacheDirectory {
-    /// `$XDG_CACHE_HOME/NAME`, or `~/.cache/NAME`, through the filters in their order; no slash at the end.
+    /// `$XDG_CACHE_HOME/NAME`, or `~/.cache/NAME`, passed through the filters in order; no slash at the end.
     static func path(
         named name: String, filters: [@Sendable (String) -> String], environment: (String) -> String? = Self.variable
     ) throws(CacheStoreError) -> String {
@@ -16,7 +16,7 @@ enum SQLiteCacheDirectory {
         return try checked(filters.reduce("\(base)/\(name)") { $1($0) })
     }
 
-    /// The path without slashes at its end, if it can be one at all.
+    /// The path without slashes at its end. Throws where it is not absolute or has a NUL byte.
     static func checked(_ path: String) throws(CacheStoreError) -> String {
         guard isAbsolute(path), !path.utf8.contains(0) else {
             throw CacheStoreError.pathRefused.with(message: "a cache needs an absolute path, not \"\(path)\"")
@@ -26,7 +26,7 @@ enum SQLiteCacheDirectory {
         return path
     }
 
-    /// A relative XDG_CACHE_HOME is to be ignored, says the specification.
+    /// The specification says that a relative XDG_CACHE_HOME is to be ignored.
     private static func base(_ environment: (String) -> String?) -> String? {
         if let base = environment("XDG_CACHE_HOME"), isAbsolute(base) { return base }
         if let home = environment("HOME"), isAbsolute(home) { return "\(home)/.cache" }

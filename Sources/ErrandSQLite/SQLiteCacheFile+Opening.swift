@@ -2,15 +2,15 @@ import Errand
 import Glibc
 
 extension SQLiteCacheFile {
-    /// How opening went.
+    /// The result of opening the file.
     enum Opening {
-        /// `damage` where the file that was there had to be put aside.
+        /// `damage` is set where an existing file was damaged and had to be put aside.
         case contents(SQLiteCacheContents, damage: CacheStoreError?)
         case failure(SQLiteFailure)
     }
 
-    /// Opens the file, made where it is missing and made anew where it is no database or a damaged one; alone among all
-    /// processes that do so.
+    /// Opens the file. A missing file is created; a file that is damaged or is not a database is replaced by a new one.
+    /// Holds the file's lock, so that only one process opens or replaces the file at a time.
     func opened(until deadline: ContinuousClock.Instant) throws(CacheStoreError) -> Opening {
         try Self.makeDirectory(Self.parent(of: path))
         return try exclusively(until: deadline) { () throws(CacheStoreError) -> Opening in
@@ -30,8 +30,8 @@ extension SQLiteCacheFile {
         }
     }
 
-    /// Renames the file to `.damaged`, in place of an earlier one, or removes it; unless another process has done so: then
-    /// the name is no longer that of the file that was `opened`.
+    /// Renames the file to `.damaged`, replacing an earlier one, or removes it. Does nothing where another process has
+    /// already done so: the path then no longer names the file that was `opened`.
     func putAside(
         ifStill opened: Identity?, keeping: Bool, until deadline: ContinuousClock.Instant
     ) throws(CacheStoreError) {
@@ -41,8 +41,9 @@ extension SQLiteCacheFile {
     }
 
     private func putAside(keeping: Bool) throws(CacheStoreError) {
-        // Its log last: without it the file would be an older one, with what was removed since, for whoever opens it after
-        // a kill in between, or where it cannot be renamed.
+        // The log is removed last. Without its log the database file is an older state, which still has records that
+        // were removed since. Another process would open that state if this one were killed in between, or if the file
+        // could not be renamed.
         guard (keeping ? rename(path, path + ".damaged") : unlink(path)) == 0 || errno == ENOENT else {
             throw Self.error(errno, "cannot put \(path) aside")
         }

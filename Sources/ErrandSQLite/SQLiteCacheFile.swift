@@ -1,19 +1,19 @@
 import Errand
 import Glibc
 
-/// The database's file among others: making it, telling whether the name is still that of the file that was opened, and
-/// putting it aside. The lock is a file of its own: closing any descriptor of the database's would drop SQLite's locks on
-/// it (POSIX locks belong to the process).
+/// The database's file in the file system: creates it, checks whether its path still names the file that was opened,
+/// and puts it aside. The lock is a separate file: closing any descriptor of the database's file would drop SQLite's
+/// locks on it, because POSIX locks belong to the process.
 struct SQLiteCacheFile {
     let path: String
     var waiting = SQLiteWaiting()
 
-    /// Which file has the name.
+    /// Identifies the file that has this path.
     struct Identity: Hashable, Sendable {
         private let device: UInt64
         private let inode: UInt64
 
-        /// `nil` where there is none.
+        /// `nil` where there is no such file.
         init?(path: String) {
             var information = stat()
             guard stat(path, &information) == 0 else { return nil }
@@ -24,13 +24,14 @@ struct SQLiteCacheFile {
 
     var identity: Identity? { Identity(path: path) }
 
-    /// An empty file (mode 0600) where there is none.
+    /// Creates an empty file (mode 0600) where there is none.
     func make() throws(CacheStoreError) {
-        // Never opened where it exists: see above.
+        // An existing file is never opened here: closing the descriptor would drop SQLite's locks (see above).
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
             close(descriptor)
-            // Of a file that has the name no more, where whoever put it aside was killed in between.
+            // Removes the log of an earlier file of this name. It is left over where the process that put that file
+            // aside was killed in between.
             removeLog()
             return
         }
@@ -42,8 +43,9 @@ struct SQLiteCacheFile {
         }
     }
 
-    /// What SQLite keeps beside the file. It takes a log for that of any file of the name that has pages, for its salts are
-    /// in the log alone; and an index (-shm) that another process has open still tells of pages in a log that is gone.
+    /// Removes the log (-wal) and its index (-shm). SQLite applies a leftover log to any file of that name that has
+    /// pages, because the log's salts are stored only in the log. An index that another process has open still lists
+    /// pages of a log that is gone.
     func removeLog() {
         unlink(path + "-wal")
         unlink(path + "-shm")
@@ -59,7 +61,7 @@ struct SQLiteCacheFile {
         }
         let parent = parent(of: path)
         if parent != path { try makeDirectory(parent) }
-        // Another process may have made it by now.
+        // Another process may have made the directory in the meantime.
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw error(errno, "cannot make \(path)")
         }
@@ -79,14 +81,15 @@ struct SQLiteCacheFile {
         }
     }
 
-    /// Runs `body` alone among all processes that open or replace the file. Waits until `deadline` at most. Where the
-    /// lock's file cannot be made the directory cannot be written, and so nobody can replace anything.
+    /// Runs `body` under the lock file, so that only one process opens or replaces the database file at a time. Waits
+    /// until `deadline` at most. Where the lock file cannot be created, `body` runs without it: the directory is not
+    /// writable then, so no process can replace the database file.
     func exclusively<Result>(
         until deadline: ContinuousClock.Instant, _ body: () throws(CacheStoreError) -> Result
     ) throws(CacheStoreError) -> Result {
         let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return try body() }
-        // Closing it unlocks it.
+        // Closing the descriptor releases the lock.
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { return try body() }

@@ -1,23 +1,24 @@
 import Errand
 
-/// What a ``SQLiteCacheStore`` guards: whether the file is open, and what to do when it fails.
+/// The state that a ``SQLiteCacheStore`` keeps under its lock: whether the file is open, and how to react when it
+/// fails.
 struct SQLiteCacheState {
     private enum Phase {
-        /// The next call opens it.
+        /// The next call opens the file.
         case closed
         case open(SQLiteCacheContents)
-        /// Nothing is written until then.
+        /// Nothing is written until that time.
         case readingOnly(SQLiteCacheContents, until: Int64, CacheStoreError)
         case off(until: Int64, CacheStoreError)
-        /// By its owner, for good.
+        /// Closed for good by the store's owner.
         case shut
     }
 
     enum Access {
         case read
-        /// May be left out.
+        /// May be skipped.
         case write
-        /// May not be left out unnoticed.
+        /// May not be skipped silently.
         case removal
     }
 
@@ -25,27 +26,27 @@ struct SQLiteCacheState {
     private let patience: Duration
     private let retryInterval: Int64
     private var phase = Phase.closed
-    /// The last call met another's lock for as long as it may wait: those that follow hardly wait, or all of them together
-    /// would wait without end.
+    /// The last call waited for a lock as long as it may, in vain. Later calls wait only briefly; otherwise the waits
+    /// of many calls would add up without end.
     private var isLocked = false
     /// The last write met a full disk.
     private var isFull = false
-    /// When it was last made sure that the file's name is still that of the one in use; `nil` where that is due.
+    /// When the path was last checked to name the file in use; `nil` where a check is due.
     private var lookedAt: ContinuousClock.Instant?
     private var repairs = 0
     private var lastReason: CacheStoreError?
     private var owed = SQLiteOwedRemovals()
-    /// What happened since it was made; what is held is in the file.
+    /// Counts of what happened since this value was made; the counts of held records are read from the file.
     var statistics = CacheStatistics()
 
     private static let shut = CacheStoreError.unavailable.with(message: "the cache was closed")
-    /// More failures than that in one call, and it is switched off.
+    /// The number of failures in one call after which the file is switched off.
     private static let attemptsAtMost = 3
-    /// How long a write waits for a lock that the call before it waited for in vain.
+    /// How long a write waits for a lock after an earlier call waited for it in vain.
     private static let turn = Duration.milliseconds(20)
     private static let lookInterval = Duration.milliseconds(10)
 
-    /// `file` may be `nil` only together with the reason, for good.
+    /// `file` may be `nil` only with a `refusal`; the store is then off for good.
     init(file: SQLiteCacheFile?, refusal: CacheStoreError?, patience: Duration, retryInterval: Int64) {
         self.file = file
         self.patience = patience
@@ -62,7 +63,7 @@ struct SQLiteCacheState {
         }
     }
 
-    /// What is found under a key, stored no longer ago than `oldest`; `nil` where reading is switched off.
+    /// Returns the record for a key if it was stored no earlier than `oldest`; `nil` where reading is switched off.
     mutating func find(
         _ key: CacheKey, at now: Int64, oldest: Int64
     ) throws(CacheStoreError) -> SQLiteCacheContents.Found? {
@@ -73,15 +74,15 @@ struct SQLiteCacheState {
         return SQLiteCacheContents.Found.none
     }
 
-    /// Runs `body` on the open file to look at it; `nil` where reading is switched off.
+    /// Runs `body` on the open file for reading; `nil` where reading is switched off.
     mutating func look<Result>(
         at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
     ) throws(CacheStoreError) -> Result? {
         try attempt(.read, at: now, body)
     }
 
-    /// Runs `body` on the open file to write what replaces what is there under that key: where it is not written, for
-    /// whatever reason, the old record is not found any more either. `nil` where writing is switched off.
+    /// Runs `body` on the open file to replace the record for `key`. If the new record is not written, for whatever
+    /// reason, the old record is no longer found either. `nil` where writing is switched off.
     mutating func replace<Result>(
         _ key: CacheKey, at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
     ) throws(CacheStoreError) -> Result? {
@@ -95,7 +96,8 @@ struct SQLiteCacheState {
         }
     }
 
-    /// Removes from the file, now or, where that throws, as soon as it can be done. Returns how many records are gone.
+    /// Removes records from the file. Where this throws, the removal is noted and made as soon as the file can be
+    /// written. Returns how many records were removed.
     mutating func remove(_ removal: SQLiteRemoval, at now: Int64) throws(CacheStoreError) -> Int {
         do throws(CacheStoreError) {
             return try attempt(.removal, at: now) { (contents) throws(SQLiteFailure) in
@@ -110,16 +112,18 @@ struct SQLiteCacheState {
     private mutating func owe(_ removal: SQLiteRemoval) {
         switch phase {
         case .open(let contents), .readingOnly(let contents, _, _):
-            // A file that is never written would come to owe all that is asked for, though it has none of it.
+            // Without this check, a file that can never be written would collect an owed removal for every key that is
+            // replaced, even where the file has no record for the key.
             if case .key(let key) = removal, contents.isOurs, (try? contents.has(key)) == false { return }
-        // Nothing is read any more.
+        // Nothing is read any more, so nothing needs to be hidden.
         case .off(until: .max, _), .shut: return
         case .closed, .off: break
         }
         owed.add(removal)
     }
 
-    /// Makes the removals that are owed. A reader does so in passing: it waits for nobody, and finds nothing of them anyway.
+    /// Makes the owed removals. A read does not wait for locks to make them, because it skips those records in any
+    /// case.
     private mutating func settle(
         _ contents: SQLiteCacheContents, for access: Access, at now: Int64
     ) throws(SQLiteFailure) {
@@ -144,19 +148,21 @@ struct SQLiteCacheState {
         }
     }
 
-    /// Runs `body` on the open file, which is opened, reopened or replaced where needed. `nil` where reading or writing is
-    /// switched off; a removal throws then. Waits for no longer than `patience` in all.
+    /// Runs `body` on the open file; the file is opened, reopened or replaced where needed. `nil` where reading or
+    /// writing is switched off; a removal throws then. Waits no longer than `patience` in total.
     private mutating func attempt<Result>(
         _ access: Access, at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
     ) throws(CacheStoreError) -> Result? {
-        // A reader waits for nobody, but for one that has the file for itself; writers get their turn.
+        // After a failed wait, a read does not wait at all and a write waits for `turn` at most. In WAL mode a read
+        // waits only for a process that holds the file exclusively.
         let start = file?.waiting.now() ?? ContinuousClock.now
         let deadline = start + (isLocked ? access == .read ? .zero : min(patience, Self.turn) : patience)
         var attempt = 0
         while true {
             attempt += 1
             do {
-                // What was put aside a moment ago is no worse to read than a moment ago.
+                // Reads check the path only once per `lookInterval`: a file that was put aside a moment ago may still
+                // be read.
                 let isKnown = access == .read && lookedAt.map { start < $0 + Self.lookInterval } == true
                 if !isKnown { lookedAt = nil }
                 guard let contents = try usable(for: access, at: now, until: deadline) else { return nil }
@@ -179,7 +185,7 @@ struct SQLiteCacheState {
         }
     }
 
-    /// The open file, opened now if it is not; `nil` where that access is switched off.
+    /// Returns the open file, and opens it where needed; `nil` where that access is switched off.
     private mutating func usable(
         for access: Access, at now: Int64, until deadline: ContinuousClock.Instant
     ) throws -> SQLiteCacheContents? {
@@ -190,7 +196,7 @@ struct SQLiteCacheState {
                 return nil
             }
         case .readingOnly(let contents, let until, _):
-            // A removal is tried all the same: it may not be left out.
+            // A removal is tried in any case, because it may not be skipped.
             if access == .write, isAhead(until, of: now) { return nil }
             if let contents = current(contents) {
                 if access == .write { phase = .open(contents) }
@@ -208,15 +214,16 @@ struct SQLiteCacheState {
         return try opened(at: now, until: deadline)
     }
 
-    /// A clock that was set back ends a wait, too.
+    /// A clock that was set back also ends the wait.
     private func isAhead(_ until: Int64, of now: Int64) -> Bool {
         until == .max || now < until && now >= until - retryInterval
     }
 
-    /// `nil` where the name is that of another file now, or where another process opened it before a fork.
+    /// `nil` where the path names another file now, or where the file was opened before a fork.
     private mutating func current(_ contents: SQLiteCacheContents) -> SQLiteCacheContents? {
         guard contents.isOurs else {
-            // SQLite's table of open files is the parent's, so this process cannot open it again.
+            // The child inherits the parent's table of open files in SQLite, so this process cannot open the file
+            // again.
             phase = .off(until: .max, .unavailable.with(message: "the process forked while the cache was open"))
             return nil
         }
@@ -258,17 +265,18 @@ struct SQLiteCacheState {
         return contents
     }
 
-    /// Returns where the call is to be tried again.
+    /// Reacts to a failure. Returns where the call is to be tried again; otherwise throws.
     private mutating func meet(
         _ failure: SQLiteFailure, of access: Access, attempt: Int, at now: Int64,
         until deadline: ContinuousClock.Instant
     ) throws(CacheStoreError) {
         var remedy = failure.remedy
-        // Opened anew, and still not as it should be.
+        // The file was reopened, and still fails.
         if case .reopen(let error) = remedy, attempt > 1 {
             remedy = error == .corrupt ? .replace(error) : .pauseWrites(error)
         }
-        // Making room did not help, and of all that is on a full disk a cache is what should go first.
+        // Freeing space did not help. On a full disk the cache is the first thing to give up, so all its records are
+        // removed.
         if case .pauseWrites(let error) = remedy, error == .storageFull, access == .write, isFull, attempt == 1 {
             return try replace(error, keeping: false, at: now, until: deadline)
         }
@@ -302,7 +310,7 @@ struct SQLiteCacheState {
         }
     }
 
-    /// Puts the file aside or removes it, unless another process has done so.
+    /// Puts the file aside or removes it, unless another process has already done so.
     private mutating func replace(
         _ reason: CacheStoreError, keeping: Bool, at now: Int64, until deadline: ContinuousClock.Instant
     ) throws(CacheStoreError) {
@@ -332,13 +340,13 @@ struct SQLiteCacheState {
         return overflow ? .max - 1 : sum
     }
 
-    /// Writes what is written lazily.
+    /// Writes pending data to the file: times of use and owed removals.
     mutating func flush() {
         if case .open(let contents) = phase, contents.isOurs { contents.writeUses() }
         settleAtLast()
     }
 
-    /// Others that use the file know nothing of what is owed, nor does the next process.
+    /// Makes the owed removals before the state is lost: other processes and the next process do not know about them.
     private mutating func settleAtLast() {
         guard !owed.isEmpty else { return }
         switch phase {
@@ -349,7 +357,7 @@ struct SQLiteCacheState {
         }
     }
 
-    /// Writes what is written lazily, and closes the file for good.
+    /// Writes pending data to the file and closes it for good.
     mutating func shut() {
         settleAtLast()
         switch phase {

@@ -2,41 +2,44 @@ public import Errand
 import Glibc
 import Synchronization
 
-/// Records in a SQLite database: they outlive the program, and several processes may share the file.
+/// A cache store in a SQLite database. The records outlive the program, and several processes may share the file.
 ///
 /// ```swift
 /// let store = SQLiteCacheStore(named: "my-service")        // $XDG_CACHE_HOME/my-service/cache.sqlite
 /// ```
 ///
-/// A record is written in one transaction (write-ahead log, `synchronous` `NORMAL`: a power failure may take the last
-/// ones, never a part of one), and its checksum is verified when it is read. The least recently used records go where
-/// the limit wants it; the order of use is written in batches, so a crash may lose the last of it.
+/// Each record is written in one transaction (write-ahead log, `synchronous` `NORMAL`: a power failure may lose the
+/// last records, but never leaves a part of one). Its checksum is verified when the record is read. When the store
+/// exceeds its limits, the least recently used records are removed. The order of use is written in batches, so a crash
+/// may lose the latest changes to that order.
 ///
-/// No failure of the file costs more than the records:
-/// - A file that is damaged or no database is renamed to `.damaged` and begun anew.
-/// - A full disk or a read-only file ends writing, and whatever else fails ends reading too, until ``retryInterval`` has
-///   gone by; ``health`` says so. The call that met the failure throws it; those after it find nothing and write nothing.
-/// - A disk that is still full after that time gets the cache's space back: all records go.
-/// - What could not be removed, or replaced, is not found by this store any more all the same, and is removed before
-///   anything else as soon as the file can be written; beyond 10,000 such removals that is all there is. Only this store
-///   knows of them: other processes on the file find those records until then, and so does the next one where this one
-///   ended before.
-/// - Another program's database, or that of a later version of this library, is left alone.
+/// A failure of the file loses at most the cached records:
+/// - A file that is damaged or is not a database is renamed to `.damaged`, and the store begins a new file.
+/// - After a full disk or a read-only file the store stops writing; after any other failure it also stops reading. Both
+///   last until ``retryInterval`` has passed, and ``health`` reports them. The call that met the failure throws it;
+///   later calls find nothing and write nothing.
+/// - If the disk is still full after that time, the store removes all records to free the cache's space.
+/// - A record that could not be removed or replaced is hidden: this store no longer returns it. The store removes
+///   hidden records before anything else as soon as the file can be written. After more than 10,000 such removals all
+///   records are hidden and then removed. Only this store knows which records are hidden: until they are removed, other
+///   processes that use the file still find them. The next process finds them too if this one ends before it removed
+///   them.
+/// - A database of another program, or of a later version of this library, is left unchanged.
 ///
-/// Any thread, one call at a time. No call waits for other processes' locks beyond ``busyTimeout``, and where one did so in
-/// vain those after it hardly wait until one gets through. After a fork the child has the store switched off if it was in
-/// use.
+/// Methods may be called from any thread; calls run one at a time. A call waits at most ``busyTimeout`` for locks that
+/// other processes hold. After such a wait has timed out, later calls wait only briefly until one of them gets the
+/// lock. If the store was in use when the process forked, it is switched off in the child.
 public final class SQLiteCacheStore: CacheStore {
-    /// What it holds at most. A record counts by ``/Errand/CacheRecord/byteCount``.
+    /// The limits of the store. The size of a record is its ``/Errand/CacheRecord/byteCount``.
     public struct Limits: Sendable, Hashable {
-        /// Bytes of all records: 256 MiB. The file may be larger, by its log (4 MiB) and its indices.
+        /// Bytes of all records; default 256 MiB. The file may be larger, because of its log (4 MiB) and its indices.
         public var bytes: Int
-        /// Bytes of one record: 16 MiB.
+        /// Bytes of one record; default 16 MiB.
         public var bytesPerEntry: Int
-        /// How long after it was stored a record may be found, whatever the cache says: 30 days.
+        /// How long after it was stored a record may be found, whatever lifetime the cache asks for; default 30 days.
         public var age: Duration
 
-        /// Makes limits; 0 or less keeps nothing.
+        /// Makes limits. With a limit of 0 or less the store keeps nothing.
         public init(bytes: Int = 256 << 20, bytesPerEntry: Int = 16 << 20, age: Duration = .seconds(30 * 24 * 3600)) {
             self.bytes = bytes
             self.bytesPerEntry = bytesPerEntry
@@ -49,13 +52,13 @@ public final class SQLiteCacheStore: CacheStore {
         }
     }
 
-    /// The database's file; `nil` where there is no place for one, as ``health`` then says.
+    /// The path of the database file; `nil` where no path could be determined. ``health`` then says so.
     public let path: String?
-    /// What it holds at most.
+    /// The limits of the store.
     public let limits: Limits
-    /// How long a call waits for other processes and threads: 500 ms.
+    /// How long a call waits for other processes and threads; default 500 ms.
     public let busyTimeout: Duration
-    /// For how long it does without what failed: 60 s.
+    /// How long the store avoids an operation (writing, or the whole file) after it failed; default 60 s.
     public let retryInterval: Duration
 
     private let now: @Sendable () -> Int64
@@ -63,15 +66,16 @@ public final class SQLiteCacheStore: CacheStore {
 
     /// A store in the user's directory for caches: `$XDG_CACHE_HOME/NAME/cache.sqlite`, or `~/.cache/NAME/cache.sqlite`.
     ///
-    /// The directory is made when the store is used first, for its owner alone (mode 0700). Nothing fails here.
+    /// The directory is made when the store is first used, accessible only to its owner (mode 0700). Creating the store
+    /// never fails.
     ///
     /// - Parameters:
-    ///   - name: The directory's name, usually the program's.
-    ///   - directoryFilters: Each gets the directory's path and gives another, in their order. YTKNetwork:
-    ///     `cacheDirPathFilters`.
-    ///   - limits: What it holds at most.
+    ///   - name: The directory's name, usually the program's name.
+    ///   - directoryFilters: Functions that are called in order; each receives the directory's path and returns another
+    ///     path. YTKNetwork: `cacheDirPathFilters`.
+    ///   - limits: The limits of the store.
     ///   - busyTimeout: How long a call waits for other processes and threads.
-    ///   - retryInterval: For how long it does without what failed.
+    ///   - retryInterval: How long the store avoids an operation after it failed.
     public convenience init(
         named name: String, directoryFilters: [@Sendable (String) -> String] = [], limits: Limits = Limits(),
         busyTimeout: Duration = .milliseconds(500), retryInterval: Duration = .seconds(60)
@@ -82,13 +86,13 @@ public final class SQLiteCacheStore: CacheStore {
         }
     }
 
-    /// A store in that file, whose directory is made where it is missing. Nothing fails here.
+    /// A store in the file at `path`. The directory is made where it is missing. Creating the store never fails.
     ///
     /// - Parameters:
     ///   - path: An absolute path.
-    ///   - limits: What it holds at most.
+    ///   - limits: The limits of the store.
     ///   - busyTimeout: How long a call waits for other processes and threads.
-    ///   - retryInterval: For how long it does without what failed.
+    ///   - retryInterval: How long the store avoids an operation after it failed.
     public convenience init(
         path: String, limits: Limits = Limits(), busyTimeout: Duration = .milliseconds(500),
         retryInterval: Duration = .seconds(60)
@@ -97,7 +101,7 @@ public final class SQLiteCacheStore: CacheStore {
             path: path, limits: limits, busyTimeout: busyTimeout, retryInterval: retryInterval, now: Self.wallClock)
     }
 
-    /// `now` gives milliseconds since 1970.
+    /// `now` returns milliseconds since 1970.
     package convenience init(
         path: String, limits: Limits = Limits(), busyTimeout: Duration = .milliseconds(500),
         retryInterval: Duration = .seconds(60), now: @escaping @Sendable () -> Int64
@@ -107,7 +111,7 @@ public final class SQLiteCacheStore: CacheStore {
             waiting: SQLiteWaiting(), now: now)
     }
 
-    /// `waiting` counts and spends the time for locks.
+    /// `waiting` provides the clock and the sleep for waits on locks.
     convenience init(
         path: String, limits: Limits = Limits(), busyTimeout: Duration = .milliseconds(500),
         retryInterval: Duration = .seconds(60), waiting: SQLiteWaiting, now: @escaping @Sendable () -> Int64
@@ -142,21 +146,22 @@ public final class SQLiteCacheStore: CacheStore {
         flush()
     }
 
-    /// Writes to the file which records were used last; waits for nobody.
+    /// Writes the noted times of use and owed removals to the file. Does not wait for locks of other processes.
     package func flush() {
         state.withLock { $0.flush() }
     }
 
-    /// Writes to the file what is written lazily, and closes it, as the store's end does by itself. Later calls find and
-    /// write nothing, and ``health`` is off; a removal throws ``/Errand/CacheStoreError/unavailable``. May be called again.
+    /// Writes pending data (times of use and removals) to the file and closes it. The store also does this when it is
+    /// deinitialized. After `close()`, calls find and write nothing, ``health`` is off, and a removal throws
+    /// ``/Errand/CacheStoreError/unavailable``. May be called more than once.
     ///
-    /// Waits for calls of other threads, not for other processes. What waits in a cache on this store comes too late then:
-    /// shut down its clients first.
+    /// Waits for calls on other threads, but not for other processes. Writes that a cache still has queued for this
+    /// store are lost: shut down the clients of that cache first.
     public func close() {
         state.withLock { $0.shut() }
     }
 
-    /// How it is doing.
+    /// The current health of the store.
     public var health: CacheHealth {
         state.withLock { $0.health }
     }
@@ -167,7 +172,7 @@ public final class SQLiteCacheStore: CacheStore {
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Before which nothing may be found.
+    /// Records stored before this time may not be found.
     private func oldest(at now: Int64) -> Int64 {
         let oldest = now.subtractingReportingOverflow(limits.ageInMilliseconds)
         return oldest.overflow ? .min : oldest.partialValue
@@ -177,9 +182,9 @@ public final class SQLiteCacheStore: CacheStore {
 // MARK: - The store
 
 extension SQLiteCacheStore {
-    /// The record of that key. What is found torn is removed, and is no record.
+    /// Returns the record for `key`. A torn record is removed and reported as a miss.
     ///
-    /// Throws what the file failed with: once, then it finds nothing until ``retryInterval`` has gone by.
+    /// Throws the failure of the file once; after that the store finds nothing until ``retryInterval`` has passed.
     public func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord? {
         let now = now()
         let found = try state.withLock { (state) throws(CacheStoreError) -> SQLiteCacheContents.Found? in
@@ -197,14 +202,14 @@ extension SQLiteCacheStore {
         return nil
     }
 
-    /// Stores the record in one transaction, and drops others where the limits want it.
+    /// Stores the record in one transaction, and removes other records where the limits require it.
     ///
-    /// Throws ``/Errand/CacheStoreError/recordTooLarge`` beyond the limits, and what the file failed with: once, then it
-    /// writes nothing until ``retryInterval`` has gone by.
+    /// Throws ``/Errand/CacheStoreError/recordTooLarge`` for a record beyond the limits. Throws the failure of the file
+    /// once; after that the store writes nothing until ``retryInterval`` has passed.
     public func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
         let bytes = record.byteCount
         guard accepts(byteCount: bytes) else {
-            // The old one is not what the key stands for any more.
+            // The old record is outdated, although the new one cannot be stored.
             try remove(key)
             throw CacheStoreError.recordTooLarge.with(
                 message: "the record counts for \(bytes) bytes, the limit is \(min(limits.bytesPerEntry, limits.bytes))"
@@ -226,38 +231,39 @@ extension SQLiteCacheStore {
         }
     }
 
-    /// Whether that is within ``Limits/bytesPerEntry`` and ``Limits/bytes``.
+    /// Whether a record of that size is within ``Limits/bytesPerEntry`` and ``Limits/bytes``.
     public func accepts(byteCount: Int) -> Bool {
         byteCount <= limits.bytesPerEntry && byteCount <= limits.bytes
     }
 
-    /// Removes that key's record. Returns whether there was one. Throws where it cannot be removed.
+    /// Removes the record for `key`. Returns whether there was one. Throws where it cannot be removed.
     @discardableResult
     public func remove(_ key: CacheKey) throws(CacheStoreError) -> Bool {
         try remove(.key(key)) > 0
     }
 
-    /// Removes the records with that tag. Returns how many. Throws where they cannot be removed.
+    /// Removes the records with that tag. Returns how many were removed. Throws where they cannot be removed.
     @discardableResult
     public func remove(tag: String) throws(CacheStoreError) -> Int {
         try remove(.tag(tag))
     }
 
-    /// Removes the records stored before that instant, in milliseconds since 1970. Returns how many. Throws where they
-    /// cannot be removed.
+    /// Removes the records stored before that instant, in milliseconds since 1970. Returns how many were removed.
+    /// Throws where they cannot be removed.
     @discardableResult
     public func remove(olderThan instant: Int64) throws(CacheStoreError) -> Int {
         try remove(.older(than: instant))
     }
 
-    /// Removes all records and gives their space back. Returns how many. Throws where they cannot be removed.
+    /// Removes all records and returns their space to the disk. Returns how many were removed. Throws where they cannot
+    /// be removed.
     @discardableResult
     public func removeAll() throws(CacheStoreError) -> Int {
         try remove(.all)
     }
 
-    /// Removes all records of that namespace and gives their space back. Returns how many. Throws where they cannot be
-    /// removed.
+    /// Removes all records of that namespace and returns their space to the disk. Returns how many were removed. Throws
+    /// where they cannot be removed.
     @discardableResult
     public func removeAll(namespace: String) throws(CacheStoreError) -> Int {
         try remove(.namespace(namespace))
@@ -268,7 +274,8 @@ extension SQLiteCacheStore {
         return try state.withLock { (state) throws(CacheStoreError) in try state.remove(removal, at: now) }
     }
 
-    /// What the file holds, other processes' records included, and what this store did. Nothing held while switched off.
+    /// What the file holds, including records of other processes, and what this store did. While the store is switched
+    /// off, the counts of held records are 0.
     public func statistics() throws(CacheStoreError) -> CacheStatistics {
         let now = now()
         let (total, counts) = try state.withLock {

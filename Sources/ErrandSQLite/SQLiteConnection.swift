@@ -3,15 +3,15 @@ import Glibc
 
 /// One open database and its prepared statements. Used by one thread at a time; SQLite's own locks are off.
 final class SQLiteConnection {
-    /// Who opened it: a connection does not survive a fork.
+    /// The process that opened the connection. A connection must not be used after a fork.
     private let process = getpid()
-    /// Which file was opened.
+    /// Identifies the file that was opened.
     let file: SQLiteCacheFile.Identity
     private let database: OpaquePointer
     private let busy: SQLiteBusyHandler
     private var statements = [OpaquePointer?](repeating: nil, count: SQLiteStatement.allCases.count)
 
-    /// Opens a file that exists.
+    /// Opens an existing file.
     init(path: String, waiting: SQLiteWaiting = SQLiteWaiting()) throws(SQLiteFailure) {
         guard let file = SQLiteCacheFile.Identity(path: path) else {
             throw SQLiteFailure(code: SQLITE_CANTOPEN, message: "\(path) is not there")
@@ -20,7 +20,7 @@ final class SQLiteConnection {
             throw SQLiteFailure(code: SQLITE_MISUSE, message: "the process was forked while \(path) was open")
         }
         var opened: OpaquePointer?
-        // SQLITE_OPEN_EXRESCODE: without it, opening gives codes without detail.
+        // 0x0200_0000 is SQLITE_OPEN_EXRESCODE: without it, sqlite3_open_v2 returns no extended result codes.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | 0x0200_0000
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard let opened else {
@@ -37,7 +37,8 @@ final class SQLiteConnection {
         self.file = file
         database = opened
         busy = SQLiteBusyHandler(waiting)
-        // Not `sqlite3_busy_timeout`, whose time would be the wall's in tests. It lives as long as the connection.
+        // Not `sqlite3_busy_timeout`, which would use the wall clock in tests. The handler lives as long as the
+        // connection.
         sqlite3_busy_handler(
             database,
             { handler, count in
@@ -47,19 +48,19 @@ final class SQLiteConnection {
         sqlite3_extended_result_codes(database, 1)
     }
 
-    /// Whether this is the process that opened it.
+    /// Whether this process opened the connection.
     var isOurs: Bool { process == getpid() }
 
     deinit {
-        // Closing in a child would write the parent's log into the file, as if the parent were not there.
+        // Closing in a child would write the parent's log into the file, while the parent still uses it.
         guard isOurs else { return }
         for statement in statements { sqlite3_finalize(statement) }
         sqlite3_close(database)
         SQLiteOpenFiles.leave(file)
     }
 
-    /// To be called at once: SQLite keeps the number of a system call's failure, but not of one in a commit, and not
-    /// for that call alone.
+    /// Must be called directly after the failed call, while `errno` is its own. SQLite also keeps the number of a
+    /// failed system call, but not for a failed commit, and the kept number may be of an earlier call.
     private static func failure(_ database: OpaquePointer, _ code: Int32) -> SQLiteFailure {
         let number = errno
         let kept = sqlite3_system_errno(database)
@@ -71,24 +72,24 @@ final class SQLiteConnection {
         guard code == SQLITE_OK else { throw Self.failure(database, code) }
     }
 
-    /// Hardens it against what a hostile file may hold, and has it leave -wal and -shm in place: closing would unlink
-    /// them by name, and after a repair by another process the name is that of files in use.
+    /// Protects the connection against a hostile file, and makes SQLite leave -wal and -shm in place. On close SQLite
+    /// would unlink them by name, and after a repair by another process that name belongs to files in use.
     func harden() throws(SQLiteFailure) {
         try check(csqlite_be_defensive(database))
         try check(csqlite_keep_wal(database))
     }
 
-    /// Until when the next calls wait for a lock; `nil`: not at all.
+    /// Sets the time until which later calls wait for a lock; `nil`: they do not wait.
     func waitForLocks(until deadline: ContinuousClock.Instant?) {
         busy.deadline = deadline
     }
 
-    /// Runs statements that return nothing of use.
+    /// Runs statements whose results are not needed.
     func execute(_ sql: String) throws(SQLiteFailure) {
         try check(sqlite3_exec(database, sql, nil, nil, nil))
     }
 
-    /// The first column of a query's rows.
+    /// The values in the first column of a query's rows.
     private func column<Value>(
         _ sql: String, _ read: (OpaquePointer) -> Value
     ) throws(SQLiteFailure) -> [Value] {
@@ -105,20 +106,20 @@ final class SQLiteConnection {
         }
     }
 
-    /// The number that a query gives; 0 for none.
+    /// The integer that a query returns; 0 where it returns no row.
     func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
         try column(sql) { sqlite3_column_int64($0, 0) }.first ?? 0
     }
 
-    /// The texts that a query gives.
+    /// The strings that a query returns.
     func texts(_ sql: String) throws(SQLiteFailure) -> [String] {
         try column(sql) { sqlite3_column_text($0, 0).map { String(cString: $0) } ?? "" }
     }
 
-    /// How many rows the last statement changed, not counting those that triggers did.
+    /// How many rows the last statement changed, without changes by triggers.
     var changes: Int { Int(sqlite3_changes64(database)) }
 
-    /// Runs a statement to its end and shows each row; a row is valid inside the call only.
+    /// Runs a statement to its end and passes each row to `row`. A row is valid only during that call.
     func run(
         _ statement: SQLiteStatement, _ values: [SQLiteValue] = [], row: (SQLiteRow) -> Void = { _ in }
     ) throws(SQLiteFailure) {
@@ -136,7 +137,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// Runs `body` between BEGIN IMMEDIATE and COMMIT; nothing of it stays where it throws.
+    /// Runs `body` between BEGIN IMMEDIATE and COMMIT. Where `body` throws, the transaction is rolled back.
     func transaction<Result>(
         _ body: () throws(SQLiteFailure) -> Result
     ) throws(SQLiteFailure) -> Result {
@@ -146,7 +147,7 @@ final class SQLiteConnection {
             try run(.commit)
             return result
         } catch {
-            // Some errors have rolled back already.
+            // After some errors SQLite has already rolled back.
             if sqlite3_get_autocommit(database) == 0 { try? run(.rollback) }
             throw error
         }
@@ -174,7 +175,7 @@ final class SQLiteConnection {
     }
 }
 
-/// A row of a running statement.
+/// The current row of a running statement.
 struct SQLiteRow {
     fileprivate let statement: OpaquePointer
 
@@ -182,9 +183,10 @@ struct SQLiteRow {
         sqlite3_column_int64(statement, column)
     }
 
-    /// Empty where it is no blob.
+    /// The bytes of a blob; empty where the column is not a blob.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-        // In this order: asking for the blob first may convert what the count is of.
+        // The order matters: sqlite3_column_blob may convert the value, and sqlite3_column_bytes must count the
+        // converted value.
         let start = sqlite3_column_blob(statement, column)
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
     }

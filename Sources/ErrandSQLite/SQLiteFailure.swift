@@ -2,11 +2,11 @@ import CSQLite
 import Errand
 import Glibc
 
-/// What SQLite said no with.
+/// A failure reported by SQLite.
 struct SQLiteFailure: Error {
     /// The extended result code.
     let code: Int32
-    /// `errno` beneath it where a system call failed; else it says nothing.
+    /// The `errno` of the failed system call; without a failed system call the value has no meaning.
     let systemError: Int32
     let message: String
 
@@ -16,17 +16,17 @@ struct SQLiteFailure: Error {
         self.message = message
     }
 
-    /// What is to be done about it.
+    /// How the store reacts to the failure.
     enum Remedy {
-        /// Tell the caller; the next call may do better.
+        /// Throw to the caller; the next call may succeed.
         case tell(CacheStoreError)
-        /// Write nothing for a while.
+        /// Write nothing until the retry interval has passed.
         case pauseWrites(CacheStoreError)
-        /// Open the file again: it, or what it holds, was exchanged.
+        /// Open the file again: the file or its contents were replaced.
         case reopen(CacheStoreError)
         /// Put the file aside and begin a new one.
         case replace(CacheStoreError)
-        /// Close, and try again after a while.
+        /// Close the file, and try again after the retry interval.
         case switchOff(CacheStoreError)
     }
 
@@ -39,22 +39,22 @@ struct SQLiteFailure: Error {
         case SQLITE_CANTOPEN where isOutOfSpace: return .switchOff(.storageFull.with(message: text))
         case SQLITE_CORRUPT, SQLITE_NOTADB: return .replace(.corrupt.with(message: text))
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: return .tell(.locked.with(message: text))
-        // SQLITE_READONLY_DBMOVED: the name now is another file's, or none's.
+        // SQLITE_READONLY_DBMOVED: the path names another file now, or no file.
         case SQLITE_READONLY where code == SQLITE_READONLY | (4 << 8): return .reopen(.readOnly.with(message: text))
         case SQLITE_READONLY: return .pauseWrites(.readOnly.with(message: text))
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: return .switchOff(.pathRefused.with(message: text))
         case SQLITE_TOOBIG: return .tell(.recordTooLarge.with(message: text))
         case SQLITE_NOMEM: return .tell(.unavailable.with(message: text))
-        // Open since before a fork.
+        // The connection was opened before a fork.
         case SQLITE_MISUSE: return .switchOff(.unavailable.with(message: text))
-        // Tables that are not there or not as they should be.
+        // Tables are missing or differ from the schema.
         case SQLITE_ERROR, SQLITE_SCHEMA, SQLITE_CONSTRAINT, SQLITE_MISMATCH:
             return .reopen(.corrupt.with(message: text))
         default: return .switchOff(.ioFailed.with(message: text))
         }
     }
 
-    /// SQLite itself takes only ENOSPC for a full disk.
+    /// SQLite itself treats only ENOSPC as a full disk.
     private var isOutOfSpace: Bool {
         [ENOSPC, EDQUOT, EFBIG].contains(systemError)
     }

@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// The files that are open in this process, or were when it was forked.
+/// The files that are open in this process, or were open when it was forked.
 ///
-/// SQLite keeps a table of its own of what it has locked. A child inherits it but not the locks: a file that was open at
-/// the fork would be used in the child as if it were locked, and two processes would write where one may.
+/// SQLite keeps its own table of the locks that it holds. A child inherits the table but not the locks: the child would
+/// use a file that was open at the fork as if it held the locks, and two processes could write at once.
 enum SQLiteOpenFiles {
     private struct Uses {
         var process: pid_t
@@ -13,7 +13,7 @@ enum SQLiteOpenFiles {
 
     private static let uses = Mutex<[SQLiteCacheFile.Identity: Uses]>([:])
 
-    /// Notes that the file is to be opened. Returns whether it may be.
+    /// Registers that the file is about to be opened. Returns whether it may be opened.
     static func enter(_ file: SQLiteCacheFile.Identity) -> Bool {
         uses.withLock { uses in
             var these = uses[file] ?? Uses(process: getpid(), count: 0)
@@ -24,7 +24,7 @@ enum SQLiteOpenFiles {
         }
     }
 
-    /// Notes that it was closed.
+    /// Registers that the file was closed.
     static func leave(_ file: SQLiteCacheFile.Identity) {
         uses.withLock { uses in
             guard var these = uses[file], these.process == getpid() else { return }

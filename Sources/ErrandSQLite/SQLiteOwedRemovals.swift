@@ -1,16 +1,16 @@
 import Errand
 
-/// What was removed or replaced while the file could not be written: it is not to be found, and to be removed before
-/// anything else once the file can be written again.
+/// Removals and replacements that were requested while the file could not be written. The affected records are hidden
+/// from reads, and are removed before anything else once the file can be written again.
 struct SQLiteOwedRemovals {
-    /// Asked at every read.
+    /// Checked at every read.
     private(set) var isEmpty = true
     private var keys: Set<CacheKey> = []
     private var tags: Set<String> = []
     private var namespaces: Set<String> = []
     private var instant: Int64?
     private var isAll = false
-    /// So many are told apart; beyond that everything counts as removed.
+    /// The number of removals that are kept individually; beyond it all records count as removed.
     private let most: Int
 
     init(most: Int = 10_000) { self.most = most }
@@ -34,12 +34,12 @@ struct SQLiteOwedRemovals {
         isAll = true
     }
 
-    /// They are made.
+    /// Forgets the removals after they were made.
     mutating func clear() {
         self = SQLiteOwedRemovals(most: most)
     }
 
-    /// Whether that record, found in the file, is one that is gone.
+    /// Whether that record, which was found in the file, is owed a removal.
     func contain(_ record: CacheRecord, under key: CacheKey) -> Bool {
         if isAll || keys.contains(key) || namespaces.contains(key.namespace) { return true }
         if let instant, record.storedAt < instant { return true }

@@ -1,10 +1,10 @@
 import Errand
 
-/// What can be removed.
+/// A selection of records to remove.
 enum SQLiteRemoval: Hashable, Sendable {
     case key(CacheKey)
     case tag(String)
-    /// What was stored before, in milliseconds since 1970.
+    /// The records stored before that time, in milliseconds since 1970.
     case older(than: Int64)
     case namespace(String)
     case all
@@ -29,7 +29,7 @@ enum SQLiteRemoval: Hashable, Sendable {
         }
     }
 
-    /// Whether much of the file may be empty afterwards.
+    /// Whether much of the file may be unused after the removal.
     var isLarge: Bool {
         switch self {
         case .namespace, .all: true

@@ -1,12 +1,13 @@
-/// The tables, and how a file of another making is met.
+/// The tables of the database, and the check of files that this version did not create.
 enum SQLiteSchema {
-    /// In the file's header: tells our file from other programs' ("Errd").
+    /// `application_id` in the file's header ("Errd"): distinguishes our file from other programs' databases.
     static let applicationID: Int64 = 0x4572_7264
-    /// `user_version`; raised with every change of the tables.
+    /// `user_version`; incremented with every change of the tables.
     static let version: Int64 = 1
 
-    /// The totals are kept by triggers, so that no program and no failure in the middle can leave them behind. What a
-    /// record holds is apart from what is changed when it is used, which would write the whole again.
+    /// Triggers keep the totals, so that they stay correct whichever program writes and whatever fails in the middle.
+    /// The content of a record is in a table apart from the time of use, because updating the time would otherwise
+    /// rewrite the content too.
     static let tables = """
         CREATE TABLE record (
           id INTEGER PRIMARY KEY, namespace TEXT NOT NULL, digest TEXT NOT NULL,
@@ -34,15 +35,15 @@ enum SQLiteSchema {
         PRAGMA user_version = \(version);
         """
 
-    /// What an open file is found to be.
+    /// The kind of file that was opened.
     enum Finding {
         case ours
         case empty
-        /// Of an earlier version: its records can be had again from the network, so they go.
+        /// Created by an earlier version. Its records are dropped, because they can be fetched again.
         case outdated
-        /// Of a later version: a newer program uses it, which must not lose its records to an older one.
+        /// Created by a later version: a newer program uses the file, and an older one must not delete its records.
         case newer
-        /// Another program's.
+        /// The database of another program.
         case foreign
     }
 
@@ -53,8 +54,8 @@ enum SQLiteSchema {
         return found == version ? .ours : found < version ? .outdated : .newer
     }
 
-    /// Makes the tables where they are missing or outdated; in one transaction, and looking again inside it, as other
-    /// processes do the same. Returns the finding that stands in the end: ours, newer or foreign.
+    /// Makes the tables where they are missing or outdated, in one transaction. The check is repeated inside the
+    /// transaction, because other processes may do the same. Returns the final finding: ours, newer or foreign.
     static func prepare(_ connection: SQLiteConnection) throws(SQLiteFailure) -> Finding {
         let first = try finding(connection)
         guard first == .empty || first == .outdated else { return first }

@@ -1,6 +1,6 @@
-/// The statements that are kept prepared.
+/// The prepared statements of a connection.
 enum SQLiteStatement: Int, CaseIterable {
-    /// Takes the write lock at once, so that waiting for it happens in one place.
+    /// Takes the write lock immediately, so that all waits for it happen at this statement.
     case begin
     case commit
     case rollback
@@ -69,7 +69,7 @@ enum SQLiteStatement: Int, CaseIterable {
     }
 }
 
-/// What a statement's parameter can be.
+/// A value bound to a statement's parameter.
 enum SQLiteValue {
     case integer(Int64)
     case text(String)

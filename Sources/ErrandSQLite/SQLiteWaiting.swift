@@ -1,6 +1,6 @@
 import Glibc
 
-/// What counts the time that a call waits for others' locks, and spends it; a test brings its own.
+/// The clock and the sleep for waits on locks of other processes; tests replace them.
 struct SQLiteWaiting: Sendable {
     var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     var sleep: @Sendable (Duration) -> Void = { time in
@@ -8,18 +8,18 @@ struct SQLiteWaiting: Sendable {
     }
 }
 
-/// What a connection asks when it meets a lock. Used by one thread at a time.
+/// The busy handler of a connection, which SQLite calls when a lock is held. Used by one thread at a time.
 final class SQLiteBusyHandler {
-    /// `nil`: it does not wait.
+    /// `nil`: the handler does not wait.
     var deadline: ContinuousClock.Instant?
     private let waiting: SQLiteWaiting
 
-    /// In milliseconds, one after the other, then the last again and again; as `sqlite3_busy_timeout` has them.
+    /// The pauses in milliseconds, used in order; the last one repeats. The same as in `sqlite3_busy_timeout`.
     private static let pauses: [Int64] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
 
     init(_ waiting: SQLiteWaiting) { self.waiting = waiting }
 
-    /// Waits, for the `count`-th time after the first. Whether the lock is to be tried again.
+    /// Sleeps before retry number `count`, counted from 0. Returns whether the lock is to be tried again.
     func wait(_ count: Int) -> Bool {
         guard let deadline else { return false }
         let left = waiting.now().duration(to: deadline)

@@ -1,10 +1,11 @@
 internal import CErrandFaultServer
 import Foundation
 
-/// A child whose standard input and output are a socket that we hold, so that it learns of our end however we end.
-/// Foundation's Process would let other children inherit its pipes and keep them open.
+/// A child process whose standard input and output are one socket. This process holds the other end, so the child
+/// notices when this process ends, however it ends. With Foundation's Process, other children would inherit the pipes
+/// and keep them open.
 package final class ChildProcess: @unchecked Sendable {
-    // Both are read and written under `lock` only.
+    // `state` and `pending` are read and written only under `lock`.
     private enum State {
         case running(pid: pid_t, socket: Int32)
         case stopped
@@ -23,8 +24,8 @@ package final class ChildProcess: @unchecked Sendable {
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, sockets[1], 0)
         posix_spawn_file_actions_adddup2(&actions, sockets[1], 1)
-        // A pipe of Foundation's that is just being made would stay open until this child ends, and its reader would
-        // wait for that.
+        // Without this, a pipe that Foundation is creating at this moment would stay open until this child ends, and
+        // its reader would wait that long.
         _ = errand_fault_spawn_close_from(&actions, 3)
         var pid: pid_t = 0
         let arguments = [strdup(path), nil]
@@ -43,7 +44,7 @@ package final class ChildProcess: @unchecked Sendable {
         stop()
     }
 
-    /// The next line of its output without the line feed; nil at the end. Blocks, and ``stop()`` waits for it.
+    /// The next line of the child's output without the line feed; nil at the end. Blocks, and ``stop()`` waits for it.
     package func readLine() -> String? {
         lock.lock()
         defer { lock.unlock() }
@@ -62,7 +63,7 @@ package final class ChildProcess: @unchecked Sendable {
         }
     }
 
-    /// Closes the socket, which the child takes as the order to end, and waits until it has.
+    /// Closes the socket, which tells the child to end, and waits until the child has ended.
     package func stop() {
         lock.lock()
         let before = state

@@ -1,7 +1,8 @@
 public import Errand
 import Synchronization
 
-/// Notes every event of the requests that it watches, those in between included, in the order in which it is told.
+/// Records every event of the requests that it observes, in the order in which the engine reports them. This includes
+/// the events between start and end.
 ///
 /// ```swift
 /// let recorder = EventRecorder()
@@ -10,34 +11,36 @@ import Synchronization
 /// #expect(recorder.names == ["willStart", "queued", "started", "sent", "head 200", "willStop", "didStop"])
 /// ```
 ///
-/// Watching has the engine report what it would else keep to itself; `RecordingAccessory` does not.
+/// With this recorder the engine also reports events that it otherwise skips when nothing observes them.
+/// `RecordingAccessory` does not have this effect.
 public final class EventRecorder: EventAccessory {
     /// One event.
     public struct Entry: Sendable, CustomStringConvertible {
         /// ``/Errand/AnyRequest/id``.
         public let request: UInt64
         /// What happened: `willStart`, `queued`, `started`, `sent`, `head 200`, `progress`, `redirected 302`,
-        /// `replaying 503`, `cacheHit`, `cached 200`, `willStop`, `didStop`.
+        /// `replaying 503`, `advanced 1/3`, `cacheHit`, `cached 200`, `willStop`, `didStop`.
         public let description: String
-        /// The event itself; `nil` for start and end.
+        /// The event itself; `nil` for `willStart`, `willStop` and `didStop`.
         public let event: RequestEvent?
     }
 
     private let noted = Mutex<[Entry]>([])
     private let onEvent: (@Sendable (AnyRequest, RequestEvent) throws -> Void)?
 
-    /// `onEvent` is called inside of each event in between, for tests of what may be done, or thrown, there.
+    /// `onEvent` is called for each event between start and end. Tests use it to check what such a callback may do or
+    /// throw.
     public init(onEvent: (@Sendable (AnyRequest, RequestEvent) throws -> Void)? = nil) {
         self.onEvent = onEvent
     }
 
-    /// What was told so far.
+    /// The events recorded so far.
     public var entries: [Entry] { noted.withLock { $0 } }
 
-    /// The same in words, progress left out: how often it is told is a matter of time.
+    /// The descriptions of the events without `progress`, because the number of progress events depends on timing.
     public var names: [String] { entries.map(\.description).filter { $0 != "progress" } }
 
-    /// The progress that was told.
+    /// The recorded progress values.
     public var progress: [TransferProgress] {
         entries.compactMap { entry in
             guard case .progress(let progress) = entry.event else { return nil }
@@ -49,16 +52,16 @@ public final class EventRecorder: EventAccessory {
         noted.withLock { $0.append(Entry(request: request.id, description: words, event: event)) }
     }
 
-    /// Notes it.
+    /// Records `willStart`.
     public func requestWillStart(_ request: AnyRequest) { note(request, "willStart") }
 
-    /// Notes it.
+    /// Records `willStop`.
     public func requestWillStop(_ request: AnyRequest) { note(request, "willStop") }
 
-    /// Notes it.
+    /// Records `didStop`.
     public func requestDidStop(_ request: AnyRequest) { note(request, "didStop") }
 
-    /// Notes it, then calls `onEvent`.
+    /// Records the event, then calls `onEvent`.
     public func request(_ request: AnyRequest, did event: RequestEvent) throws {
         note(request, Self.words(event), event)
         try onEvent?(request, event)

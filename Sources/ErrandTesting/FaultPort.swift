@@ -1,25 +1,26 @@
 internal import CErrandFaultServer
 import Foundation
 
-/// A loopback port that refuses connections, or one that never answers them. It keeps its kind while it lives.
+/// A loopback port that refuses connections, or one that never answers them. The port keeps that behaviour as long as
+/// this object lives.
 public final class FaultPort: Sendable {
-    /// What connecting to it does.
+    /// What happens when a client connects to the port.
     public enum Kind: Sendable {
-        /// Nobody listens: connecting fails at once.
+        /// Nothing listens on the port: connecting fails at once.
         case refused
-        /// The backlog is full: connecting never ends.
+        /// The accept queue is full: connecting never completes.
         case silent
     }
 
-    // Set once, never written through; destroyed in deinit, when no other reference is left.
+    // Set once and never mutated; destroyed in deinit, when no other reference is left.
     nonisolated(unsafe) private let port: OpaquePointer
 
     /// The port's number.
     public let number: Int
 
-    /// Takes a port.
+    /// Reserves a port.
     ///
-    /// - Throws: `POSIXError` where no socket can be had.
+    /// - Throws: `POSIXError` where no socket can be created.
     public init(_ kind: Kind) throws {
         var created: OpaquePointer?
         let code = errand_fault_port_create(

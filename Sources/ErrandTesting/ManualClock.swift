@@ -1,17 +1,17 @@
 import Synchronization
 
-/// A clock that stands still until it is told to go on.
+/// A clock that stands still until a test advances it.
 public final class ManualClock: Clock, Sendable {
-    /// A moment of the clock, counted from its making.
+    /// An instant of the clock.
     public struct Instant: InstantProtocol, Hashable {
         /// Time since the clock was made.
         public var offset: Duration
 
-        /// A later moment.
+        /// The instant that is `duration` later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// The time from here to there.
+        /// The time from this instant to `other`.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
-        /// Earlier first.
+        /// Orders earlier instants first.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
@@ -26,21 +26,21 @@ public final class ManualClock: Clock, Sendable {
         var lastID: UInt64 = 0
         var sleepers: [Sleeper] = []
         var cancelled: Set<UInt64> = []
-        /// Who waits for so many sleepers.
+        /// The callers of `sleepers(_:)`, each with the number of sleeping tasks that it waits for.
         var watchers: [(count: Int, continuation: UnsafeContinuation<Void, Never>)] = []
     }
 
     private let state = Mutex(State())
 
-    /// A clock at zero.
+    /// Makes a clock at zero.
     public init() {}
 
-    /// The present moment.
+    /// The current instant.
     public var now: Instant { state.withLock { $0.now } }
-    /// One attosecond, as good as exact.
+    /// One attosecond, the smallest unit of `Duration`.
     public var minimumResolution: Duration { Duration(secondsComponent: 0, attosecondsComponent: 1) }
 
-    /// Returns when the clock has been advanced so far; throws `CancellationError` where the task is cancelled first.
+    /// Returns when the clock has reached `deadline`. Throws `CancellationError` where the task is cancelled first.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             state.lastID += 1
@@ -50,7 +50,7 @@ public final class ManualClock: Clock, Sendable {
             try await withUnsafeThrowingContinuation { continuation in
                 enum Answer { case go, cancelled, sleep }
                 let (answer, woken) = state.withLock { state -> (Answer, [UnsafeContinuation<Void, Never>]) in
-                    // The handler below may have run before this.
+                    // The cancellation handler below may already have run.
                     if state.cancelled.remove(id) != nil { return (.cancelled, []) }
                     if deadline <= state.now { return (.go, []) }
                     state.sleepers.append(Sleeper(id: id, deadline: deadline, continuation: continuation))
@@ -78,7 +78,7 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Moves the clock and wakes whoever's time has come, earliest first.
+    /// Advances the clock and resumes the tasks whose deadline has passed, earliest first.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -90,7 +90,7 @@ public final class ManualClock: Clock, Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Returns when at least so many tasks sleep on this clock.
+    /// Returns when at least `count` tasks sleep on this clock.
     public func sleepers(_ count: Int) async {
         await withUnsafeContinuation { continuation in
             let isThere = state.withLock { state in

@@ -1,14 +1,15 @@
 import Foundation
 
-/// A real nginx on free loopback ports, for tests: `Tests/Support/nginx-site` run as a child that ends when this
-/// object or the process does.
+/// A real nginx on free loopback ports, for tests. It runs `Tests/Support/nginx-site` as a child process, which ends
+/// with this object or with the process, whichever ends first.
 ///
-/// It serves `/12b`, `/1k`, `/64k` and `/1m` (with ranges), the same under `/gzip/` and `/slow/`, `/status/NNN`,
-/// `/redirect`, `/redirect/NNN`, `/redirect/loop`, `/echo`, `/dav/NAME` for PUT and DELETE, under `/cached/` what says for
-/// how long, and `/files/NAME` for whatever is put into `www/`, with a line in `access.log` for each request: `X-Round`,
-/// status, bytes of the body, `Range`. nginx and openssl have to be installed.
+/// The server has `/12b`, `/1k`, `/64k` and `/1m` (with ranges), the same files under `/gzip/` and `/slow/`,
+/// `/status/NNN`, `/redirect`, `/redirect/NNN`, `/redirect/loop`, `/echo`, and `/dav/NAME` for PUT and DELETE.
+/// Responses under `/cached/` have caching headers. `/files/NAME` serves the files in `www/`, and writes a line to
+/// `access.log` for each request: `X-Round`, status, bytes of the body, `Range`. nginx and openssl have to be
+/// installed.
 public final class NginxServer: Sendable {
-    /// A port and what it speaks.
+    /// A port of the server, named after its protocol.
     public enum Port: String, Sendable, CaseIterable {
         /// HTTP/1.1 in clear text.
         case http
@@ -16,33 +17,33 @@ public final class NginxServer: Sendable {
         case h2c
         /// TLS with a valid certificate for localhost, errand.test and 127.0.0.1; HTTP/2 by ALPN.
         case tls
-        /// The same, of TLS 1.2 alone.
+        /// The same as `tls`, with TLS 1.2 only.
         case tls12
         /// TLS with a certificate that has expired.
         case expired
-        /// TLS with a certificate of nobody.
+        /// TLS with a self-signed certificate.
         case selfSigned = "selfsigned"
         /// TLS with a certificate for other.test.
         case wrongHost = "wronghost"
-        /// TLS that asks for a certificate of the CA.
+        /// TLS that asks the client for a certificate issued by the test CA.
         case clientCertificate = "clientcert"
     }
 
     /// Why the server did not start.
     public struct StartError: Error, CustomStringConvertible {
-        /// What the script said.
+        /// The message of the script.
         public let description: String
     }
 
     private let child: ChildProcess
     private let ports: [Port: Int]
 
-    /// Where the server keeps `www/`, `certs/` and `nginx.sock`; removed at the end.
+    /// The directory that holds `www/`, `certs/` and `nginx.sock`. It is removed when the server ends.
     public let directory: String
 
-    /// Starts the server and waits, blocking the thread, until it listens.
+    /// Starts the server and blocks the thread until it listens.
     ///
-    /// - Throws: ``StartError``, and `POSIXError` where no process can be had.
+    /// - Throws: ``StartError``, and `POSIXError` where no process can be started.
     public init() throws {
         let script = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -74,21 +75,22 @@ public final class NginxServer: Sendable {
         child.stop()
     }
 
-    /// A port's number.
+    /// The number of a port.
     public func number(of port: Port) -> Int {
         ports[port] ?? 0
     }
 
-    /// `http://HOST:PORT/path`, `https` where the port speaks TLS.
+    /// `http://HOST:PORT/path`, or `https` where the port uses TLS.
     public func url(_ path: String, port: Port = .http, host: String = "127.0.0.1") -> String {
         let scheme = port == .http || port == .h2c ? "http" : "https"
         return "\(scheme)://\(host):\(number(of: port))\(path)"
     }
 
-    /// The CA's certificate, a PEM file.
+    /// The path of the CA's certificate, a PEM file.
     public var certificateAuthorityPath: String { "\(directory)/certs/ca.pem" }
 
-    /// A certificate or key of the CA: `file("client.pem")`, `file("client.key")`, `file("valid.pin")`.
+    /// The path of a certificate, key or pin: `certificate("client.pem")`, `certificate("client.key")`,
+    /// `certificate("valid.pin")`.
     public func certificate(_ name: String) -> String {
         "\(directory)/certs/\(name)"
     }

@@ -2,19 +2,19 @@ internal import CErrandFaultServer
 import Foundation
 import Glibc
 
-/// A program that runs with its input and output in files, for the package's own tests.
+/// A program that runs with its input and output redirected to files, for the package's own tests.
 ///
-/// Foundation's Process is not used: up to Swift 6.3 it reads beyond the entries of /proc/self/fd when it looks for the
-/// highest descriptor, and takes the process down where that is the end of a page.
+/// Foundation's Process is not used: up to Swift 6.3 it reads beyond the entries of /proc/self/fd when it searches for
+/// the highest descriptor, and crashes the process where the entries end at the end of a page.
 package struct ProgramRun: Sendable {
     private let pid: pid_t
     private let path: String
 
-    /// Starts it.
+    /// Starts the program.
     ///
-    /// - Parameter environment: `nil`: ours.
-    /// - Parameter output: an existing file or device.
-    /// - Parameter errors: the same; `nil`: where the output goes.
+    /// - Parameter environment: `nil`: the environment of this process.
+    /// - Parameter output: An existing file or device.
+    /// - Parameter errors: An existing file or device; `nil`: the same as `output`.
     package init(
         _ path: String, _ arguments: [String], environment: [String: String]? = nil, input: String = "/dev/null",
         output: String = "/dev/null", errors: String? = nil
@@ -31,7 +31,7 @@ package struct ProgramRun: Sendable {
         }
         _ = errand_fault_spawn_close_from(&actions, 3)
 
-        // The threads of a pool block signals, and a child would go on doing so.
+        // The threads of a pool block signals, and the child would inherit their signal mask.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -54,8 +54,8 @@ package struct ProgramRun: Sendable {
         self.path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     }
 
-    /// Waits, blocking the thread, and answers the exit code, 128 and more for a signal; `nil` where it does not end in
-    /// time. Not to be called again after it has ended.
+    /// Blocks the thread until the program ends, and returns the exit code, or 128 plus the number of the signal that
+    /// ended the program; `nil` where it does not end in time. Must not be called again after the program has ended.
     package func wait(seconds: Double = 60) -> Int32? {
         let end = Date().addingTimeInterval(seconds)
         while true {
@@ -68,32 +68,33 @@ package struct ProgramRun: Sendable {
         }
     }
 
-    /// The memory of its own that is resident now, in KiB (`RssAnon`); `nil` once it has ended. Pages of mapped files are
-    /// not counted: how many of a library's are resident depends on the system's page cache.
+    /// The resident memory of the program, in KiB, without mapped files (`RssAnon`); `nil` once the program has ended.
+    /// Pages of mapped files are not counted, because the number of resident pages of a library depends on the system's
+    /// page cache.
     package var residentMemory: Int? {
-        // execve wakes vfork's parent before it exchanges the memory: until then /proc shows the parent's.
+        // execve wakes vfork's parent before it replaces the memory: until then /proc shows the parent's memory.
         guard (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) == path else { return 0 }
         return status("RssAnon").flatMap { Int($0.filter(\.isNumber)) }
     }
 
-    /// Whether it has a handler for that signal (`SigCgt`); `false` once it has ended.
+    /// Whether the program has a handler for that signal (`SigCgt`); `false` once it has ended.
     package func catches(_ signal: Int32) -> Bool {
         let mask = status("SigCgt").flatMap { UInt64($0.filter(\.isHexDigit), radix: 16) } ?? 0
         return mask & (1 << UInt64(signal - 1)) != 0
     }
 
-    /// What the system tells under that name.
+    /// The value of that field in `/proc/PID/status`.
     private func status(_ name: String) -> Substring? {
         let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
         return status?.split(separator: "\n").first { $0.hasPrefix("\(name):") }?.dropFirst(name.count + 1)
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the program.
     package func signal(_ number: Int32) {
         _ = Glibc.kill(pid, number)
     }
 
-    /// Ends it at once.
+    /// Ends the program at once with SIGKILL.
     package func kill() {
         signal(SIGKILL)
         _ = wait()

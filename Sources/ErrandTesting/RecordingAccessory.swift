@@ -1,11 +1,11 @@
 public import Errand
 import Synchronization
 
-/// Notes what it is told, in order.
+/// Records the calls of an accessory, in order.
 public final class RecordingAccessory: Accessory {
     /// One call.
     public enum Event: Sendable, Hashable {
-        /// `requestWillStart`, with the request's number.
+        /// `requestWillStart`, with the request's id.
         case willStart(UInt64)
         /// `requestWillStop`.
         case willStop(UInt64)
@@ -16,15 +16,15 @@ public final class RecordingAccessory: Accessory {
     private let noted = Mutex<[Event]>([])
     private let onWillStop: (@Sendable (AnyRequest) -> Void)?
 
-    /// `onWillStop` is called inside `requestWillStop`, for tests of what may be done there.
+    /// `onWillStop` is called inside `requestWillStop`. Tests use it to check what may be done there.
     public init(onWillStop: (@Sendable (AnyRequest) -> Void)? = nil) {
         self.onWillStop = onWillStop
     }
 
-    /// What was told so far.
+    /// The calls recorded so far.
     public var events: [Event] { noted.withLock { $0 } }
 
-    /// Whether every request that was told of has started, is stopping and has stopped once each, in that order.
+    /// Whether every recorded request has started, is stopping and has stopped exactly once each, in that order.
     public var isBalanced: Bool {
         var next: [UInt64: Int] = [:]
         for event in events {
@@ -40,18 +40,18 @@ public final class RecordingAccessory: Accessory {
         return next.values.allSatisfy { $0 == 0 }
     }
 
-    /// Notes it.
+    /// Records the call.
     public func requestWillStart(_ request: AnyRequest) {
         noted.withLock { $0.append(.willStart(request.id)) }
     }
 
-    /// Notes it.
+    /// Records the call, then calls `onWillStop`.
     public func requestWillStop(_ request: AnyRequest) {
         noted.withLock { $0.append(.willStop(request.id)) }
         onWillStop?(request)
     }
 
-    /// Notes it.
+    /// Records the call.
     public func requestDidStop(_ request: AnyRequest) {
         noted.withLock { $0.append(.didStop(request.id)) }
     }

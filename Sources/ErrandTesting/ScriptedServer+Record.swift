@@ -1,22 +1,22 @@
 internal import CErrandFaultServer
 
 extension ScriptedServer {
-    /// Totals of what the server saw.
+    /// Totals of what the server has seen.
     public struct Counts: Sendable, Equatable {
         /// Connections accepted.
         public var connections: Int
-        /// Of those, ended.
+        /// Accepted connections that have ended.
         public var closed: Int
         /// Request heads read.
         public var requests: Int
         /// Request bodies read to their end.
         public var bodies: Int
-        /// Bytes read off the wire.
+        /// Bytes read from the wire.
         public var bytesReceived: Int
         /// Bytes written to the wire.
         public var bytesSent: Int
 
-        /// Counts of zero but for those that are named.
+        /// Makes counts; every count that is not given is zero.
         public init(
             connections: Int = 0, closed: Int = 0, requests: Int = 0, bodies: Int = 0, bytesReceived: Int = 0,
             bytesSent: Int = 0
@@ -44,9 +44,9 @@ extension ScriptedServer {
         }
     }
 
-    /// A request as it came off the wire.
+    /// A request as it was received.
     public struct RecordedRequest: Sendable, Equatable {
-        /// The number of the connection it came on, from 1.
+        /// The number of the connection, counted from 1.
         public let connection: Int
         /// The method of the request line.
         public let method: String
@@ -54,7 +54,7 @@ extension ScriptedServer {
         public let target: String
         /// Request line and fields, each line ended by CRLF.
         public let head: String
-        /// The body, chunks put together; its first MiB. Empty until it was read.
+        /// The first MiB of the body, without chunk framing. Empty until the body was read.
         public let body: [UInt8]
         /// The length of the whole body.
         public let bodyLength: Int
@@ -71,7 +71,7 @@ extension ScriptedServer {
             isBodyComplete = view.body_complete != 0
         }
 
-        /// The values of a field, in order; the name's case does not matter.
+        /// The values of a field, in order. The name is not case-sensitive.
         public func values(of name: String) -> [String] {
             head.split(whereSeparator: \.isNewline).dropFirst().compactMap { line in
                 guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name.lowercased() else {

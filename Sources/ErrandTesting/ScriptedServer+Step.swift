@@ -2,44 +2,49 @@ internal import CErrandFaultServer
 import Foundation
 
 extension ScriptedServer {
-    /// One thing the server does on a connection.
+    /// One action of the server on a connection.
     public enum Step: Sendable {
-        /// Read the next request head. A path's script starts with its head read.
+        /// Read the next request head. The head is already read when a path's script starts.
         case readHead
         /// Read the rest of the current request's body.
         case readBody
-        /// Read the body, so many bytes at a time with so many milliseconds between.
+        /// Read the body in portions of `bytes` bytes, with a pause of `milliseconds` between them.
         case readBodySlowly(bytes: Int, milliseconds: Int)
-        /// Read so many bytes off the wire, whatever they are.
+        /// Read that many bytes from the wire, whatever they are.
         case readBytes(Int)
         /// Send text, as UTF-8.
         case send(String)
         /// Send bytes.
         case sendBytes([UInt8])
-        /// Send text so many times over; `nil`: until the client closes.
+        /// Send the text that many times; `nil`: repeat until the client closes the connection.
         case sendRepeated(String, times: Int?)
-        /// Send text byte by byte, so many milliseconds apart, over and over until the client closes.
+        /// Send the text byte by byte, `milliseconds` apart, and repeat it until the client closes the connection.
         case drip(String, milliseconds: Int)
-        /// Do nothing for so many milliseconds.
+        /// Do nothing for that many milliseconds.
         case sleep(milliseconds: Int)
-        /// Do nothing until the client closes or ``ScriptedServer/release()`` is called.
+        /// Do nothing until the client closes the connection or ``ScriptedServer/release()`` is called.
         case stall
-        /// Send FIN, then read until the client closes too.
+        /// Send FIN, then read until the client closes the connection too.
         case finish
         /// Close at once.
         case close
-        /// Close with RST, dropping what is unsent.
+        /// Close with RST and drop unsent data.
         case reset
-        /// Answer 200 with the request's head and body as the body, and the connection's number in `X-Connection`.
+        /// Answer 200. The response body is the request's head and body, and `X-Connection` is the number of the
+        /// connection.
         case echo
-        /// Answer 200 with a gzip body that decodes to so many zero bytes, a thousandth of that on the wire.
+        /// Answer 200 with a gzip body that decodes to that many zero bytes; on the wire it has a thousandth of that
+        /// size.
         case gzipZeros(Int)
-        /// Act as a proxy to the port on loopback that the request names, by CONNECT or by forwarding.
+        /// Act as a proxy, by CONNECT or by forwarding. The server connects to the port that the request names, always
+        /// on loopback.
         case proxy
-        /// Act as a SOCKS5 proxy to loopback, for a connection's script, with these credentials alone where there are any.
-        /// The request is recorded with the method `DOMAIN`, `IPV4` or `IPV6`, as the client named the host.
+        /// Act as a SOCKS5 proxy to loopback. Only for the script of a connection. With a username, only these
+        /// credentials are accepted. The request is recorded with the method `DOMAIN`, `IPV4` or `IPV6`, depending on
+        /// how the client named the host.
         case socks5(username: String? = nil, password: String = "")
-        /// Go on once a request has the right Digest credentials; until then answer 401 with a challenge.
+        /// Continue when a request has the right Digest credentials. Earlier requests are answered 401 with a
+        /// challenge.
         case digest(username: String, password: String, sha256: Bool = false)
 
         private var cStep: (step: errand_fault_step, data: [UInt8]) {
@@ -93,7 +98,8 @@ extension ScriptedServer {
             return (step, data)
         }
 
-        /// Calls `body` with the steps as C wants them; their data lives for the call only, C copies it.
+        /// Calls `body` with the steps converted to C. Their data is valid only during the call; the C server copies
+        /// it.
         static func withCSteps(
             _ steps: [Step], _ body: (UnsafePointer<errand_fault_step>, Int) -> Int32
         ) throws {
@@ -108,7 +114,7 @@ extension ScriptedServer {
                     offset += part.data.count
                     return step
                 }
-                // One more than there are, so that there is an address where there are none.
+                // One extra element, so that the array has an address even where there are no steps.
                 converted.append(errand_fault_step())
                 return converted.withUnsafeBufferPointer { buffer in
                     buffer.baseAddress.map { body($0, steps.count) } ?? ENOMEM

@@ -9,19 +9,21 @@ import Foundation
 /// // a GET of server.url("/half") ends with an incomplete body
 /// ```
 ///
-/// It listens on 127.0.0.1 at a port of the kernel's choice, or on a unix socket. A path without a script is answered
-/// 404. Every method may be called from any thread. It stops, and joins its threads, when the last reference goes.
+/// It listens on 127.0.0.1 at a port that the kernel chooses, or on a unix socket. A path without a script is answered
+/// 404. Every method may be called from any thread. The server stops and joins its threads when the last reference is
+/// released.
 public final class ScriptedServer: Sendable {
     // The C server locks itself; the pointer is set once and destroyed in deinit, when no other reference is left.
     nonisolated(unsafe) private let server: OpaquePointer
 
-    /// The port it listens at; 0 on a unix socket.
+    /// The port that the server listens on; 0 for a unix socket.
     public let port: Int
 
     /// Starts a server.
     ///
-    /// - Parameter unixSocketPath: listen on this socket instead, which is made here and removed at the end.
-    /// - Throws: `POSIXError` where the socket or the thread cannot be had.
+    /// - Parameter unixSocketPath: The server listens on this socket instead. The socket is made here and removed when
+    ///   the server ends.
+    /// - Throws: `POSIXError` where the socket or the thread cannot be created.
     public init(unixSocketPath: String? = nil) throws {
         var created: OpaquePointer?
         let code = errand_fault_server_create(unixSocketPath, &created)
@@ -41,17 +43,19 @@ public final class ScriptedServer: Sendable {
         "http://127.0.0.1:\(port)\(path)"
     }
 
-    /// What to do for requests to `path`, the target up to a `?`; `nil`: for those to paths without a script.
+    /// Sets the steps for requests to `path`, which is compared with the target up to a `?`. With `nil` the steps are
+    /// for requests to paths without a script.
     ///
-    /// The steps start with the request's head read. Several scripts of one path are used in the order in which they
-    /// were added, one a request, the last for all that follow. After the last step the next request is served.
+    /// The steps start when the request's head has been read. Several scripts of one path are used in the order in
+    /// which they were added, one for each request; the last one is used for all further requests. After the last step
+    /// the server reads the next request.
     /// - Throws: `POSIXError(.ENOMEM)`.
     public func on(_ path: String?, _ steps: [Step]) throws {
         try Step.withCSteps(steps) { errand_fault_server_on_path(server, path, $0, $1) }
     }
 
-    /// What to do on the n-th connection, from 1, before its first request is read; 0: on each that has no script of
-    /// its own.
+    /// Sets the steps for the connection with that number, counted from 1. They run before the first request of the
+    /// connection is read. With 0 the steps are for each connection that has no script of its own.
     /// - Throws: `POSIXError(.ENOMEM)`.
     public func onConnection(_ number: Int, _ steps: [Step]) throws {
         try Step.withCSteps(steps) {
@@ -59,24 +63,24 @@ public final class ScriptedServer: Sendable {
         }
     }
 
-    /// Ends the `stall` steps, those under way and those to come.
+    /// Ends the current `stall` steps and all later ones.
     public func release() {
         errand_fault_server_release(server)
     }
 
-    /// From now on `stall` steps wait again.
+    /// Later `stall` steps wait again.
     public func hold() {
         errand_fault_server_hold(server)
     }
 
-    /// What the server has seen so far.
+    /// The totals of what the server has seen so far.
     public var counts: Counts {
         var counts = errand_fault_counts()
         errand_fault_server_counts(server, &counts)
         return Counts(counts)
     }
 
-    /// The requests whose head has been read, oldest first.
+    /// The requests whose head has been read, in order of arrival.
     public var requests: [RecordedRequest] {
         var requests: [RecordedRequest] = []
         var view = errand_fault_request()
@@ -86,12 +90,12 @@ public final class ScriptedServer: Sendable {
         return requests
     }
 
-    /// Waits, blocking the thread, until each count is at least that of `least`.
+    /// Blocks the thread until each count is at least that of `least`.
     ///
     /// - Parameters:
     ///   - least: The counts to wait for.
-    ///   - seconds: How long to wait at most; default 10.
-    /// - Returns: whether that came about in time.
+    ///   - seconds: The longest wait; default 10.
+    /// - Returns: Whether the counts were reached in time.
     @discardableResult
     public func wait(for least: Counts, seconds: Double = 10) -> Bool {
         var counts = least.cCounts

@@ -1,4 +1,4 @@
-/// SplitMix64: the same walk for the same seed, everywhere. For the package's own tests.
+/// SplitMix64: the same sequence for the same seed on every platform. For the package's own tests.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

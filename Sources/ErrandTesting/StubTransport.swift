@@ -3,43 +3,44 @@ public import Errand
 public import HTTPTypes
 import Synchronization
 
-/// A transport that answers from a script: no sockets, no threads of the engine, and the law of ``/Errand/Transport`` kept.
+/// A transport that answers from a script, without sockets or engine threads. It keeps the rules of
+/// ``/Errand/Transport``.
 ///
 /// ```swift
 /// let stub = StubTransport { description in .response(status: 200, body: "{}") }
 /// let client = Client(transport: stub)
 /// ```
 public final class StubTransport: Transport {
-    /// What a transfer ends with.
+    /// The result of a submitted transfer.
     public enum Answer: Sendable {
         /// A whole response.
         case response(Response)
         /// A failure.
         case failure(ErrandError)
-        /// Nothing yet: the transfer waits for ``complete(_:with:)``, a cancel or a shutdown.
+        /// No result yet: the transfer waits for ``complete(_:with:)``, a cancellation or a shutdown.
         case hold
         /// The submission is refused with this error.
         case refuse(ErrandError)
 
-        /// A response from its parts.
+        /// Makes a response from its parts.
         public static func response(status: Int, headers: HTTPFields = HTTPFields(), body: String = "") -> Answer {
             .response(Response(statusCode: status, headers: headers, body: Array(body.utf8)))
         }
     }
 
-    /// When answers that are known at once are delivered.
+    /// When the transport delivers answers that are available immediately.
     public enum Delivery: Sendable {
         /// From another thread, in batches, as the engine does.
         case asynchronous
-        /// Before `submit` returns, the earliest that a transport may.
+        /// Before `submit` returns, which is the earliest time that a transport may deliver.
         case immediate
     }
 
     /// What a receiver has written to a streamed upload.
     public struct Upload: Sendable, Equatable {
-        /// Whether more may come.
+        /// Whether more data may follow.
         public enum Ending: Sendable {
-            /// It may.
+            /// More data may follow.
             case open
             /// ``/Errand/Transport/finishUpload(_:)`` was called.
             case finished
@@ -47,12 +48,12 @@ public final class StubTransport: Transport {
             case failed
         }
 
-        /// Everything that was written, in order.
+        /// All bytes written so far, in order.
         public var bytes: [UInt8] = []
-        /// Whether more may come.
+        /// Whether more data may follow.
         public var ending = Ending.open
 
-        /// Made to compare with.
+        /// Makes an upload to compare with.
         public init(bytes: [UInt8] = [], ending: Ending = .open) {
             self.bytes = bytes
             self.ending = ending
@@ -86,30 +87,30 @@ public final class StubTransport: Transport {
     private let queue = DispatchQueue(label: "errand.stub")
     private let answer: @Sendable (RequestDescription) -> Answer
 
-    /// Answers every submission by what `answer` makes of it.
+    /// Makes a transport that calls `answer` for every submission.
     public init(delivery: Delivery = .asynchronous, _ answer: @escaping @Sendable (RequestDescription) -> Answer) {
         self.delivery = delivery
         self.answer = answer
     }
 
-    /// Holds every submission.
+    /// Makes a transport that holds every submission.
     public convenience init() {
         self.init { _ in .hold }
     }
 
-    /// Everything that was accepted, in order.
+    /// The accepted submissions, in order.
     public var submitted: [RequestDescription] { state.withLock { $0.submitted } }
 
     /// The transfers that have not ended, oldest first.
     public var open: [TransferID] { state.withLock { $0.held.keys.sorted { $0.rawValue < $1.rawValue } } }
 
-    /// What was asked to be cancelled, in order, whether it was open or not.
+    /// The transfers for which a cancellation was requested, in order, whether they were open or not.
     public var cancelled: [TransferID] { state.withLock { $0.cancelled } }
 
     /// Whether a held transfer is paused.
     public func isPaused(_ id: TransferID) -> Bool { state.withLock { $0.held[id]?.isPaused ?? false } }
 
-    /// Ends a held transfer. Returns false where it is not held.
+    /// Ends a held transfer with `result`. Returns false where the transfer is not held.
     @discardableResult
     public func complete(_ id: TransferID, with result: TransferResult) -> Bool {
         guard let held = state.withLock({ $0.held.removeValue(forKey: id) }) else { return false }
@@ -117,8 +118,8 @@ public final class StubTransport: Transport {
         return true
     }
 
-    /// Tells the receiver of a held transfer of something before its end: a head, a chunk, upload credit, progress.
-    /// Returns false where it is not held, or where the event is an end, which is ``complete(_:with:)``'s.
+    /// Sends an event before the end of a held transfer to its receiver: a head, a chunk, upload credit, progress.
+    /// Returns false where the transfer is not held, or where the event is an end; use ``complete(_:with:)`` for ends.
     @discardableResult
     public func send(_ event: TransferEvent.Kind, to id: TransferID) -> Bool {
         if case .ended = event { return false }
@@ -127,13 +128,13 @@ public final class StubTransport: Transport {
         return true
     }
 
-    /// The bytes of a response's body that a receiver has given back, in all.
+    /// The total credit, in bytes of the response's body, that the receiver has granted.
     public func granted(to id: TransferID) -> Int { state.withLock { $0.granted[id] ?? 0 } }
 
-    /// What was written to a streamed upload so far.
+    /// What was written so far to a streamed upload.
     public func upload(of id: TransferID) -> Upload { state.withLock { $0.uploads[id] ?? Upload() } }
 
-    /// Ends all held transfers with one batch.
+    /// Ends all held transfers in one batch.
     public func completeAll(_ result: (RequestDescription) -> TransferResult) {
         let held = state.withLock { state in
             let held = state.held.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
@@ -145,7 +146,7 @@ public final class StubTransport: Transport {
 
     // MARK: Transport
 
-    /// Accepts what the script does not refuse.
+    /// Accepts the submission unless the script refuses it.
     public func submit(
         _ description: RequestDescription, for receiver: TransferReceiver
     ) throws(ErrandError) -> TransferID {
@@ -170,7 +171,7 @@ public final class StubTransport: Transport {
 
     /// Ends a held transfer with ``/Errand/ErrandError/cancelled``.
     public func cancel(_ id: TransferID) {
-        // Under one lock: who sees it cancelled must not find it open.
+        // Under one lock: a reader that sees the cancellation must not find the transfer open.
         let held = state.withLock { state in
             state.cancelled.append(id)
             return state.held.removeValue(forKey: id)
@@ -178,30 +179,30 @@ public final class StubTransport: Transport {
         if let held { deliver([TransferEvent(held.receiver, .ended(.failure(.cancelled)))]) }
     }
 
-    /// Notes it.
+    /// Records the pause.
     public func pause(_ id: TransferID) { state.withLock { $0.held[id]?.isPaused = true } }
 
-    /// Notes it.
+    /// Records that the transfer is no longer paused.
     public func resume(_ id: TransferID) { state.withLock { $0.held[id]?.isPaused = false } }
 
-    /// Ends what is held, then calls `stopped`.
+    /// Ends all held transfers, then calls `stopped`.
     public func shutdown(_ stopped: @escaping @Sendable () -> Void) {
         state.withLock { $0.phase = .shutDown }
         completeAll { _ in .failure(.cancelled) }
         queue.async { stopped() }
     }
 
-    /// Notes it.
+    /// Records the credit.
     public func grant(_ id: TransferID, bytes: Int) { state.withLock { $0.granted[id, default: 0] += bytes } }
 
-    /// Keeps the bytes of a transfer that is open.
+    /// Records the bytes where the transfer is open.
     public func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {
         state.withLock { state in
             if state.held[id] != nil { state.uploads[id, default: Upload()].bytes += bytes }
         }
     }
 
-    /// Notes it.
+    /// Records the end of the upload.
     public func finishUpload(_ id: TransferID) {
         state.withLock { $0.uploads[id, default: Upload()].ending = .finished }
     }
@@ -212,7 +213,7 @@ public final class StubTransport: Transport {
         complete(id, with: .failure(.uploadFailed))
     }
 
-    /// Returns when receivers have been told of everything so far.
+    /// Returns when all events so far have been delivered to their receivers.
     package func delivered() async {
         guard delivery == .asynchronous else { return }
         await withCheckedContinuation { continuation in

@@ -2,7 +2,7 @@
 import Glibc
 #endif
 
-/// A condition that did not come true in time. The text names the condition and the line that waited for it.
+/// A condition that did not become true in time. The text names the condition and the line that waited for it.
 package struct WaitTimedOut: Error, CustomStringConvertible {
     package let condition: String
     package let place: String
@@ -14,14 +14,14 @@ package struct WaitTimedOut: Error, CustomStringConvertible {
     }
 }
 
-/// Returns when the condition is true; asks each millisecond. Tests of this package wait by this function alone, so that
-/// a test that would hang fails and says what it waited for.
+/// Returns when the condition is true; checks it every millisecond. Tests of this package wait only by this function,
+/// so that a test that would hang fails instead and says what it waited for.
 ///
 /// - Parameters:
-///   - condition: What is waited for, as the rest of a sentence that begins with "waits until".
-///   - limit: The longest wait. The default is two minutes: long enough for a starved machine, so that the limit
-///     strikes for a fault only.
-/// - Throws: `WaitTimedOut` when the time is up or the task is cancelled; what `isTrue` throws.
+///   - condition: The condition in words, as the rest of a sentence that begins with "waits until".
+///   - limit: The longest wait. The default is two minutes, which is long enough for an overloaded machine, so that
+///     only a fault exceeds the limit.
+/// - Throws: `WaitTimedOut` when the time is up or the task is cancelled; any error that `isTrue` throws.
 package func waitUntil(
     _ condition: String, within limit: Duration = .seconds(120), isolation: isolated (any Actor)? = #isolation,
     file: String = #fileID, line: Int = #line, _ isTrue: () throws -> Bool
@@ -36,17 +36,17 @@ package func waitUntil(
     }
 }
 
-/// Gives a fault time to show, in a test that expects that nothing happens. Correct code passes however long this takes:
-/// luck can hide a fault here, and cannot make a correct program fail.
+/// Waits in a test that expects that nothing happens, so that a fault has time to show. Correct code passes however
+/// long this takes: timing can hide a fault here, but cannot make a correct program fail.
 ///
 /// - Parameters:
 ///   - fault: What would happen if the code were wrong.
-///   - time: How long the fault is given; 20 ms by default.
+///   - time: How long to wait for the fault; 20 ms by default.
 package func allowTime(for fault: String, _ time: Duration = .milliseconds(20)) async {
     try? await Task.sleep(for: time)
 }
 
-/// As ``waitUntil(_:within:isolation:file:line:_:)``, for tests that are not asynchronous: blocks the thread.
+/// Like ``waitUntil(_:within:isolation:file:line:_:)``, for tests that are not asynchronous: blocks the thread.
 package func blockUntil(
     _ condition: String, within limit: Duration = .seconds(120), file: String = #fileID, line: Int = #line,
     _ isTrue: () throws -> Bool

@@ -1,19 +1,19 @@
 extension XMLResponse {
-    /// What an element holds, in its order.
+    /// A child of an element.
     public enum Node: Sendable, Hashable {
         /// An element.
         case element(Element)
-        /// Text, CDATA included, blanks and line ends as they are.
+        /// Text, including CDATA; white space and line ends are kept.
         case text(String)
     }
 
     /// An element.
     public struct Element: Sendable, Hashable {
-        /// The name as it is written, with its prefix.
+        /// The name as written, including its prefix.
         public var name: String
-        /// The attributes by their names as they are written.
+        /// The attributes, by their names as written.
         public var attributes: [String: String]
-        /// What it holds; comments and processing instructions are left out.
+        /// The child nodes in document order; comments and processing instructions are left out.
         public var children: [Node]
 
         /// Makes an element.
@@ -23,7 +23,7 @@ extension XMLResponse {
             self.children = children
         }
 
-        /// The first child element of that name; `nil` for none.
+        /// The first child element with that name; `nil` where there is none.
         public subscript(name: String) -> Element? {
             for case .element(let element) in children where element.name == name { return element }
             return nil
@@ -34,12 +34,12 @@ extension XMLResponse {
             children.compactMap { if case .element(let element) = $0 { element } else { nil } }
         }
 
-        /// The child elements of that name.
+        /// The child elements with that name.
         public func elements(named name: String) -> [Element] {
             elements.filter { $0.name == name }
         }
 
-        /// All text inside, that of the elements within it included.
+        /// All text inside this element, including the text of nested elements.
         public var text: String {
             children.reduce(into: "") { text, child in
                 switch child {

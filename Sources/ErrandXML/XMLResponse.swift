@@ -1,6 +1,6 @@
 public import Errand
 
-/// A response body read as XML: what a command's `Response` may be.
+/// A response body parsed as XML. Can be used as the `Response` of a command.
 ///
 /// ```swift
 /// struct GetFeed: Command {
@@ -11,15 +11,15 @@ public import Errand
 /// let titles = feed.root["channel"]?.elements(named: "item").compactMap { $0["title"]?.text }
 /// ```
 ///
-/// A value without libxml2 behind it, so it may cross threads. Nothing that a document names is ever loaded, and one
-/// that declares entities of its own is refused: that is how files are read and memory is filled through XML. Nesting is
-/// bounded to 256 levels, libxml2's own limit. For XPath there is `Errand.Response.xmlDocument()`. A product of its
-/// own, because FoundationXML brings libxml2 and ICU.
+/// The value does not refer to libxml2, so it may cross threads. External entities and documents are never loaded, and
+/// a document that declares entities of its own is refused: such declarations could read files or fill the memory.
+/// Nesting is limited to 256 levels, which is libxml2's own limit. For XPath use `Errand.Response.xmlDocument()`. This
+/// module is a product of its own, because FoundationXML brings libxml2 and ICU.
 public struct XMLResponse: ResponseConvertible, Hashable {
     /// The outermost element.
     public let root: Element
 
-    /// Reads the body. Throws ``/Errand/ErrandError/responseDecodingFailed`` for what is not well-formed XML.
+    /// Parses the body. Throws ``/Errand/ErrandError/responseDecodingFailed`` where the body is not well-formed XML.
     public init(response: Errand.Response) throws {
         root = try XMLTreeBuilder.tree(of: XMLText(response), response)
     }

@@ -1,10 +1,10 @@
 import Errand
 
-/// A document as text, in the encoding that its response or itself names, without the XML declaration, and refused where
-/// it declares entities. Decoded here and not by libxml2, so that what is looked at is what is parsed: a declaration that
-/// hides in another encoding would pass by a search of the bytes.
+/// A document as text without the XML declaration, decoded by the encoding that the response or the document names. A
+/// document that declares entities is refused. The text is decoded here and not by libxml2, so that the check for
+/// entities sees the same text as the parser: a search of the raw bytes would miss a declaration in another encoding.
 struct XMLText {
-    /// UTF-8.
+    /// The text as UTF-8.
     let bytes: [UInt8]
 
     init(_ response: Response) throws(ErrandError) {
@@ -16,11 +16,12 @@ struct XMLText {
             throw .responseDecodingFailed.with(
                 message: "the XML document has declarations of its own", response: response)
         }
-        // The declaration's line ends stay, for the line numbers of errors.
+        // The line ends of the declaration are kept, so that line numbers in errors are right.
         bytes = whole[..<document.startIndex].filter { $0 == 0x0A } + Self.withSafeInstructions(document)
     }
 
-    /// What the first bytes say (XML 1.0, appendix F); `nil` where a byte order mark or nothing does.
+    /// The charset that the document's first bytes declare (XML 1.0, appendix F); `nil` where they have a byte order
+    /// mark or declare no charset.
     private static func declaredCharset(_ body: Response.Body) -> String? {
         body.withBytes { bytes in
             if bytes.starts(with: [0x3C, 0x00, 0x3F, 0x00]) { return "utf-16le" }
@@ -30,13 +31,14 @@ struct XMLText {
             guard let match = declaration.firstMatch(of: #/\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._\-]*)["']/#) else {
                 return nil
             }
-            // One that was read byte by byte is not UTF-16, whatever .NET's StringWriter says.
+            // The declaration was read byte by byte, so the document is not UTF-16, even if the declaration says so, as
+            // .NET's StringWriter does.
             let label = match.1.lowercased()
             return label.hasPrefix("utf-16") ? "utf-8" : label
         }
     }
 
-    /// Whether a document type declaration, which may stand only before the root element, has a `[` (XML 1.0, 2.8).
+    /// Whether the document type declaration has a `[` (XML 1.0, 2.8). It may stand only before the root element.
     private static func hasInternalSubset(_ document: ArraySlice<UInt8>) -> Bool {
         var rest = document
         while true {
@@ -63,8 +65,8 @@ struct XMLText {
         return false
     }
 
-    /// The same with a blank in `<?target?>`: FoundationXML (6.3 at least) reads a null pointer where a processing
-    /// instruction, which need not have data (XML 1.0, 2.6), has none.
+    /// The document with a blank inserted into `<?target?>`: FoundationXML (6.3 at least) reads a null pointer where a
+    /// processing instruction has no data, which XML 1.0, 2.6, allows.
     private static func withSafeInstructions(_ document: ArraySlice<UInt8>) -> [UInt8] {
         var safe: [UInt8] = []
         safe.reserveCapacity(document.count)
@@ -95,7 +97,7 @@ struct XMLText {
         return safe + rest
     }
 
-    /// A literal in a document type declaration may hold `<` and `>`.
+    /// Skips literals too: a literal in a document type declaration may hold `<` and `>`.
     private static func skippedDeclaration(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var quote: UInt8?
         for (index, byte) in zip(text.indices, text) {
@@ -110,7 +112,7 @@ struct XMLText {
         return text.dropFirst(text.count)
     }
 
-    /// What comes after the first `end`; nothing where there is none.
+    /// The text after the first `end`; empty where `end` does not occur.
     private static func skipped(_ text: ArraySlice<UInt8>, past end: StaticString) -> ArraySlice<UInt8> {
         let end = Array("\(end)".utf8)
         var rest = text

@@ -2,27 +2,27 @@ import Errand
 import Foundation
 import FoundationXML
 
-/// Listens to the parser and builds the tree. Used on one thread, for one document.
+/// The parser's delegate, which builds the tree. Used on one thread, for one document.
 final class XMLTreeBuilder: XMLParserDelegate {
     /// libxml2's own limit for documents (`xmlParserMaxDepth`).
     static let maximumDepth = 256
 
-    /// The elements that are open, the root first.
+    /// The elements that are still open, the root first.
     private var open: [XMLResponse.Element] = []
     private var root: XMLResponse.Element?
-    /// The text since the last tag: the parser gives it in parts, one for each entity at least.
+    /// The text since the last tag. The parser delivers text in parts, at least one for each entity.
     private var text = ""
     private var failure: XMLFailure?
 
-    /// The tree of a document. Throws `responseDecodingFailed` where it is not well-formed.
+    /// Returns the tree of a document. Throws `responseDecodingFailed` where the document is not well-formed.
     static func tree(of text: XMLText, _ response: Response) throws(ErrandError) -> XMLResponse.Element {
         let parser = XMLParser(data: Data(text.bytes))
         parser.shouldResolveExternalEntities = false
         parser.externalEntityResolvingPolicy = .never
         let builder = XMLTreeBuilder()
         parser.delegate = builder
-        // Foundation's parser says that all went well where the end is missing or follows too late: what counts is that
-        // it told of no error, and of one element that was opened and closed.
+        // Foundation's parser returns success where the end is missing or where content follows the root element. The
+        // document is accepted only if the parser reported no error and exactly one root element was opened and closed.
         let isParsed = parser.parse()
         if builder.failure == nil, isParsed, builder.open.isEmpty, let root = builder.root { return root }
         let failure = builder.failure ?? XMLFailure(line: parser.lineNumber, column: parser.columnNumber, code: nil)
@@ -65,7 +65,7 @@ final class XMLTreeBuilder: XMLParserDelegate {
         parser.abortParsing()
     }
 
-    /// At each tag, so that what a comment divides is one text.
+    /// Called at each tag, so that text on both sides of a comment becomes one node.
     private func flushText() {
         guard !text.isEmpty else { return }
         add(.text(text))
@@ -78,15 +78,15 @@ final class XMLTreeBuilder: XMLParserDelegate {
     }
 }
 
-/// Where a document is not well-formed: the `underlyingError` of `responseDecodingFailed`.
+/// The position where a document is not well-formed: the `underlyingError` of `responseDecodingFailed`.
 public struct XMLFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Counted from 1.
+    /// The line, counted from 1.
     public let line: Int
-    /// Counted from 1, as libxml2 does.
+    /// The column, counted from 1 as in libxml2.
     public let column: Int
     /// libxml2's error number (`xmlParserErrors`); `nil` where the document is too deep or ends too early.
     public let code: Int?
-    /// Whether it has more than 256 levels.
+    /// Whether the document has more than 256 levels.
     public let isTooDeep: Bool
 
     init(line: Int, column: Int, code: Int?, isTooDeep: Bool = false) {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Errand
 
-/// The exit codes, by kind of failure. Scripts depend on them: append only.
+/// The exit codes, by kind of failure. Scripts depend on them: existing codes never change, new ones are appended.
 enum ExitStatus: Int32, CaseIterable {
     case success = 0
     case resolve = 10

@@ -26,12 +26,12 @@ struct Tool: AsyncParsableCommand {
         }
     }
 
-    /// Says what is to be said, and ends the process.
+    /// Prints the message of the error and ends the process.
     private static func end(_ error: any Error, of arguments: [String]) -> Never {
         let code = exitCode(for: error)
         if code.isSuccess {
             let text = fullMessage(for: error)
-            // The exit codes come last, where who looks for them finds them on the terminal.
+            // The exit codes come last, so that they are visible at the end of the terminal.
             let isHelp = text.hasPrefix("OVERVIEW: ")
             print(isHelp ? text + (text.hasSuffix("\n") ? "\n" : "\n\n") + ExitStatus.help : text)
         } else if !(error is ExitCode) {
@@ -40,7 +40,8 @@ struct Tool: AsyncParsableCommand {
         Interrupt.end(with: code.rawValue)
     }
 
-    /// What is wrong, what the option takes, and where there is more, on two lines; not the list of all options.
+    /// The mistake, the values that the option accepts, and where to find more help, on two lines; not the list of all
+    /// options.
     private static func usage(_ error: any Error, of arguments: [String]) -> String {
         let commands = configuration.subcommands.filter { $0.configuration.shouldDisplay }
             .map { $0.configuration.commandName ?? $0._commandName }
@@ -54,13 +55,13 @@ struct Tool: AsyncParsableCommand {
         return lines(error, of: arguments, name: "errand \(command)")
     }
 
-    /// ArgumentParser repeats arguments as they came, and one may be a URL with a password.
+    /// ArgumentParser repeats arguments as given, and an argument may be a URL with a password.
     private static func withoutPasswords(_ message: String, of arguments: [String]) -> String {
         var message = message
         var option = ""
         for argument in arguments {
             var value = argument
-            // `--option=value`, too.
+            // Also the form `--option=value`.
             if argument.hasPrefix("-"), let mark = argument.firstIndex(of: "=") {
                 option = String(argument[..<mark])
                 value = String(argument[mark...].dropFirst())
@@ -76,7 +77,7 @@ struct Tool: AsyncParsableCommand {
     private static func lines(_ error: any Error, of arguments: [String], name: String) -> String {
         var lines = withoutPasswords(fullMessage(for: error), of: arguments).components(separatedBy: "\n")
         if let usage = lines.firstIndex(where: { $0.hasPrefix("Usage: ") }) { lines.removeSubrange(usage...) }
-        // `Help:  -m <timeout>  What it takes.`
+        // The format is `Help:  -m <timeout>  What it takes.`
         let help = lines.first { $0.hasPrefix("Help: ") }?.components(separatedBy: "  ").dropFirst(2) ?? []
         let choices = lines.filter { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
         let message = lines.filter { !$0.hasPrefix("Help: ") && !$0.hasPrefix("  - ") }.joined(separator: " ")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Errand
 import Foundation
 
-/// A failure that ends the tool: what it says on standard error, and its exit code.
+/// A failure that ends the tool: its message on standard error, and its exit code.
 struct ToolError: Error {
     let status: ExitStatus
     let message: String
@@ -20,11 +20,12 @@ struct ToolError: Error {
         self.init(failure.exit, failure.message)
     }
 
-    /// `resolveFailed: Could not resolve host: example.invalid (curl 6)`, with the option that helps where there is one.
+    /// `resolveFailed: Could not resolve host: example.invalid (curl 6)`, followed by an option that may help, where
+    /// there is one.
     static func text(_ error: ErrandError) -> String {
         let status = ExitStatus(error)
         var text = "\(error.shortDescription): "
-        // Where the engine itself ended it, libcurl only knows that it was told to stop.
+        // When the engine itself ended the transfer, libcurl's message only says that the transfer was aborted.
         text += status.isOurs ? fixedText(error) : error.message
         if let curlCode = error.curlCode, !status.isOurs { text += " (curl \(curlCode))" }
         if let number = error.systemErrorCode {
@@ -34,7 +35,7 @@ struct ToolError: Error {
         return text + (option(for: error).map { "; see \($0)" } ?? "")
     }
 
-    /// What would have let it go on.
+    /// The option that would have avoided the failure.
     private static func option(for error: ErrandError) -> String? {
         switch error {
         case .timeoutConnect: "--connect-timeout"
@@ -49,7 +50,8 @@ struct ToolError: Error {
         }
     }
 
-    /// The same of a URL that was given; with what may have been meant, where it cannot be sent.
+    /// The text for an error of a URL from the command line. Where the URL cannot be sent, the text suggests a
+    /// corrected URL.
     static func text(_ error: ErrandError, of url: String) -> String {
         let text = text(error)
         guard error == .invalidURL || error == .unsupportedScheme, let meant = URLArgument.suggestion(for: url) else {
@@ -58,7 +60,7 @@ struct ToolError: Error {
         return text + "; did you mean \(Shown.url(meant))?"
     }
 
-    /// The sentence of the error's kind, without what the transfer added.
+    /// The fixed sentence of the error's kind, without details of the transfer.
     private static func fixedText(_ error: ErrandError) -> String {
         let kinds: [ErrandError] = [
             .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal, .limitHeaderBytes,
@@ -67,7 +69,7 @@ struct ToolError: Error {
         return kinds.first { $0 == error }?.message ?? error.message
     }
 
-    /// Foundation's own words for an error, without its domain and user info.
+    /// Foundation's description of an error, without domain and user info.
     static func reason(_ error: any Error) -> String {
         let cocoa = error as NSError
         if let beneath = cocoa.userInfo[NSUnderlyingErrorKey] as? NSError, beneath.domain == NSPOSIXErrorDomain {
@@ -77,11 +79,13 @@ struct ToolError: Error {
         return cocoa.localizedDescription
     }
 
-    /// Runs a subcommand's work: what it throws is printed once, in one form, and becomes the exit code.
+    /// Runs the work of a subcommand. An error that `body` throws is printed once, in one format, and becomes the exit
+    /// code.
     ///
-    /// - Parameter url: What it is all about, where that is one URL.
+    /// - Parameter url: The URL that the work is about, if there is exactly one.
     static func reporting(of url: String? = nil, _ body: () async throws -> Void) async throws {
-        // Standard output may be a pipe whose reader went away: that is an error of write, not the end.
+        // Standard output may be a pipe whose reader has closed it: that must be a write error, and must not end the
+        // process.
         signal(SIGPIPE, SIG_IGN)
         do {
             try await body()

@@ -1,7 +1,7 @@
 import CErrand
 import CSQLite
 
-/// What `errand --version` prints: the engine, and the libraries that run beneath it, asked at run time.
+/// The output of `errand --version`: the version of the engine, and of its libraries as reported at run time.
 enum ToolVersion {
     /// The first line, such as `errand 0.1.0`.
     static var errand: String {
@@ -21,7 +21,7 @@ enum ToolVersion {
 
     private static var features: errand_features {
         withUnsafeTemporaryAllocation(of: errand_features.self, capacity: 1) { memory in
-            // The function sets every member; Swift cannot zero pointers that are never NULL.
+            // The function sets every member; Swift cannot zero-initialize pointers that are never NULL.
             errand_features_read(memory.baseAddress.unsafelyUnwrapped)
             return memory[0]
         }

@@ -1,7 +1,8 @@
 /*
  * A scripted HTTP/1 server that misbehaves on demand, for tests. It listens
- * on loopback or on a unix socket, runs lists of steps, and records what it
- * saw. No dependencies; one thread to accept and one a connection.
+ * on loopback or on a unix socket, runs lists of steps, and records the
+ * requests. No dependencies; one thread accepts, and each connection has a
+ * thread.
  */
 #ifndef ERRAND_FAULT_SERVER_H
 #define ERRAND_FAULT_SERVER_H
@@ -23,45 +24,47 @@ extern "C" {
 #endif
 
 typedef enum errand_fault_step_kind {
-  /* Read the next request head. A path's script starts with its head read. */
+  /* Read the next request head. The head is already read when a path's script
+     starts. */
   ERRAND_FAULT_READ_HEAD = 0,
   /* Read the rest of the current request's body, by its framing. With
-     `count`: so many bytes at a time, `milliseconds` apart. */
+     `count`: `count` bytes at a time, `milliseconds` apart. */
   ERRAND_FAULT_READ_BODY = 1,
-  /* Read `count` bytes off the wire, whatever they are. */
+  /* Read `count` bytes from the wire, whatever they are. */
   ERRAND_FAULT_READ_BYTES = 2,
   /* Send `data`, `count` times (0: once, negative: until the client closes).
-     With `milliseconds`: byte by byte, so far apart. */
+     With `milliseconds`: byte by byte, that many milliseconds apart. */
   ERRAND_FAULT_SEND = 3,
   /* Do nothing for `milliseconds`. */
   ERRAND_FAULT_SLEEP = 4,
-  /* Do nothing until the client closes, or errand_fault_server_release. */
+  /* Do nothing until the client closes or errand_fault_server_release is
+     called. */
   ERRAND_FAULT_STALL = 5,
   /* Send FIN, then read until the client closes too. */
   ERRAND_FAULT_FINISH = 6,
   /* Close at once; the kernel sends RST if there is unread input. */
   ERRAND_FAULT_CLOSE = 7,
-  /* Close with RST (SO_LINGER of 0), dropping what is unsent. */
+  /* Close with RST (SO_LINGER of 0) and drop unsent data. */
   ERRAND_FAULT_RESET = 8,
-  /* Read the body (asking for it with 100 where expected), then answer 200
-     with the request head and the body as the response body and
-     "X-Connection: N". Bodies over ERRAND_FAULT_BODY_KEPT are cut there. */
+  /* Read the body (after a 100 response where the client expects one), then
+     answer 200 with the request head and the body as the response body and
+     "X-Connection: N". Bodies are truncated at ERRAND_FAULT_BODY_KEPT. */
   ERRAND_FAULT_ECHO = 9,
-  /* Answer 200 with a gzip body that decodes to `count` zero bytes, a
-     thousandth of that on the wire. */
+  /* Answer 200 with a gzip body that decodes to `count` zero bytes; on the
+     wire it has a thousandth of that size. */
   ERRAND_FAULT_GZIP_ZEROS = 10,
   /* Act as a proxy to a loopback address: CONNECT opens a tunnel, an absolute
      request target is forwarded. 502 where that host does not answer. */
   ERRAND_FAULT_PROXY = 11,
-  /* Go on once a request comes with the right Digest credentials (RFC 7616,
-     qop=auth) of `data`, "user:password"; until then read each one's body and
-     answer 401 with a challenge and the body "denied\n". `count` 0: MD5, 1:
-     SHA-256. */
+  /* Continue when a request has the right Digest credentials (RFC 7616,
+     qop=auth) of `data`, "user:password". For each earlier request, read its
+     body and answer 401 with a challenge and the body "denied\n". `count` 0:
+     MD5, 1: SHA-256. */
   ERRAND_FAULT_DIGEST = 12,
-  /* Act as a SOCKS5 proxy (RFC 1928) to loopback, for a connection's script;
-     with `data`, "user:password", for those alone (RFC 1929). The request is
-     recorded as "NAME host:port", where NAME says how the client named the
-     host: DOMAIN, IPV4 or IPV6. */
+  /* Act as a SOCKS5 proxy (RFC 1928) to loopback. Only for the script of a
+     connection. With `data`, "user:password", only these credentials are
+     accepted (RFC 1929). The request is recorded as "NAME host:port", where
+     NAME says how the client named the host: DOMAIN, IPV4 or IPV6. */
   ERRAND_FAULT_SOCKS5 = 13
 } errand_fault_step_kind;
 
@@ -111,8 +114,8 @@ typedef struct errand_fault_step {
 typedef struct errand_fault_server errand_fault_server;
 
 /*
- * Starts a server on 127.0.0.1, at a port of the kernel's choice, or, where
- * `unix_path` is given, on that socket (made, and unlinked by destroy).
+ * Starts a server on 127.0.0.1, at a port that the kernel chooses, or, where
+ * `unix_path` is given, on that socket (created here, unlinked by destroy).
  * Thread: any.
  * Owns: *out is the caller's until destroyed.
  * Returns: 0 or an errno; *out is NULL unless 0.
@@ -121,7 +124,7 @@ int errand_fault_server_create(
     const char *ERRAND_FAULT_NULLABLE unix_path,
     errand_fault_server *ERRAND_FAULT_NULLABLE *ERRAND_FAULT_NONNULL out);
 
-/* Ends every connection, joins every thread, frees. NULL is fine. */
+/* Ends every connection, joins every thread, frees. NULL is allowed. */
 void errand_fault_server_destroy(
     errand_fault_server *ERRAND_FAULT_NULLABLE server);
 
@@ -129,11 +132,11 @@ void errand_fault_server_destroy(
 uint16_t errand_fault_server_port(const errand_fault_server *server);
 
 /*
- * What to do for requests to `path` (the target up to a '?'); NULL: for those
- * to no scripted path. Several scripts of one path are used in the order in
- * which they were added, one a request, the last for all that follow. After
- * the last step the unread body is read and the next request served. Without
- * any script: 404.
+ * Sets the steps for requests to `path` (the target up to a '?'); NULL: for
+ * requests to paths without a script. Several scripts of one path are used in
+ * the order in which they were added, one for each request; the last one is
+ * used for all further requests. After the last step the server reads the
+ * unread body and serves the next request. Without any script: 404.
  * Thread: any.
  * Owns: the steps and their data are copied.
  * Returns: 0 or ENOMEM.
@@ -143,9 +146,9 @@ int errand_fault_server_on_path(errand_fault_server *server,
                                 const errand_fault_step *steps, size_t count);
 
 /*
- * What to do on the n-th connection (1 is the first) before its first request
- * is read; 0: on every connection that has no script of its own. Requests are
- * served after the last step.
+ * Sets the steps for the connection with that number, counted from 1. They
+ * run before its first request is read. 0: for every connection that has no
+ * script of its own. Requests are served after the last step.
  * Thread, Owns, Returns: as errand_fault_server_on_path.
  */
 int errand_fault_server_on_connection(errand_fault_server *server,
@@ -153,9 +156,9 @@ int errand_fault_server_on_connection(errand_fault_server *server,
                                       const errand_fault_step *steps,
                                       size_t count);
 
-/* Ends the STALL steps, those under way and those to come. Thread: any. */
+/* Ends the current STALL steps and all later ones. Thread: any. */
 void errand_fault_server_release(errand_fault_server *server);
-/* From now on STALL steps wait again. Thread: any. */
+/* Later STALL steps wait again. Thread: any. */
 void errand_fault_server_hold(errand_fault_server *server);
 
 typedef struct errand_fault_counts {
@@ -173,7 +176,7 @@ void errand_fault_server_counts(errand_fault_server *server,
 
 /*
  * Waits until each count is at least that of `least`.
- * Thread: any.  Returns: 1, or 0 when that did not happen in time.
+ * Thread: any.  Returns: 1, or 0 when the counts were not reached in time.
  */
 int errand_fault_server_wait(errand_fault_server *server,
                              const errand_fault_counts *least,
@@ -199,12 +202,12 @@ typedef struct errand_fault_request {
 int errand_fault_server_request(errand_fault_server *server, size_t index,
                                 errand_fault_request *out);
 
-/* FNV-1a of 64 bits; `seed` is 0 or the hash of what came before. */
+/* FNV-1a of 64 bits; `seed` is 0 or the hash of the preceding data. */
 uint64_t errand_fault_hash(uint64_t seed, const void *data, size_t length);
 
 /*
  * Makes a gzip stream of `decoded` zero bytes.
- * Owns: *out is the caller's, for free().
+ * Owns: *out is the caller's, to be released with free().
  * Returns: 0 or ENOMEM.
  */
 int errand_fault_gzip_zeros(
@@ -224,12 +227,14 @@ int errand_fault_port_create(
     errand_fault_port_kind kind,
     errand_fault_port *ERRAND_FAULT_NULLABLE *ERRAND_FAULT_NONNULL out);
 uint16_t errand_fault_port_number(const errand_fault_port *port);
-/* NULL is fine. */
+/* NULL is allowed. */
 void errand_fault_port_destroy(errand_fault_port *ERRAND_FAULT_NULLABLE port);
 
-/* Has posix_spawn close every descriptor from `first` on: what other threads
-   are about to mark close-on-exec would be inherited. For Swift, which does not
-   see the function that does it. `actions`: a posix_spawn_file_actions_t.
+/* Makes posix_spawn close every descriptor from `first` on. Otherwise the child
+   would inherit descriptors that other threads have opened and not yet marked
+   close-on-exec. For Swift, which cannot call
+   posix_spawn_file_actions_addclosefrom_np. `actions`: a
+   posix_spawn_file_actions_t.
    Returns: 0 or an errno. */
 int errand_fault_spawn_close_from(void *actions, int first);
 

@@ -1,17 +1,18 @@
 import ArgumentParser
 import Foundation
 
-/// Short options with their values attached, as `getopt` has them: `-c64`, `-XPOST`, `-Lo-`. ArgumentParser reads a value
-/// behind `=` (`-c=64`), so the others are written that way, for every subcommand and by what each one declares.
+/// Short options with attached values, as in `getopt`: `-c64`, `-XPOST`, `-Lo-`. ArgumentParser accepts an attached
+/// value only after `=` (`-c=64`), so the other forms are rewritten to that form, by the options that each subcommand
+/// declares.
 enum AttachedValues {
-    /// The short names of one subcommand.
+    /// The short option names of one subcommand.
     private struct ShortNames {
         var flags: Set<Character> = []
         var options: Set<Character> = []
     }
 
-    /// The same arguments, with each cluster of short options taken apart. What is no such cluster stays as it is, for
-    /// ArgumentParser to take or to refuse.
+    /// The arguments with each cluster of short options split. Other arguments stay unchanged, and ArgumentParser
+    /// accepts or rejects them.
     static func split(_ arguments: [String]) -> [String] {
         guard arguments.contains(where: isCluster) else { return arguments }
         let commands = declared()
@@ -61,8 +62,8 @@ enum AttachedValues {
         var command: Command
     }
 
-    /// By the name of the subcommand. ArgumentParser tells its arguments as JSON, for completions and manuals, and in no
-    /// other way.
+    /// The short names by subcommand. ArgumentParser exposes the declared arguments only as JSON, for completions and
+    /// manuals.
     private static func declared() -> [String: ShortNames] {
         guard let tree = try? JSONDecoder().decode(Tree.self, from: Data(Tool._dumpHelp().utf8)) else { return [:] }
         var commands: [String: ShortNames] = [:]

@@ -1,25 +1,25 @@
 import Errand
 import Foundation
 
-/// What `-d` and `--json` say: text, `@FILE`, or `@-` for standard input.
+/// The value of `-d` or `--json`: text, `@FILE`, or `@-` for standard input.
 enum BodyArgument: Sendable {
     case text(String)
     case file(String)
     case standardInput
 
-    /// Bytes that are held in memory at most.
+    /// The largest body, in bytes, that is held in memory.
     static let limit = 1 << 30
 
     init(_ argument: String) {
         switch argument {
-        // Opening /dev/stdin fails where standard input is a socket.
+        // Opening /dev/stdin fails where standard input is a socket, so it is handled like `@-`.
         case "@-", "@/dev/stdin": self = .standardInput
         case let path where path.hasPrefix("@"): self = .file(String(path.dropFirst()))
         default: self = .text(argument)
         }
     }
 
-    /// The bytes; a file is read now, so that a missing one is told before any request.
+    /// The bytes of the body. A file is read now, so that a missing file is reported before any request is sent.
     func load() throws(ToolError) -> Data {
         switch self {
         case .text(let text): return Data(text.utf8)
@@ -33,7 +33,7 @@ enum BodyArgument: Sendable {
         }
     }
 
-    /// Neither a file nor what comes through a pipe is read here: the engine sends it as it comes, whatever its size.
+    /// Files and pipes are not read here: the engine reads them while it sends the body, whatever their size.
     func body(contentType: String?) throws(ToolError) -> RequestBody {
         switch self {
         case .text: return .data(try load(), contentType: contentType)
@@ -45,7 +45,7 @@ enum BodyArgument: Sendable {
         }
     }
 
-    /// Several of `-d`, joined by `&` as curl does; in memory, where there is more than one.
+    /// Several `-d` values, joined by `&` as curl does. More than one value is held in memory.
     static func body(joining arguments: [String], contentType: String?) throws(ToolError) -> RequestBody {
         if arguments.count == 1 { return try BodyArgument(arguments[0]).body(contentType: contentType) }
         var joined = Data()
@@ -59,7 +59,7 @@ enum BodyArgument: Sendable {
         return .data(joined, contentType: contentType)
     }
 
-    /// Pipes and devices have no length to announce, and files of /proc say 0.
+    /// Pipes and devices have no length, and files of /proc report 0.
     private static func hasLength(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
@@ -75,14 +75,15 @@ enum BodyArgument: Sendable {
         return ToolError(.inputFile, "cannot read \(name): \(reason)")
     }
 
-    /// The usual mistakes, in words of their own.
+    /// Checks for common mistakes and reports each with its own message.
     private static func check(_ path: String) throws(ToolError) {
         if let reason = FileCheck.whyUnreadable(path) {
             throw ToolError(.inputFile, "cannot read '\(path)': \(reason)")
         }
     }
 
-    /// The same as JSON, which is checked here rather than by a server that says "400".
+    /// The value as a JSON body. The JSON is checked here, so that the error names the mistake; a server would only
+    /// answer 400.
     func json() throws(ToolError) -> RequestBody {
         let data = try load()
         do {

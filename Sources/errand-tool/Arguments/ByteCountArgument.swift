@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `4096`, `64k`, `10m`, `2g`: bytes, in powers of 1,024.
+/// A number of bytes such as `4096`, `64k`, `10m`, `2g`; the units are powers of 1,024.
 struct ByteCountArgument: ExpressibleByArgument, Hashable, Sendable {
     let bytes: Int
 

@@ -1,24 +1,25 @@
 import Errand
 import Foundation
 
-/// The files of `-b` and `-c`, in the format that Netscape's browser had and curl has: seven columns, tabs between.
+/// The cookies and files of `-b` and `-c`. The format is that of Netscape and curl: seven columns separated by tabs.
 struct CookieFiles: Sendable {
-    /// Read before the first request, where it is a file.
+    /// Sources of cookies; files are read before the first request.
     var sources: [String] = []
-    /// Sent to the hosts of the given URLs beside the jar's, and never written.
+    /// Cookies that are sent to the hosts of the given URLs in addition to the jar's cookies, and that are never
+    /// written.
     var pairs: [String] = []
-    /// Written after the last one; `-`: standard output.
+    /// The file to write after the last request; `-`: standard output.
     var destination: String?
 
     private static let httpOnly = "#HttpOnly_"
 
-    /// `urls`: those that were given.
+    /// `urls`: the URLs of the command line.
     func load(into jar: CookieJar, for urls: [String]) throws {
         for path in sources {
             let text = try Self.read(path)
             for line in text.split(whereSeparator: \.isNewline) {
                 guard let cookie = Self.cookie(line) else { continue }
-                // One that RFC 6265 does not allow, of a top-level domain for one, is none.
+                // A cookie that RFC 6265 does not allow, for example one for a top-level domain, is skipped.
                 do throws(ErrandError) {
                     try jar.set(cookie)
                 } catch {
@@ -60,7 +61,8 @@ struct CookieFiles: Sendable {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// `domain, for subdomains, path, secure, expires, name, value`; `nil` for comments and what is no cookie.
+    /// A line has the columns `domain, for subdomains, path, secure, expires, name, value`. `nil` for comments and for
+    /// lines that hold no cookie.
     static func cookie(_ line: some StringProtocol) -> Cookie? {
         let isHTTPOnly = line.hasPrefix(httpOnly)
         if line.hasPrefix("#"), !isHTTPOnly { return nil }
@@ -90,7 +92,7 @@ struct CookieFiles: Sendable {
         let lines = try jar.all().map(Self.line).filter { !given.contains($0) }.sorted()
         let text = (["# Netscape HTTP Cookie File", ""] + lines).joined(separator: "\n") + "\n"
         if destination == "-" { return try StandardOutput.write(text) }
-        // Whoever has a session's cookie is its user.
+        // Mode 0600, because a session cookie gives access to the user's account.
         if let failure = OutputFile.save(Array(text.utf8), to: destination, mode: 0o600) { throw ToolError(failure) }
     }
 }

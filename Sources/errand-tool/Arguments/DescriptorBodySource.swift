@@ -2,14 +2,14 @@ import Errand
 import Foundation
 import Synchronization
 
-/// A body from an open file: standard input, a pipe, a device. It is read as fast as it is sent, and never as a whole. A
-/// regular file has a length and can be sent again; what comes through a pipe has neither.
+/// A body from an open file: standard input, a pipe, a device. The body is read as fast as it is sent, and is never
+/// held as a whole. A regular file has a length and can be sent again; a pipe has no length and can be sent only once.
 final class DescriptorBodySource: RequestBodySource {
     let length: Int64?
     private let descriptor: Int32
-    /// Where a regular file is read from; `nil`: it is none.
+    /// The offset at which reading a regular file starts; `nil`: not a regular file.
     private let start: off_t?
-    /// Where a regular file ended when it was opened.
+    /// The end of a regular file at the time when it was opened.
     private let end: off_t
     private let isOwned: Bool
     private let isTaken = Atomic(false)
@@ -31,7 +31,7 @@ final class DescriptorBodySource: RequestBodySource {
         self.isOwned = isOwned
         var status = stat()
         let position = lseek(descriptor, 0, SEEK_CUR)
-        // Files of /proc say 0.
+        // Files of /proc report a size of 0.
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0, position >= 0 {
             start = position
             end = status.st_size
@@ -47,7 +47,7 @@ final class DescriptorBodySource: RequestBodySource {
         if isOwned { close(descriptor) }
     }
 
-    /// Throws ``ErrandError/uploadNotReplayable`` for the second reader of a pipe.
+    /// Throws ``ErrandError/uploadNotReplayable`` when a pipe is opened for a second time.
     func open() throws -> sending any BodyReader {
         if start == nil, isTaken.exchange(true, ordering: .relaxed) { throw ErrandError.uploadNotReplayable }
         return Reader(self)
@@ -63,10 +63,10 @@ final class DescriptorBodySource: RequestBodySource {
             offset = source.start
         }
 
-        /// Whoever writes to the pipe may never do it: a cancelled upload does not wait for that.
+        /// The writer of the pipe may never write. Cancelling the upload does not wait for the blocked read.
         func next(maximum: Int) async throws -> [UInt8]? {
             let (source, offset) = (source, offset)
-            // Of a file that grows no more is sent than was promised.
+            // If the file has grown, no more bytes are sent than the announced length.
             let maximum = min(maximum, offset.map { Int(clamping: source.end - $0) } ?? maximum)
             guard maximum > 0 else { return nil }
             guard let read = await queue.runAbandonably({ source.read(maximum, at: offset) }) else {
@@ -86,7 +86,7 @@ final class DescriptorBodySource: RequestBodySource {
             var result: Int
             repeat {
                 if number == EAGAIN {
-                    // Some other process made it non-blocking.
+                    // Another process has made the descriptor non-blocking.
                     var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                     poll(&wanted, 1, -1)
                 }

@@ -1,16 +1,16 @@
 import ArgumentParser
 
-/// `500ms`, `10s`, `1.5m`, `2h`; a bare number is seconds.
+/// A duration such as `500ms`, `10s`, `1.5m`, `2h`; a number without a unit is in seconds.
 struct DurationArgument: ExpressibleByArgument, Hashable, Sendable, CustomStringConvertible {
     let duration: Duration
-    /// Whether a unit was written.
+    /// Whether the argument had a unit.
     let hasUnit: Bool
 
     init?(argument: String) {
         let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
         let unit = units.first { argument.hasSuffix($0.suffix) }
         let digits = argument.dropLast(unit?.suffix.count ?? 0)
-        // Double would take "0x1p3", "inf" and "1e9" too.
+        // `Double` would also accept "0x1p3", "inf" and "1e9".
         guard let first = digits.first, first.isASCII, first.isNumber,
             digits.allSatisfy({ ("0"..."9").contains($0) || $0 == "." }), let value = Double(digits)
         else { return nil }
@@ -20,10 +20,10 @@ struct DurationArgument: ExpressibleByArgument, Hashable, Sendable, CustomString
         hasUnit = unit != nil
     }
 
-    /// As `--help` shows a default.
+    /// The text that `--help` shows for a default.
     var description: String { "\(Double(duration.nanoseconds) / 1e9)s" }
 
-    /// For defaults.
+    /// Makes a default value.
     init(seconds: Int) {
         duration = .seconds(seconds)
         hasUnit = true

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Whether a file can be read, in words.
+/// Checks whether a file can be read, and explains why not.
 enum FileCheck {
-    /// `nil` where it can.
+    /// The reason why the file cannot be read; `nil` where it can.
     static func whyUnreadable(_ path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else {

@@ -1,12 +1,12 @@
 import Errand
 import Foundation
 
-/// A part of `-F`: `name=text`, `name=@file` for a file, `name=<file` for its text alone; behind the last two, and behind a
-/// text, `;type=image/png` and `;filename=other.png`. In quotes a `;` is part of the value.
+/// A part of `-F`: `name=text`, `name=@file` for a file, `name=<file` for a file's text without its name. Text and both
+/// file forms may be followed by `;type=image/png` and `;filename=other.png`. Within quotes a `;` is part of the value.
 struct FormArgument {
     let part: MultipartPart
 
-    /// `literal`: of `--form-string`, which takes all as it is.
+    /// `literal`: the argument of `--form-string`, whose value is taken as it is.
     init(_ argument: String) throws(ToolError) {
         guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else {
             throw ToolError(.usage, "-F '\(argument)' is no NAME=VALUE, NAME=@FILE or NAME=<FILE")
@@ -44,7 +44,7 @@ struct FormArgument {
     private static func attributes(_ text: Substring) -> (value: String, attributes: [String: String]) {
         var pieces = split(text)
         var attributes: [String: String] = [:]
-        // From the end: a `;` that begins no attribute is the value's.
+        // Parsed from the end: a `;` that does not begin an attribute belongs to the value.
         while pieces.count > 1, let last = pieces.last, let mark = last.firstIndex(of: "="),
             ["type", "filename"].contains(last[..<mark].trimmingCharacters(in: .whitespaces).lowercased())
         {
@@ -55,7 +55,7 @@ struct FormArgument {
         return (unquoted(Substring(pieces.joined(separator: ";"))), attributes)
     }
 
-    /// At each `;` that is not in quotes.
+    /// Splits the text at each `;` that is not within quotes.
     private static func split(_ text: Substring) -> [Substring] {
         var pieces: [Substring] = []
         var start = text.startIndex

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Errand
 
-/// `--http-version`.
+/// The value of `--http-version`.
 enum HTTPVersionArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     case automatic
     case one = "1.1"

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `Name: value`. What a name and a value may hold is the engine's to say.
+/// A header `Name: value`. The engine checks which characters a name and a value may have.
 struct HeaderArgument: ExpressibleByArgument, Hashable, Sendable {
     let name: String
     let value: String

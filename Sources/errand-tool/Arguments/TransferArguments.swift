@@ -2,7 +2,7 @@ import ArgumentParser
 import Errand
 import Foundation
 
-/// How to reach servers and how long to wait for them: what the subcommands that fetch have in common.
+/// Options for connections and timeouts, shared by the subcommands that send requests.
 struct TransferArguments: ParsableArguments {
     @Option(
         name: [.customShort("m"), .long],
@@ -54,7 +54,7 @@ struct TransferArguments: ParsableArguments {
             idle: .after(idleTimeout.duration), total: timeout.map { .after($0.duration) })
     }
 
-    /// How to connect. Throws what is wrong with an option, by its name.
+    /// The options for connections. Throws an error that names the invalid option.
     func connection() throws(ToolError) -> ConnectionOptions {
         try check()
         var options = ConnectionOptions(httpVersion: httpVersion.policy, encodings: compressed ? .all : [])
@@ -76,7 +76,7 @@ struct TransferArguments: ParsableArguments {
         if let proxy {
             let scheme = proxy.range(of: "://").map { proxy[..<$0.lowerBound].lowercased() }
             guard let scheme, ["http", "https", "socks5", "socks5h"].contains(scheme) else {
-                // It may have a password in it, and without a scheme nobody knows where.
+                // The proxy URL may contain a password, whose position cannot be determined without a scheme.
                 let shown = Shown.url(scheme == nil ? "http://" + proxy : proxy).trimmingPrefix(
                     scheme == nil ? "http://" : "")
                 let what =

@@ -2,17 +2,17 @@ import ArgumentParser
 import Errand
 import Foundation
 
-/// A URL as people type it: without a scheme it is http.
+/// A URL of the command line. A URL without a scheme is taken as http.
 struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
-    /// As it is sent.
+    /// The URL as it is sent.
     let text: String
 
     init(argument: String) {
         text = Self.hasHostFirst(argument) ? "http://" + argument : argument
     }
 
-    /// `localhost:8080/x`, `[::1]/`, `ada:secret@host`: what begins with an authority. What has a scheme, or something that
-    /// reads as one, stays as it is.
+    /// Whether the text begins with an authority: `localhost:8080/x`, `[::1]/`, `ada:secret@host`. Text that has a
+    /// scheme, or that could be read as having one, stays unchanged.
     private static func hasHostFirst(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, !"/?#:".unicodeScalars.contains(first),
             schemeEnd(text) == nil
@@ -29,7 +29,8 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
         return !port.isEmpty && port.allSatisfy { $0.isASCII && $0.isNumber }
     }
 
-    /// Behind `scheme://` (RFC 3986 3.1); `nil` where no scheme comes first, as in `localhost/?next=http://other/`.
+    /// The index after `scheme://` (RFC 3986 3.1); `nil` where the text does not begin with a scheme, as in
+    /// `localhost/?next=http://other/`.
     private static func schemeEnd(_ text: String) -> String.Index? {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let rest = text[scheme.endIndex...]
@@ -38,8 +39,8 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
 
     // MARK: User and password
 
-    /// The URL without user and password, and those; `nil` where it has none. They are sent as a header, and so can answer
-    /// a challenge, too.
+    /// The URL without user and password, and the user with the password; `nil` where the URL has none. The tool sends
+    /// them in a header, so that they can also answer a challenge.
     var withoutUser: (address: String, user: UserArgument?) {
         guard let start = Self.schemeEnd(text) else { return (text, nil) }
         let rest = text[start...]
@@ -55,14 +56,14 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
         text.removingPercentEncoding ?? String(text)
     }
 
-    /// As one segment of a path.
+    /// The text percent-encoded as one path segment.
     static func encoded(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~"))) ?? text
     }
 
     // MARK: Mistakes
 
-    /// What was probably meant by a URL that cannot be sent; `nil` where nobody knows.
+    /// A suggestion for a URL that cannot be sent; `nil` where there is none.
     static func suggestion(for text: String) -> String? {
         let lowercased = text.lowercased()
         for scheme in ["https", "http"] {
@@ -84,7 +85,7 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
         return "\(scheme)://\(rest)"
     }
 
-    /// One letter too many, missing, wrong, or two in the wrong order.
+    /// Whether the texts differ by one letter too many, one missing, one wrong, or two swapped.
     private static func isOneEditAway(_ text: String, _ word: String) -> Bool {
         let (text, word) = (Array(text), Array(word))
         let prefix = zip(text, word).prefix { $0 == $1 }.count

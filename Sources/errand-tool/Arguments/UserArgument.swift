@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `name:password`, of `-u` or of a URL. Without a colon the password is asked for on the terminal.
+/// `name:password`, from `-u` or from a URL. Without a colon the tool asks for the password on the terminal.
 struct UserArgument: ExpressibleByArgument, Hashable, Sendable {
     let user: String
     let password: String
@@ -19,7 +19,7 @@ struct UserArgument: ExpressibleByArgument, Hashable, Sendable {
         (self.user, self.password) = (user, password)
     }
 
-    /// `nil` where there is no terminal: `getpass` would read standard input then.
+    /// `nil` where there is no terminal, because `getpass` would then read standard input.
     private static func ask(_ prompt: String) -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { return nil }

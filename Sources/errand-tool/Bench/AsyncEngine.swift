@@ -1,14 +1,14 @@
 import Errand
 
-/// The load through `Client.run`: one task a connection, each awaiting one request after the other.
+/// Sends the load through `Client.run`: one task for each connection, which awaits its requests one after another.
 final class AsyncEngine: BenchEngine {
     let loops: Int
     private let client: Client
-    /// What runs the tasks; `nil`: the pool.
+    /// The executor of the tasks; `nil`: the global pool.
     private let queue: CallbackQueue?
     private let command: BenchCommand
 
-    /// Throws what every request would fail with.
+    /// Throws an error with which every request would fail.
     init(_ plan: BenchPlan, on queue: CallbackQueue? = nil) throws(ErrandError) {
         self.queue = queue
         client = BenchClient.make(plan, callbacks: queue)
@@ -17,7 +17,7 @@ final class AsyncEngine: BenchEngine {
         command = plan.command
     }
 
-    // No helper between the task and `run`, and no outcome in the task: its frames count as memory per request in flight.
+    // `run` is called directly, and no outcome is kept in the task: async frames count as memory per request in flight.
     func run(_ load: BenchLoad, count: Int) {
         for _ in 0..<count {
             Task(executorPreference: queue) { [client, command] in

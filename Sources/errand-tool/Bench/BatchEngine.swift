@@ -1,9 +1,10 @@
 import Errand
 import HTTPTypes
 
-/// The load as the children of one `Batch`, so many at a time.
+/// Sends the load as the children of one `Batch`, which limits how many run at a time.
 final class BatchEngine: BenchEngine {
-    /// Counts itself: made when its turn has come, decoded when its answer is there.
+    /// A command that counts its own request: the ticket is taken when the batch asks for the command, and counted as
+    /// ended when the response is decoded.
     private struct Counted: Command {
         let command: BenchCommand
         let load: BenchLoad
@@ -28,7 +29,7 @@ final class BatchEngine: BenchEngine {
     private let command: BenchCommand
     private let count: Int
 
-    /// Throws what every request would fail with.
+    /// Throws an error with which every request would fail.
     init(_ plan: BenchPlan) throws {
         guard let requests = plan.requests, plan.duration == nil, plan.rate == nil else {
             throw ToolError(.usage, "--mode batch needs -n, and neither -d nor --rate")
@@ -50,7 +51,7 @@ final class BatchEngine: BenchEngine {
         }
     }
 
-    /// Not with a rate.
+    /// Not supported: this engine has no open loop.
     func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
         load.end(ticket, BenchLoad.Outcome(ErrandError.invalidArgument))
     }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 
 extension Bench {
-    /// Checks everything that was said; each mistake has its own message.
+    /// Checks all options; each mistake has its own message.
     func plan() throws -> BenchPlan {
         try check(connections, 1...100_000, "-c")
         try check(requests, 1...Int.max / 4, "-n")
@@ -44,7 +44,8 @@ extension Bench {
             body: body, timeout: timeout.duration, httpVersion: httpVersion, caFile: cacert, insecure: insecure)
     }
 
-    /// By default little beside the run itself, however few requests it has and however slow the server is.
+    /// By default the warm-up is short compared with the run, however few requests the run has and however slow the
+    /// server is.
     private func warmUp(_ wanted: Int?, _ duration: Duration?) -> (count: Int, time: Duration?) {
         if let warmUp { return (warmUp, nil) }
         var expected = wanted.map(Double.init) ?? .infinity
@@ -53,7 +54,7 @@ extension Bench {
         return (count, min(.seconds(1), duration.map { $0 / 10 } ?? .seconds(1)))
     }
 
-    /// `-d` is a body to curl, a duration to wrk and hey: here it is a duration with its unit, and never a body.
+    /// `-d` means a body in curl and a duration in wrk and hey. Here it is always a duration with a unit.
     private func measuredTime() throws(ToolError) -> Duration? {
         guard let duration else { return nil }
         guard let time = DurationArgument(argument: duration), time.hasUnit else {

@@ -146,7 +146,7 @@ struct Bench: AsyncParsableCommand {
 
     private func finish(_ plan: BenchPlan, _ load: BenchLoad, loops: Int, connections: Int) throws(ToolError) {
         guard let run = load.snapshot() else {
-            // Without a signal, only a core that takes no more requests ends a run in the warm-up.
+            // Without a signal, a run ends during the warm-up only if the core accepts no more requests.
             if let error = load.firstError, !load.isInterrupted {
                 throw ToolError(error.exit, "stopped in the warm-up: \(error.text)")
             }

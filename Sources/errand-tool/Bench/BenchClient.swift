@@ -2,8 +2,8 @@ import Errand
 import ErrandSQLite
 import Foundation
 
-/// A client as the Swift modes need it: the load is the limit, so the client's own limits must not be. What all
-/// requests have in common is the client's, as in a service.
+/// Makes the client for the Swift modes. The load limits the requests in flight, so the client's own limits must not.
+/// Settings that all requests share are set on the client, as in a service.
 enum BenchClient {
     static func make(_ plan: BenchPlan, callbacks: CallbackQueue? = nil) -> Client {
         var configuration = Client.Configuration()
@@ -23,7 +23,7 @@ enum BenchClient {
         return Client(configuration: configuration)
     }
 
-    /// The engine's default where the plan says nothing.
+    /// The number of loops; the engine's default where the plan has none.
     static func loops(_ plan: BenchPlan) -> Int {
         plan.loops == 0 ? min(4, ProcessInfo.processInfo.activeProcessorCount) : plan.loops
     }
@@ -31,7 +31,7 @@ enum BenchClient {
 
 extension BenchLoad.Outcome {
     init(_ response: Response) {
-        // Not the body's: that was dropped.
+        // Not the size of the body, because the body was dropped.
         self.init(status: response.statusCode, bytes: response.bytesReceived)
     }
 

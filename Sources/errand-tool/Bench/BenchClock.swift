@@ -1,9 +1,10 @@
-/// Ends what ends by time, whatever the server does: the warm-up, the measured part, and the wait for what is in flight.
+/// Ends the parts of a run that are limited by time, whatever the server does: the warm-up, the measured part, and the
+/// wait for requests in flight.
 enum BenchClock {
-    /// A run may also be ended by a signal, of which nothing wakes the clock.
+    /// The longest sleep of the clock, in nanoseconds. A signal can also end a run, and does not wake the clock.
     private static let period: UInt64 = 100_000_000
 
-    /// Returns when the run is over, what is in flight was cancelled, or the task is.
+    /// Returns when the run is over, when the requests in flight were cancelled, or when the task is cancelled.
     static func run(_ load: BenchLoad, _ engine: any BenchEngine) async {
         while !Task.isCancelled {
             switch load.tick() {
@@ -14,7 +15,7 @@ enum BenchClock {
             case .next(let due):
                 let now = MonotonicTime.now
                 let time = min(due.map { $0 > now ? $0 - now : 0 } ?? period, period)
-                // Ends early, by cancellation, when the run does.
+                // The sleep ends early by cancellation when the run ends.
                 try? await Task.sleep(for: .nanoseconds(time))
             }
         }

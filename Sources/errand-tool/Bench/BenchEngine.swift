@@ -1,12 +1,13 @@
-/// One way to send the load. Made ready by its initialiser; `shutDown` ends its threads.
+/// One way to send the load. The initialiser prepares the engine; `shutDown` ends its threads.
 protocol BenchEngine: Sendable {
-    /// Starts the closed loop: `count` requests at a time, each answer bringing the next, until the load says enough.
+    /// Starts the closed loop: `count` requests at a time. Each response starts the next request until the load hands
+    /// out no more tickets.
     func run(_ load: BenchLoad, count: Int)
-    /// Sends one request now; its end is counted with that ticket.
+    /// Sends one request now; its end is counted for that ticket.
     func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad)
-    /// How many event loops there are.
+    /// The number of event loops.
     var loops: Int { get }
-    /// Ends what is in flight, and what is sent from now on, at once, as cancelled. Does not wait.
+    /// Cancels the requests in flight, and every request that is sent later. Does not wait for them to end.
     func cancel()
     func shutDown() async
 }

@@ -2,21 +2,21 @@ import Histogram
 
 extension BenchLoad {
     struct Outcome: Sendable {
-        /// `nil`: there was no whole response.
+        /// `nil`: there was no complete response.
         var status: Int?
         var bytes: UInt64 = 0
         var error: ErrorNote?
     }
 
-    /// Kept for the first failure alone.
+    /// Kept only for the first failure.
     struct ErrorNote: Sendable {
-        /// Whether the time until the failure is a time that somebody waited for an answer.
+        /// How the time of a failed request counts as time spent waiting for a response.
         enum Wait: Sendable {
-            /// A refused connection is quick, and no answer.
+            /// The time does not count: a refused connection is quick, and is no response.
             case none
-            /// Until the failure: a timeout, or the end of the run.
+            /// The time until the failure counts: a timeout, or the end of the run.
             case toItsEnd
-            /// Until the end of the run: the request could not be sent.
+            /// The time until the end of the run counts: the request could not be sent.
             case toTheRunsEnd
         }
 
@@ -30,35 +30,36 @@ extension BenchLoad {
             self.wait = error.status == .timeout ? .toItsEnd : wait
         }
 
-        /// What was cancelled because the run was over.
+        /// The failure of a request that was cancelled because the run was over.
         static let unanswered = ErrorNote(ToolError(.timeout, "there was no answer when the run was over"))
     }
 
     struct Result: Sendable {
-        /// All that were sent and ended, those without an answer included.
+        /// All requests that were sent and have ended, including those without a response.
         var requests: UInt64 = 0
         var errors: UInt64 = 0
-        /// Of `errors`, those that had no answer when the run was over.
+        /// The part of `errors` that had no response when the run was over.
         var unanswered: UInt64 = 0
-        /// Of `errors`, those that the engine's full queue refused.
+        /// The part of `errors` that the engine refused because its queue was full.
         var refused: UInt64 = 0
-        /// Of an open loop, those that were due before the end of the run and that the generator did not send in time.
+        /// Open loop only: requests that were due before the end of the run but that the generator did not send in
+        /// time.
         var neverSent: UInt64 = 0
         var bytes: UInt64 = 0
-        /// By status code; an array, because a dictionary would show up in the figures.
+        /// Counts by status code; an array, because the cost of a dictionary would show in the results.
         var status = [UInt64](repeating: 0, count: 1000)
-        /// Of answered requests, and of those that waited for an answer in vain: the time that they waited.
+        /// The latency of requests with a response, and the time that requests without one waited.
         var latency = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
         var firstError: ErrorNote?
-        /// Intended times of what waits for the end of the run, by steps of ``waitStep``.
+        /// Intended send times of requests whose wait counts until the end of the run, in steps of ``waitStep``.
         private(set) var waiting: [UInt64: UInt64] = [:]
 
         var answered: UInt64 { requests - errors }
-        /// Requests with a latency.
+        /// The number of requests with a latency.
         var timed: UInt64 { UInt64(latency.totalCount) }
         /// In nanoseconds.
         func latency(at percentile: Double) -> UInt64 { latency.valueAtPercentile(percentile) }
-        /// What was due: answered + errors + never sent.
+        /// The number of requests that were due: answered + errors + never sent.
         var due: UInt64 { requests + neverSent }
     }
 }
@@ -76,7 +77,7 @@ extension BenchLoad.Result {
         }
     }
 
-    /// Counts a failure, by the time that it waited.
+    /// Counts a failure, with the time that the request waited.
     mutating func count(_ error: BenchLoad.ErrorNote, intendedAt time: UInt64, now: UInt64) {
         count(BenchLoad.Outcome(error: error), nanoseconds: 0)
         switch error.wait {
@@ -88,21 +89,21 @@ extension BenchLoad.Result {
         }
     }
 
-    /// Of the intended times that wait for the end of the run: 10 ms. They are told rounded down, so that a wait is never
-    /// told shorter than it was.
+    /// The step of the intended send times that are kept until the end of the run: 10 ms. The times are rounded down,
+    /// so that a reported wait is never shorter than the real one.
     private static var waitStep: UInt64 { 10_000_000 }
 
     private mutating func wait(from time: UInt64) {
         waiting[time / Self.waitStep, default: 0] += 1
     }
 
-    /// Counts the requests of a schedule from number `sent` up to `due`, which were never sent.
+    /// Counts the requests of a schedule from number `sent` up to `due` that were never sent.
     mutating func countNeverSent(_ sent: UInt64, upTo due: UInt64, from start: UInt64, rate: Double) {
         guard due > sent else { return }
         neverSent += due - sent
         var number = sent
         while number < due {
-            // All that share a step at once: there may be many millions.
+            // All requests in the same step are counted at once, because there may be many millions.
             let step = (start + UInt64(Double(number) * 1e9 / rate)) / Self.waitStep
             let next = Double((step + 1) * Self.waitStep - min(start, (step + 1) * Self.waitStep)) * rate / 1e9
             let end = min(due, max(number + 1, UInt64(next.rounded(.up))))
@@ -111,7 +112,7 @@ extension BenchLoad.Result {
         }
     }
 
-    /// Counts the wait of what could not be sent, at the end of the run.
+    /// Counts, at the end of the run, the waits of requests that could not be sent.
     mutating func endWaiting(at end: UInt64) {
         for (step, count) in waiting {
             let time = step * Self.waitStep

@@ -1,11 +1,11 @@
 import Histogram
 import Synchronization
 
-/// Hands out requests and counts how they end. Every engine asks it, from whatever thread it is on.
+/// Hands out requests and counts how they end. All engines call it, from any thread.
 ///
-/// A request's latency is counted from the moment its ticket says: the submission in a closed loop, the intended send
-/// time at a fixed rate, so that a server that stalls cannot hide the requests that could not be sent meanwhile. Requests
-/// that were due and have no answer when the run is over count with the time that they waited.
+/// A request's latency starts at the time in its ticket. In a closed loop that is the submission. At a fixed rate it is
+/// the intended send time, so that a stalled server cannot hide the requests that could not be sent meanwhile. Requests
+/// that were due and have no response when the run is over count with the time that they waited.
 final class BenchLoad: Sendable {
     struct Ticket: Sendable {
         let time: UInt64
@@ -14,7 +14,8 @@ final class BenchLoad: Sendable {
     private enum Phase {
         case warmingUp
         case measuring(from: ProcessUsage)
-        /// No more tickets; what is in flight still ends, or is cut off then. `from` is `nil` where nothing was measured.
+        /// No more tickets are handed out; requests in flight may still end until the limit, and are then cancelled.
+        /// `from` is `nil` where nothing was measured.
         case draining(from: ProcessUsage?, until: UInt64)
         case done(from: ProcessUsage?, to: ProcessUsage)
     }
@@ -23,34 +24,34 @@ final class BenchLoad: Sendable {
         var phase = Phase.warmingUp
         var started: UInt64 = 0
         var ended: UInt64 = 0
-        /// Of `ended`, those of the warm-up.
+        /// The part of `ended` that belongs to the warm-up.
         var warmed: UInt64 = 0
         var result = Result()
         var waiter: CheckedContinuation<Void, Never>?
         var isInterrupted = false
-        /// What is in flight is being cancelled.
+        /// The requests in flight are being cancelled.
         var isCut = false
-        /// When the schedule of an open loop began: the start of the warm-up, then of the measured part.
+        /// The start of an open loop's schedule: first the start of the warm-up, then the start of the measured part.
         var origin: UInt64
-        /// Of `started`, those of the warm-up; known when the measured part begins.
+        /// The part of `started` that belongs to the warm-up; set when the measured part begins.
         var startedBefore: UInt64 = 0
-        /// The end of the measured part, before the wait for what was in flight then.
+        /// The end of the measured part, before the wait for requests still in flight.
         var measured: Measured?
     }
 
-    /// The measured part of a run, without the drain.
+    /// The measured part of a run, without the drain phase.
     struct Measured: Sendable {
         let end: UInt64
         let answered: UInt64
         let bytes: UInt64
     }
 
-    /// An answer to an open loop that asks for a ticket.
+    /// The reply when an open loop asks for a ticket.
     enum Departure: Sendable {
         case ticket(Ticket)
-        /// The warm-up has all its requests, and the measured part has not begun.
+        /// The warm-up has all its requests, and the measured part has not begun yet.
         case wait
-        /// The measured part has begun: the schedule begins again at that time.
+        /// The measured part has begun: the schedule restarts at that time.
         case restart(UInt64)
         case over
     }
@@ -60,7 +61,7 @@ final class BenchLoad: Sendable {
     private let warmUpEnd: UInt64?
     private let wanted: UInt64?
     private let duration: UInt64?
-    /// Requests a second of an open loop; `nil`: a closed one.
+    /// The rate of an open loop in requests per second; `nil`: a closed loop.
     private let rate: Double?
     private let state: Mutex<State>
 
@@ -81,18 +82,19 @@ final class BenchLoad: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The next request of a closed loop, or `nil` when there are enough.
+    /// The next request of a closed loop; `nil` when there are enough.
     func begin() -> Ticket? {
         begin(time: nil)
     }
 
-    /// A request of an open loop that should be sent at that time of a schedule that began at `origin`.
+    /// A request of an open loop with the intended send time `time`, in a schedule that began at `origin`.
     func begin(intendedAt time: UInt64, origin: UInt64) -> Departure {
         let now = MonotonicTime.now
         let (departure, waiter) = state.withLock { state -> (Departure, CheckedContinuation<Void, Never>?) in
             if case .measuring(let from) = state.phase {
                 if origin != state.origin { return (.restart(state.origin), nil) }
-                // What is due after the end is not of the run, however early it is asked for.
+                // A request that is due after the end does not belong to the run, however early its ticket is
+                // requested.
                 if let duration, time >= from.time + duration { drain(&state, now) }
             } else if case .warmingUp = state.phase, state.started >= warmUp {
                 return (.wait, nil)
@@ -104,7 +106,7 @@ final class BenchLoad: Sendable {
         return departure
     }
 
-    /// When the schedule of an open loop begins.
+    /// The start of an open loop's schedule.
     var origin: UInt64 { state.withLock { $0.origin } }
 
     private func begin(time: UInt64?) -> Ticket? {
@@ -117,18 +119,18 @@ final class BenchLoad: Sendable {
         return ticket
     }
 
-    /// Counts an ended request.
+    /// Counts a request that has ended.
     func end(_ ticket: Ticket, _ outcome: Outcome) {
         let now = MonotonicTime.now
         let waiter = state.withLock { end(&$0, ticket, outcome, now) }
         waiter?.resume()
     }
 
-    /// Counts an ended request and begins the next one of a closed loop, under one lock.
+    /// Counts a request that has ended and begins the next one of a closed loop, under one lock.
     func endAndBegin(_ ticket: Ticket, _ outcome: Outcome) -> Ticket? {
         let now = MonotonicTime.now
         let (next, waiter) = state.withLock { state in
-            // The next ticket first: it keeps the run from looking finished between the two.
+            // The next ticket is taken first, so that the run does not look finished between the two steps.
             let next = begin(&state, time: now, now: now)
             return (next, end(&state, ticket, outcome, now))
         }
@@ -160,8 +162,8 @@ final class BenchLoad: Sendable {
             outcome.error = .unanswered
         }
         state.ended += 1
-        // A warm-up that ended by its time may have started more than is wanted; then the first ones count. In an open loop
-        // what was due in the warm-up is of the warm-up.
+        // A warm-up that ended by its time limit may have started more requests than are wanted; then the first ones
+        // count. In an open loop a request that was due during the warm-up belongs to the warm-up.
         let isOfTheWarmUp = rate != nil && ticket.time < state.origin
         if state.result.requests < wanted ?? .max, !isOfTheWarmUp {
             if outcome.status == nil, let error = outcome.error {
@@ -182,28 +184,28 @@ final class BenchLoad: Sendable {
     private func measure(_ state: inout State) {
         let from = ProcessUsage.read()
         state.result = Result()
-        // In an open loop what is in flight is of the warm-up too: its time was before.
+        // In an open loop the requests in flight also belong to the warm-up, because they were due during it.
         state.warmed = rate == nil ? state.ended : state.started
         state.startedBefore = state.started
         state.origin = from.time
         state.phase = .measuring(from: from)
     }
 
-    /// Requests that were due in the measured part of an open loop.
+    /// The number of requests that were due in the measured part of an open loop.
     private func due(_ state: State, from: ProcessUsage, by now: UInt64) -> UInt64 {
         guard let rate else { return 0 }
         let time = min(now - min(now, from.time), duration ?? .max)
         return min(UInt64(min(Double(time) * rate / 1e9, 1e18).rounded(.up)), wanted ?? .max)
     }
 
-    /// What is in flight gets as long as the slowest answer took, twice, but 1 s at least and 30 s at most.
+    /// Requests in flight may take twice as long as the slowest response so far, but at least 1 s and at most 30 s.
     private func drain(_ state: inout State, _ now: UInt64) {
         let slowest = state.result.latency.totalCount > 0 ? state.result.latency.max : 0
         let grace = min(max(slowest * 2, BenchLoad.second), 30 * BenchLoad.second)
         switch state.phase {
         case .warmingUp: state.phase = .draining(from: nil, until: now + grace)
         case .measuring(let from):
-            // The time was read before the lock: another thread may have begun the measured part since.
+            // The time was read before the lock was taken: another thread may have begun the measured part since.
             let end = max(from.time, duration.map { min(now, from.time + $0) } ?? now)
             state.measured = Measured(end: end, answered: state.result.answered, bytes: state.result.bytes)
             if let rate {
@@ -226,7 +228,7 @@ final class BenchLoad: Sendable {
         return waiter
     }
 
-    /// Ends the run: hands out no more tickets. The waiter goes on when what is in flight has ended.
+    /// Ends the run: hands out no more tickets. `wait()` returns when the requests in flight have ended.
     func stop() {
         let now = MonotonicTime.now
         let waiter = state.withLock { state in
@@ -236,7 +238,7 @@ final class BenchLoad: Sendable {
         waiter?.resume()
     }
 
-    /// The same at the user's wish: what is in flight gets 1 s at most.
+    /// Ends the run at the user's request: the requests in flight may take 1 s at most.
     func interrupt() {
         let now = MonotonicTime.now
         let waiter = state.withLock { state in
@@ -251,14 +253,14 @@ final class BenchLoad: Sendable {
     }
 
     enum Tick {
-        /// Nothing is due before; `nil`: as far as is known.
+        /// Nothing is due before that time; `nil`: no time is known.
         case next(UInt64?)
-        /// What is in flight is to be cancelled.
+        /// The requests in flight are to be cancelled.
         case cut
         case done
     }
 
-    /// Goes on where time says so, whatever the server does.
+    /// Moves to the next phase where its time has come, whatever the server does.
     func tick() -> Tick {
         let now = MonotonicTime.now
         let (tick, waiter) = state.withLock { state in
@@ -291,7 +293,7 @@ final class BenchLoad: Sendable {
         }
     }
 
-    /// Whether there are tickets no more.
+    /// Whether no more tickets are handed out.
     var isOver: Bool {
         state.withLock { state in
             switch state.phase {
@@ -303,10 +305,10 @@ final class BenchLoad: Sendable {
 
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
-    /// What went wrong first, in the warm-up where that was all.
+    /// The first failure of the measured part, or of the warm-up where the run ended during it.
     var firstError: ErrorNote? { state.withLock { $0.result.firstError } }
 
-    /// What has been counted so far, and since when; `nil` in the warm-up.
+    /// The counts so far, and their start; `nil` during the warm-up.
     func snapshot() -> Snapshot? {
         state.withLock { state in
             switch state.phase {
@@ -317,12 +319,12 @@ final class BenchLoad: Sendable {
         }
     }
 
-    /// What has been counted, and in which time.
+    /// The counts, and the time in which they were made.
     struct Snapshot: Sendable {
         let result: Result
         let from: ProcessUsage
         let to: ProcessUsage
-        /// `nil`: the measured part goes on.
+        /// `nil`: the measured part is still running.
         let measured: Measured?
 
         init(_ result: Result, _ from: ProcessUsage, _ to: ProcessUsage, _ measured: Measured?) {
@@ -332,7 +334,7 @@ final class BenchLoad: Sendable {
             self.measured = measured
         }
 
-        /// Of the measured part, without the drain.
+        /// The duration of the measured part, without the drain phase.
         var seconds: Double { Double((measured?.end ?? to.time) - from.time) / 1e9 }
         var answeredPerSecond: Double { rate(of: measured?.answered ?? result.answered) }
         var bytesPerSecond: Double { rate(of: measured?.bytes ?? result.bytes) }

@@ -2,43 +2,45 @@ import Errand
 import Foundation
 import HTTPTypes
 
-/// What one run does.
+/// The settings of one run.
 struct BenchPlan: Sendable {
     enum Mode: String, CaseIterable, Sendable {
         case core, closure
-        /// As `closure`, but that callbacks run on the loop's thread.
+        /// Like `closure`, but callbacks run on the loop's thread.
         case closureInline = "closure-inline"
         case async
-        /// As `async`, the client's callback queue being the executor of all tasks.
+        /// Like `async`, but the client's callback queue is the executor of all tasks.
         case asyncOnQueue = "async-on-queue"
         case batch
     }
 
-    /// What answers all but the first request.
+    /// The cache that answers every request except the first.
     enum Cache: String, CaseIterable, Sendable {
-        /// In memory, by a time to live.
+        /// In memory, with a time to live.
         case memory
-        /// In memory, by RFC 9111: the server has to say for how long.
+        /// In memory, by RFC 9111: the server has to send the freshness lifetime.
         case memoryHTTP = "memory-http"
-        /// In a SQLite file that is made for the run, by a time to live.
+        /// In a SQLite file that is created for the run, with a time to live.
         case sqlite
     }
 
-    /// When the measured part is over: after so many requests, after so long, or at what comes first.
+    /// The measured part ends after that many requests, after that time, or at whichever limit is reached first.
     var requests: UInt64?
     var duration: Duration?
-    /// Requests before the measured part, and how long they may take; `nil`: as long as they need.
+    /// Requests before the measured part, and the longest time for them; `nil`: no limit.
     var warmUp: UInt64
     var warmUpTime: Duration?
-    /// Requests a second, sent whether or not earlier ones were answered; `nil`: each answer brings the next request.
+    /// Requests per second, sent whether or not earlier ones were answered; `nil`: each response starts the next
+    /// request.
     var rate: Double?
-    /// Of the rate, in nanoseconds: what is due is sent at its next multiple; 0: each request at its own time.
+    /// Nanoseconds between sends at a fixed rate: requests that are due are sent at the next multiple; 0: each request
+    /// is sent at its own time.
     var tick: UInt64 = 0
     var connections: Int
     /// 0: the engine's default.
     var loops: Int
     var mode: Mode
-    /// `nil`: the network answers.
+    /// `nil`: the network answers every request.
     var cache: Cache?
 
     var method: HTTPRequest.Method
@@ -50,11 +52,11 @@ struct BenchPlan: Sendable {
     var caFile: String?
     var insecure: Bool
 
-    /// At most this many bytes of one response are taken: no limit where they are dropped.
+    /// The most bytes that are accepted of one response; practically no limit where bodies are dropped.
     var bodyLimit: Int { cache == nil ? 1 << 50 : 1 << 30 }
 
-    /// The request as the Swift modes send it: a path below the client's base URL, as a service would say it; fields
-    /// and limits are the client's too.
+    /// The request for the Swift modes: a path below the client's base URL, as in a service. Header fields and limits
+    /// are set on the client too.
     var command: BenchCommand {
         BenchCommand(
             method: method, path: path, body: body.map { .data($0, contentType: nil) } ?? .empty, cache: cachePolicy)
@@ -68,7 +70,7 @@ struct BenchPlan: Sendable {
         }
     }
 
-    /// The URL up to its path; `nil` where it cannot be told.
+    /// The URL up to its path; `nil` where the path cannot be found.
     var baseURL: String? {
         pathStart.map { String(url[..<$0]) }
     }
@@ -78,8 +80,8 @@ struct BenchPlan: Sendable {
     }
 
     private var pathStart: String.Index? {
-        // Anything else stays whole, so that the client takes or refuses it as what it is: a reference that begins with
-        // `//` or `?` would be another host or path below a base URL.
+        // Any other URL stays whole, so that the client accepts or rejects it unchanged: a reference that begins with
+        // `//` or `?` would name another host or path below a base URL.
         guard let scheme = url.range(of: "://"), ["http", "https"].contains(url[..<scheme.lowerBound]) else {
             return nil
         }

@@ -1,10 +1,10 @@
 import Histogram
 
-/// One line on the terminal, twice a second, while a run goes on.
+/// The progress of a run: one line on the terminal, updated twice a second.
 final class BenchProgress: Sendable {
     private let task: Task<Void, Never>?
 
-    /// Shows nothing where standard error is no terminal.
+    /// Shows nothing where standard error is not a terminal.
     init(_ load: BenchLoad, isShown: Bool) {
         guard isShown, StandardError.isTerminal else {
             task = nil
@@ -13,7 +13,7 @@ final class BenchProgress: Sendable {
         task = Task {
             while !Task.isCancelled {
                 StandardError.write("\r\u{1B}[K" + BenchProgress.line(load))
-                // Ends early, by cancellation, when the run does.
+                // The sleep ends early by cancellation when the run ends.
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }

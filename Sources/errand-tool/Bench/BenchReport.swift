@@ -1,15 +1,15 @@
 import Histogram
 
-/// What a finished run says, as JSON with documented keys and as a table.
+/// The results of a finished run, as JSON with documented keys and as a table.
 struct BenchReport {
     let run: BenchLoad.Snapshot
     let mode: BenchPlan.Mode
-    /// Requests in flight at most.
+    /// The limit of requests in flight.
     let inFlight: Int
-    /// Connections that were open at the end.
+    /// Connections that were open at the end of the run.
     let connections: Int
     let loops: Int
-    /// Requests a second of an open loop; `nil`: a closed one.
+    /// The rate of an open loop in requests per second; `nil`: a closed loop.
     let rate: Double?
 
     private var result: BenchLoad.Result { run.result }
@@ -26,7 +26,7 @@ struct BenchReport {
         result.status.enumerated().filter { $0.element > 0 }.map { ($0.offset, $0.element) }
     }
 
-    /// `nil`: there was no answer.
+    /// `nil`: no request was answered.
     private var latencies: [(key: String, microseconds: Double?)] {
         let histogram = result.latency
         guard histogram.totalCount > 0 else {
@@ -37,12 +37,12 @@ struct BenchReport {
         return rows + [("max", Double(histogram.max) / 1e3)]
     }
 
-    /// What a curve of latencies is drawn from: percentile, microseconds. Empty: there was no answer.
+    /// The points of a latency curve: percentile, microseconds. Empty: no request was answered.
     private var spectrum: [JSONValue] {
         let histogram = result.latency
         guard histogram.totalCount > 0 else { return [] }
         return BenchReport.curve.map { percentile in
-            // Both ends exactly, what is between to three digits.
+            // Minimum and maximum are exact; the values between have three significant digits.
             let value =
                 switch percentile {
                 case 0: histogram.min

@@ -1,12 +1,12 @@
 import Errand
 
-/// The load through `Client.start` with closures; the next request starts from the last one's closure.
+/// Sends the load through `Client.start` with closures; the closure of each request starts the next one.
 final class ClosureEngine: BenchEngine {
     let loops: Int
     private let client: Client
     private let command: BenchCommand
 
-    /// Throws what every request would fail with.
+    /// Throws an error with which every request would fail.
     init(_ plan: BenchPlan, on queue: CallbackQueue? = nil) throws(ErrandError) {
         client = BenchClient.make(plan, callbacks: queue)
         _ = try client.describe(plan.command)

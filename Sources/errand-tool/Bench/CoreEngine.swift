@@ -1,22 +1,23 @@
 import CErrand
 import Foundation
 
-/// The load straight through the C interface: the next requests are submitted from the record callback, on the loop
-/// thread, a batch at a time.
+/// Sends the load directly through the C interface: the record callback submits the next requests on the loop thread, a
+/// batch at a time.
 ///
-/// `@unchecked Sendable`: `group` is set once, in the initialiser, before the first request is submitted; records, and
-/// so other threads, come only after that. The group's functions are safe on any thread. `shutDown` comes last, when
-/// neither the open loop's thread nor the clock is there any more.
+/// `@unchecked Sendable`: `group` is set once, in the initialiser, before the first request is submitted. Records, and
+/// therefore other threads, only come after that. The group's functions may be called on any thread. `shutDown` is
+/// called last, when the open loop's thread and the clock have ended.
 final class CoreEngine: BenchEngine, @unchecked Sendable {
     private(set) var loops = 0
     private var group: OpaquePointer?
     private let request: CoreRequest
     private let load: BenchLoad
 
-    /// A request's tag is its ticket's time; this bit says that its end brings the next one.
+    /// A request's tag is its ticket's time; this bit says that its end starts the next request.
     private static let repeats: UInt64 = 1 << 63
 
-    /// The group refers to the engine without owning it: `shutDown` joins the loop threads, and comes first.
+    /// The group refers to the engine without owning it: `shutDown` joins the loop threads before the engine is
+    /// released.
     init(_ plan: BenchPlan, load: BenchLoad) throws(ToolError) {
         request = try CoreRequest(plan)
         self.load = load
@@ -59,7 +60,7 @@ final class CoreEngine: BenchEngine, @unchecked Sendable {
 
     func shutDown() async {
         await withCheckedContinuation { continuation in
-            // Joining threads blocks, which a task's thread must not.
+            // Joining threads blocks, and a task's thread must not block.
             Thread.detachNewThread { [self] in
                 _ = errand_group_destroy(group)
                 group = nil
@@ -98,7 +99,7 @@ final class CoreEngine: BenchEngine, @unchecked Sendable {
                 let note = BenchLoad.ErrorNote(
                     ToolError(item.status), wait: item.status == .queueFull ? .toTheRunsEnd : .none)
                 load.end(BenchLoad.Ticket(time: item.tag & ~CoreEngine.repeats), BenchLoad.Outcome(error: note))
-                // Nothing will end and bring the next one, so the loop would never be over.
+                // No request will end and start the next one, so the closed loop would never finish.
                 if item.tag & CoreEngine.repeats != 0 { load.stop() }
             }
         }

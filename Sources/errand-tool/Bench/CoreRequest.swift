@@ -2,7 +2,7 @@ import CErrand
 import Foundation
 import HTTPTypes
 
-/// The plan's request in the core's terms. Owns the memory that the request points to.
+/// The plan's request as the core's structure. Owns the memory that the structure points to.
 ///
 /// `@unchecked Sendable`: everything is set in the initialiser; the memory is written nowhere else and freed in
 /// `deinit`.
@@ -10,7 +10,7 @@ final class CoreRequest: @unchecked Sendable {
     let template: errand_request
     private let blocks: [UnsafeMutableBufferPointer<UInt8>]
 
-    /// Throws what the core would refuse the request with.
+    /// Throws the error with which the core would reject the request.
     init(_ plan: BenchPlan) throws(ToolError) {
         var blocks: [UnsafeMutableBufferPointer<UInt8>] = []
         func keep(_ bytes: [UInt8]) -> errand_bytes {

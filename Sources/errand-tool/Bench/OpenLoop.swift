@@ -1,15 +1,15 @@
 import Foundation
 
-/// Sends at a fixed rate, or all that is due at each tick, from a thread of its own: a task would be late whenever the
-/// tasks it measures are busy.
+/// Sends requests at a fixed rate, or all due requests at each tick, from a thread of its own: a task would be late
+/// whenever the measured tasks are busy.
 enum OpenLoop {
-    /// Requests a second; below one in 17 minutes there is no load.
+    /// Valid rates in requests per second. A rate below one request in 17 minutes is no load.
     static let rates = 0.001...10_000_000
 
-    /// How long after the end of a run, or of the warm-up, its thread may sleep.
+    /// The longest sleep of the thread after the end of the run or of the warm-up, in nanoseconds.
     private static let period: UInt64 = 10_000_000
 
-    /// Returns when the load has no more tickets and the thread touches nothing any more.
+    /// Returns when the load has no more tickets and the thread no longer uses the engine or the load.
     static func run(rate: Double, tick: UInt64, engine: any BenchEngine, load: BenchLoad) async {
         await withCheckedContinuation { continuation in
             let thread = Thread {

@@ -1,7 +1,8 @@
 import CErrand
 
 extension errand_group_init {
-    /// All defaults. C's zero is no valid value in Swift, because `on_records` must not be NULL.
+    /// Options with all defaults. A zeroed C struct is not a valid value in Swift, because `on_records` must not be
+    /// NULL.
     init(
         options: OpaquePointer, loops: Int, context: UnsafeMutableRawPointer?,
         onRecords: @escaping errand_record_callback

@@ -2,9 +2,9 @@ import CErrand
 import Errand
 import Foundation
 
-/// How to connect, in the core's terms, for the parts of the tool that talk to the core itself.
+/// Converts connection options to the core's options, for the parts of the tool that call the core directly.
 enum CoreOptions {
-    /// Owns: one reference, the caller's. Throws what the core refuses an option with.
+    /// Owns: one reference, the caller's. Throws the error with which the core rejects an option.
     static func make(_ options: ConnectionOptions) throws(ToolError) -> OpaquePointer {
         let strings = CStrings()
         var initial = errand_options_init()

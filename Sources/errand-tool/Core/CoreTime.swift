@@ -1,4 +1,4 @@
-/// Times as the core counts them.
+/// Converts durations to the core's time units.
 enum CoreTime {
     /// Milliseconds, rounded up; 0 for none.
     static func milliseconds(_ duration: Duration?) -> Int64 {

@@ -1,17 +1,17 @@
 import CErrand
 
 extension ToolError {
-    /// A status of the core in the words that the Swift layer uses for it.
+    /// Describes a status of the core in the same words as the Swift layer.
     init(_ status: errand_status, words: String? = nil) {
         let text = String(cString: errand_status_text(Int32(status.rawValue)))
-        // Where the core itself ended it, libcurl only knows that it was told to stop.
+        // When the core itself ended the transfer, libcurl's message only says that the transfer was aborted.
         let message = ExitStatus(status).isOurs ? text : words.flatMap { $0.isEmpty ? nil : $0 } ?? text
         self.init(ExitStatus(status), "\(status.label): \(message)")
     }
 }
 
 extension errand_status {
-    /// The name that ``ErrandError/shortDescription`` has for it: `TIMEOUT_IDLE` is `timeoutIdle`.
+    /// The name that ``ErrandError/shortDescription`` has for the status: `TIMEOUT_IDLE` is `timeoutIdle`.
     var label: String {
         switch self {
         case .decodingFailed: return "contentDecodingFailed"
@@ -26,7 +26,7 @@ extension errand_status {
 }
 
 extension ExitStatus {
-    /// Whether the engine ended the request by a rule of ours, so that libcurl's words would mislead.
+    /// Whether the engine ended the request by one of its own rules, so that libcurl's message would be misleading.
     var isOurs: Bool {
         switch self {
         case .limit, .timeout: true
@@ -34,8 +34,8 @@ extension ExitStatus {
         }
     }
 
-    /// The same kinds as ``init(_:)-(ErrandError)``. A switch without a default: a new status does not compile until it
-    /// has an exit code.
+    /// The same exit codes as ``init(_:)-(ErrandError)``. The switch has no default, so that a new status does not
+    /// compile until it has an exit code.
     init(_ status: errand_status) {
         switch status {
         case .ok: self = .success

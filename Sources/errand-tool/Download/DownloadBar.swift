@@ -2,7 +2,7 @@ import Errand
 import Foundation
 import Synchronization
 
-/// How far a download is, on standard error: a bar that is drawn over on a terminal, else a line each ten seconds.
+/// The progress of a download on standard error: a bar on a terminal, otherwise a line every ten seconds.
 final class DownloadBar: Sendable {
     private struct State {
         var isDrawn = false
@@ -14,7 +14,7 @@ final class DownloadBar: Sendable {
     private let isTerminal: Bool
     private let state = Mutex(State())
 
-    /// Between plain lines, in nanoseconds.
+    /// The time between lines without a terminal, in nanoseconds.
     private static let interval: UInt64 = 10_000_000_000
 
     init(isShown: Bool, isTerminal: Bool = StandardError.isTerminal) {
@@ -22,7 +22,7 @@ final class DownloadBar: Sendable {
         self.isTerminal = isTerminal
     }
 
-    /// On the callback queue, ten times a second at most.
+    /// Called on the callback queue, at most ten times a second.
     func show(_ report: ProgressReport) {
         guard isShown else { return }
         let now = MonotonicTime.now
@@ -32,7 +32,7 @@ final class DownloadBar: Sendable {
                 state.isDrawn = true
                 return true
             }
-            // The first line comes when there is something to wait for.
+            // The first line is printed only after one interval.
             guard let last = state.lastLine else {
                 state.lastLine = now
                 return false
@@ -47,7 +47,7 @@ final class DownloadBar: Sendable {
         if isTerminal { StandardError.write("\r\u{1B}[K" + line) } else { StandardError.print(line) }
     }
 
-    /// Before the next file.
+    /// Resets the state before the next file.
     func begin() {
         state.withLock { $0 = State() }
     }

@@ -69,7 +69,8 @@ struct DownloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ToolError.reporting {
-            // A limit of file size (RLIMIT_FSIZE) is a full disk, then, and not the end.
+            // With SIGXFSZ ignored, reaching the file size limit (RLIMIT_FSIZE) is reported like a full disk and does
+            // not end the process.
             signal(SIGXFSZ, SIG_IGN)
             try check()
             let connection = try transfer.connection()

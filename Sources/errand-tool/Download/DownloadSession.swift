@@ -3,18 +3,18 @@ import Foundation
 
 /// One URL of `errand download`.
 struct DownloadJob: Sendable {
-    /// As it was given, with a scheme.
+    /// The URL as given, with a scheme.
     let url: String
     let download: Errand.Download
 }
 
-/// One `errand download`, from the client to the exit code.
+/// Runs one `errand download`, from creating the client to the exit code.
 struct DownloadSession: Sendable {
     let jobs: [DownloadJob]
     let connection: ConnectionOptions
     let isQuiet: Bool
 
-    /// Throws the exit code of the first URL that failed, after all were tried.
+    /// Throws the exit code of the first failed URL, after all URLs were tried.
     func run() async throws {
         let bar = DownloadBar(isShown: !isQuiet)
         var configuration = Client.Configuration(connection: connection)
@@ -23,7 +23,8 @@ struct DownloadSession: Sendable {
         if !isQuiet { configuration.accessories = [ProgressAccessory(.download) { bar.show($0) }] }
         let client = Client(configuration: configuration)
         let task = Task { await runAll(client, bar) }
-        // Stopped, not killed: what came is made safe first. A second one ends the process, and loses 1 MB at most.
+        // The first signal stops the download, and the received bytes are saved. A second signal ends the process, and
+        // at most 1 MB is lost.
         let interrupt = Interrupt { task.cancel() }
         let failed = await task.value
         interrupt.end()
@@ -46,7 +47,7 @@ struct DownloadSession: Sendable {
                 return .interrupted
             } catch {
                 bar.end()
-                // `run` throws nothing else.
+                // `run` throws only ErrandError.
                 let error = error as? ErrandError ?? .internalFailure
                 first = first ?? ExitStatus(error)
                 say(ToolError.text(error, of: job.url), job)

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 
 extension Fetch {
-    /// Pairs URLs with outputs.
+    /// Assigns an output to each URL.
     func jobs() throws(ToolError) -> [FetchJob] {
         guard output.count <= urls.count else {
             throw ToolError(.usage, "-o is given \(output.count) times for \(urls.count) URLs")
@@ -23,7 +23,7 @@ extension Fetch {
         }
     }
 
-    /// Checks everything that was said; each mistake has its own message.
+    /// Checks all options; each mistake has its own message.
     func settings(_ jobs: [FetchJob]) throws -> FetchSettings {
         guard (1...1000).contains(parallel) else {
             throw ToolError(.usage, "--parallel is 1 to 1,000, not \(parallel)")
@@ -56,7 +56,7 @@ extension Fetch {
         for header in headers {
             fields.append(try HTTPField.checked(name: header.name, value: header.value))
         }
-        // A request with a Cookie field of its own neither gets cookies of a jar nor gives it any.
+        // A request with its own Cookie field neither gets cookies from a jar nor stores any in it.
         if !cookiePairs.isEmpty, fields[.cookie] == nil, cookieFiles == nil {
             fields.append(try HTTPField.checked(name: "Cookie", value: cookiePairs.joined(separator: "; ")))
         }
@@ -65,7 +65,7 @@ extension Fetch {
         return fields
     }
 
-    /// `-b NAME=VALUE`, which may hold several.
+    /// The values of `-b NAME=VALUE`; one value may hold several cookies.
     private var cookiePairs: [String] { cookies.filter { $0.contains("=") } }
 
     /// `nil`: cookies are neither read from a file nor kept.

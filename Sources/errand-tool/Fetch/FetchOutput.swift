@@ -1,11 +1,11 @@
 import Foundation
 
-/// Where the body of one response goes, as it comes.
+/// Writes the body of one response to its target as it arrives.
 ///
-/// `@unchecked Sendable`: everything mutable is touched on `queue` alone, one call after the other.
+/// `@unchecked Sendable`: all mutable state is used only on `queue`, one call at a time.
 final class FetchOutput: @unchecked Sendable {
     private let target: FetchJob.Output
-    /// Pipes and terminals may never take another byte; a disk does.
+    /// Whether a write may block forever: pipes and terminals may stop accepting bytes, files on disk do not.
     private let mayBlock: Bool
     private let queue = BlockingQueue()
     private var file: OutputFile?
@@ -21,7 +21,7 @@ final class FetchOutput: @unchecked Sendable {
             }
     }
 
-    /// Begins: opens the file. Answers what went wrong.
+    /// Opens the file. Returns what went wrong.
     func open() async -> FetchResult.Failure? {
         guard case .file(let path) = target else { return nil }
         return await perform { [self] in
@@ -34,7 +34,7 @@ final class FetchOutput: @unchecked Sendable {
         }
     }
 
-    /// Answers what went wrong.
+    /// Writes a part of the body. Returns what went wrong.
     func write(_ bytes: [UInt8]) async -> FetchResult.Failure? {
         switch target {
         case .none: return nil
@@ -57,7 +57,7 @@ final class FetchOutput: @unchecked Sendable {
         }
     }
 
-    /// The body is whole: gives the file its name.
+    /// Called when the body is complete: gives the file its name. Returns what went wrong.
     func finish() async -> FetchResult.Failure? {
         guard case .file(let path) = target else { return nil }
         return await perform { [self] in
@@ -71,7 +71,7 @@ final class FetchOutput: @unchecked Sendable {
         }
     }
 
-    /// Leaves nothing of a file that is not whole.
+    /// Removes a file that is not complete.
     func discard() async {
         _ = await perform { [self] in
             file = nil
@@ -81,7 +81,7 @@ final class FetchOutput: @unchecked Sendable {
 
     private func perform(_ body: @escaping @Sendable () -> FetchResult.Failure?) async -> FetchResult.Failure? {
         guard mayBlock else { return await queue.run(body) }
-        // Cancelled while it waits for whoever reads the pipe.
+        // The task was cancelled while it waited for the reader of the pipe.
         return await queue.runAbandonably(body) ?? .cancelled
     }
 }

@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// Writes heads and results to standard output, failures to standard error; in a URL's turn.
+/// Writes heads and results to standard output and failures to standard error, when it is the URL's turn.
 struct FetchPrinter: Sendable {
     let includesHead: Bool
     let isJSON: Bool
@@ -12,13 +12,13 @@ struct FetchPrinter: Sendable {
         self.isJSON = isJSON
     }
 
-    /// What comes before a body on standard output.
+    /// Prints what comes before a body on standard output. Returns what went wrong.
     func begin(_ job: FetchJob, _ result: FetchResult) async -> FetchResult.Failure? {
         guard case .standardOutput = job.output else { return nil }
         return await head(result)
     }
 
-    /// What comes after it, or without it. Answers what went wrong, here or before.
+    /// Prints what comes after the body, or without a body. Returns what went wrong, here or earlier.
     func end(_ job: FetchJob, _ fetched: FetchResult, _ settings: FetchSettings) async -> FetchResult.Failure? {
         var result = fetched
         if isJSON {
@@ -29,7 +29,7 @@ struct FetchPrinter: Sendable {
             result.failure = result.failure ?? failure
         }
         if let failure = result.failure {
-            // A reader that has had enough is no news.
+            // A reader that closes its pipe early is not reported.
             if failure.exit != .brokenPipe { say(job, failure.message) }
         } else if let note = result.challengeNote(settings, job) {
             say(job, note)
@@ -52,20 +52,20 @@ struct FetchPrinter: Sendable {
             let isWritten = text.withUTF8 { Descriptor.write(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
             return isWritten ? nil : .output("-", errno: errno)
         }
-        // After an interrupt what there is to say is said, unless that might take for ever.
+        // After an interrupt the output is still written, unless the write might block forever.
         if Task.isCancelled { return Descriptor.isWritable(STDOUT_FILENO) ? await queue.run(put) : .cancelled }
         return await queue.runAbandonably(put) ?? .cancelled
     }
 }
 
 extension FetchResult {
-    /// Whether it came before the body.
+    /// Whether the head was printed before the body.
     fileprivate func isHeadPrinted(_ job: FetchJob) -> Bool {
         if case .standardOutput = job.output { return isReceived }
         return false
     }
 
-    /// A 401 whose body is all there is to see would leave people to guess.
+    /// A note for a 401: its body alone would not explain what is missing.
     fileprivate func challengeNote(_ settings: FetchSettings, _ job: FetchJob) -> String? {
         guard status == 401 else { return nil }
         return Failure.unauthorized(headers, user: settings.credentials(for: job)?.user, wasAsked: !hasLeftOrigin)

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 
-/// One line on the terminal for all transfers together: a bar where every length is known, else what has come so far.
+/// One line on the terminal for all transfers together: a bar where every length is known, otherwise the bytes received
+/// so far.
 final class FetchProgress: Sendable {
     private struct Totals {
         var received: UInt64 = 0
-        /// The sum of the lengths that are known.
+        /// The sum of the known lengths.
         var expected: UInt64 = 0
         var unknownLengths = 0
         var ended = 0
@@ -16,7 +17,7 @@ final class FetchProgress: Sendable {
     private let totals = Mutex(Totals())
     private let started = MonotonicTime.now
 
-    /// A transfer that is over by then was not worth a bar.
+    /// The delay before the bar is drawn; transfers that end earlier show no bar.
     private static let delay = Duration.milliseconds(700)
     private static let interval = Duration.milliseconds(200)
 
@@ -25,7 +26,7 @@ final class FetchProgress: Sendable {
         self.isShown = isShown && StandardError.isTerminal
     }
 
-    /// A response head came, with or without a length.
+    /// Called when a response head arrives, with or without a length.
     func began(length: UInt64?) {
         totals.withLock { totals in
             if let length { totals.expected += length } else { totals.unknownLengths += 1 }
@@ -43,7 +44,7 @@ final class FetchProgress: Sendable {
     /// Draws until cancelled, then clears the line.
     func draw() async {
         guard isShown else { return }
-        // Both sleeps throw when cancelled, which is how drawing ends.
+        // Both sleeps throw when the task is cancelled, which ends the drawing.
         guard (try? await Task.sleep(for: FetchProgress.delay)) != nil else { return }
         repeat {
             StandardError.write("\r\u{1B}[K" + line)

@@ -2,9 +2,9 @@ import Errand
 import Foundation
 import HTTPTypes
 
-/// How one URL ended.
+/// The result of one URL.
 struct FetchResult: Sendable {
-    /// What went wrong: a stable name for programs, words for people.
+    /// What went wrong: a stable name for programs, and a message for people.
     struct Failure: Sendable {
         let name: String
         let message: String
@@ -14,19 +14,19 @@ struct FetchResult: Sendable {
     }
 
     let url: String
-    /// Where redirects led; `url` without any.
+    /// The URL after all redirects; `url` without any.
     var finalURL: String
     var redirects = 0
-    /// 0: no response.
+    /// The status code; 0: no response.
     var status = 0
     /// Status line and fields, each ended by CRLF.
     var head: [UInt8] = []
     var headers = HTTPFields()
-    /// The body was begun with.
+    /// Whether the tool has begun to receive the body.
     var isReceived = false
-    /// Of the body, decoded, as far as it came.
+    /// The decoded bytes of the body that were received.
     var bodyBytes: UInt64 = 0
-    /// The file that has the whole body.
+    /// The file that holds the complete body.
     var savedTo: String?
     var metrics = TransferMetrics()
     var failure: Failure?
@@ -36,15 +36,15 @@ struct FetchResult: Sendable {
         finalURL = url
     }
 
-    /// RFC 9110 15.4, with a `Location`.
+    /// Whether the response is a redirect (RFC 9110 15.4) with a `Location`.
     var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && headers[.location] != nil }
 
-    /// A redirect led to another scheme, host or port.
+    /// Whether a redirect led to another scheme, host or port.
     var hasLeftOrigin: Bool { !CredentialOrigins.areSame(url, finalURL) }
 }
 
 extension FetchResult.Failure {
-    /// `url`: that was given.
+    /// `url`: the URL as given on the command line.
     init(_ error: ErrandError, of url: String? = nil) {
         self.init(
             name: error.shortDescription, message: url.map { ToolError.text(error, of: $0) } ?? ToolError.text(error),
@@ -65,8 +65,8 @@ extension FetchResult.Failure {
         return Self(name: "httpStatus", message: message, exit: .httpStatus)
     }
 
-    /// `user`: whose credentials were given.
-    /// `wasAsked`: they were sent to the server that answered, which refused them.
+    /// `user`: the user whose credentials were given.
+    /// `wasAsked`: whether the credentials were sent to the server that answered, which refused them.
     static func unauthorized(_ headers: HTTPFields, user: String? = nil, wasAsked: Bool = true) -> String {
         let offers = headers[values: .wwwAuthenticate].joined(separator: ", ")
         var message = "the server answered 401"
@@ -86,7 +86,7 @@ extension FetchResult.Failure {
 }
 
 extension FetchResult {
-    /// Takes what a response says.
+    /// Copies the values of a response.
     mutating func take(_ response: Response) {
         status = response.statusCode
         head = response.rawHead
@@ -94,7 +94,7 @@ extension FetchResult {
         take(response.metrics)
     }
 
-    /// The metrics of a transfer's end have all but what only its head tells.
+    /// Merges the metrics from the transfer's end, which lack the values that are known only from its head.
     mutating func take(_ metrics: TransferMetrics) {
         let former = self.metrics
         self.metrics = metrics

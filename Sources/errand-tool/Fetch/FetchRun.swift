@@ -2,8 +2,9 @@ import Errand
 import HTTPTypes
 import Synchronization
 
-/// One URL of `errand fetch`: its body goes out as it comes, so that memory is the same for every size, and events are seen
-/// when they are sent. What is for standard output waits for its turn; until then the rest waits in the connection.
+/// Runs one URL of `errand fetch`. The body is written as it arrives, so that memory use does not depend on its size,
+/// and server-sent events appear immediately. Output for standard output waits for the URL's turn; until then
+/// backpressure holds the rest in the connection.
 struct FetchRun: Sendable {
     let job: FetchJob
     let number: Int
@@ -13,7 +14,7 @@ struct FetchRun: Sendable {
     let progress: FetchProgress
     let printer: FetchPrinter
 
-    /// Runs to its last byte, and prints. Answers what went wrong.
+    /// Runs the transfer to its last byte and prints the result. Returns what went wrong.
     func run() async -> ExitStatus? {
         var result = FetchResult(url: job.url)
         await fetch(&result)
@@ -38,7 +39,7 @@ struct FetchRun: Sendable {
                 stop(streamed, &result)
                 return
             }
-            // 0 redirects are followed, which the library takes for "do not follow".
+            // The library takes a limit of 0 redirects as "do not follow", and reports no error.
             if settings.followsRedirects, settings.maxRedirects == 0, result.isRedirect {
                 result.failure = FetchResult.Failure(.tooManyRedirects.with(message: "stopped after 0 redirects"))
                 stop(streamed, &result)
@@ -56,7 +57,7 @@ struct FetchRun: Sendable {
         (result.redirects, result.finalURL) = hops.withLock { $0 }
     }
 
-    /// As `curl -f` does, without the body. The figures are those up to the head.
+    /// Ends the transfer without the body, as `curl -f` does. The metrics are those up to the head.
     private func stop(_ streamed: StreamedResponse, _ result: inout FetchResult) {
         streamed.request.stop()
         result.take(streamed.head.metrics)

@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// Runs the jobs, so many at a time.
+/// Runs the jobs, with a limit of how many run at a time.
 struct FetchRunner {
     private let jobs: [FetchJob]
     private let settings: FetchSettings
@@ -20,13 +20,13 @@ struct FetchRunner {
         if settings.cookies != nil { configuration.cookies = .memory }
         if settings.isVerbose { configuration.accessories = [FetchVerbose()] }
         client = Client(configuration: configuration)
-        // Bodies on the terminal show by themselves how far they are.
+        // A body printed on the terminal shows its own progress.
         let isOnTerminal = StandardOutput.isTerminal && jobs.contains { $0.output.isStandardOutput }
         let isWorthIt = jobs.count > 1 || jobs.contains { !$0.output.isStandardOutput }
         progress = FetchProgress(count: jobs.count, isShown: showsProgress && isWorthIt && !isOnTerminal)
     }
 
-    /// Throws the exit code of the first URL that failed, after all were printed.
+    /// Throws the exit code of the first failed URL, after all results were printed.
     func run() async throws {
         if let jar = client.cookies { try settings.cookies?.load(into: jar, for: jobs.map(\.address)) }
         let all = Task { await fetchAll() }

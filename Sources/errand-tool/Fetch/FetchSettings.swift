@@ -2,15 +2,15 @@ import Errand
 import Foundation
 import HTTPTypes
 
-/// What all URLs of one `errand fetch` have in common.
+/// The settings that all URLs of one `errand fetch` share.
 struct FetchSettings: Sendable {
     var method: HTTPRequest.Method
     var headers: HTTPFields
     var body: RequestBody
-    /// Of `-T`: where a URL ends with a slash, the file's name is added.
+    /// The file name of `-T`; it is appended to URLs that end with a slash.
     var uploadName: String?
     var timeouts: Timeouts
-    /// Bytes of one response's body, on the wire and decoded; `nil`: any.
+    /// The limit of one response's body in bytes, on the wire and decoded; `nil`: no limit.
     var bodyLimit: Int?
     var connection: ConnectionOptions
     var followsRedirects: Bool
@@ -20,7 +20,7 @@ struct FetchSettings: Sendable {
     /// `-u`.
     var user: UserArgument?
     var usesDigest = false
-    /// Of `-b` and `-c`; `nil`: no jar.
+    /// The files of `-b` and `-c`; `nil`: no cookie jar.
     var cookies: CookieFiles?
     var isVerbose = false
 
@@ -29,7 +29,7 @@ struct FetchSettings: Sendable {
         case none
         /// 400 and above.
         case errors
-        /// All that is not 200.
+        /// Every status except 200.
         case allButContent
     }
 
@@ -41,12 +41,12 @@ struct FetchSettings: Sendable {
         }
     }
 
-    /// The URL's own, or those of `-u`; `nil` where a header says who asks.
+    /// The credentials of the URL, or those of `-u`; `nil` where an Authorization header is given.
     func credentials(for job: FetchJob) -> UserArgument? {
         headers[.authorization] == nil ? job.user ?? user : nil
     }
 
-    /// `decide` is asked before each hop.
+    /// `decide` is called before each redirect.
     func command(
         _ job: FetchJob, deciding decide: @escaping @Sendable (RedirectPolicy.Hop) -> RedirectPolicy.Decision
     ) throws(ErrandError) -> FetchCommand {
@@ -61,13 +61,13 @@ struct FetchSettings: Sendable {
     }
 }
 
-/// One URL and where its body goes.
+/// One URL and the destination of its body.
 struct FetchJob: Sendable {
     enum Output: Sendable, Equatable {
-        /// Named by `-o -`, or where bodies go.
+        /// Given by `-o -`, or the default destination.
         case standardOutput(isNamed: Bool)
         case file(String)
-        /// `--json-output` without `-o`: nobody asked for the body.
+        /// `--json-output` without `-o`: the body is not wanted.
         case none
 
         var isStandardOutput: Bool {
@@ -75,9 +75,9 @@ struct FetchJob: Sendable {
         }
     }
 
-    /// As it was given, with a scheme.
+    /// The URL as given, with a scheme.
     let url: String
-    /// The same without user and password.
+    /// The URL without user and password.
     let address: String
     let user: UserArgument?
     let output: Output
@@ -89,7 +89,7 @@ struct FetchJob: Sendable {
     }
 }
 
-/// A raw command with credentials: sent at once as Basic, or answering a challenge of Digest.
+/// A raw command with credentials: Basic credentials are sent immediately, Digest credentials answer a challenge.
 struct FetchCommand: Command {
     private let raw: RawCommand
     let authorization: Authorization?

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Who may write to standard output and standard error: one URL after the other, in their order.
+/// Orders the output of several URLs: they write to standard output and standard error one after another, in their
+/// order.
 final class FetchTurn: Sendable {
     private struct State: ~Copyable {
-        /// All before this one are done.
+        /// All URLs before this number are done.
         var next = 0
         var done: Set<Int> = []
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -11,7 +12,8 @@ final class FetchTurn: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns when all before `number` are done. Those end when their tasks are cancelled, and so does the wait.
+    /// Returns when all URLs before `number` are done. If the tasks are cancelled, those URLs end and this wait ends
+    /// with them.
     func come(_ number: Int) async {
         await withCheckedContinuation { continuation in
             let mustWait = state.withLock { state in

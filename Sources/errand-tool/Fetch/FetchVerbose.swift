@@ -1,7 +1,7 @@
 import Errand
 import HTTPTypes
 
-/// `-v`: tells on standard error what is sent and what comes back, as curl does, with secrets hidden. On one queue, so that
+/// `-v`: prints requests and responses to standard error, as curl does, with secrets hidden. On one queue, so that the
 /// lines of several URLs do not mix.
 final class FetchVerbose: EventAccessory {
     let callbackQueue: CallbackQueue? = .serial()

@@ -1,11 +1,12 @@
 import Foundation
 
-/// The file of `-o`. Bytes go to a new file beside it, which takes the name when the download is whole, so that nobody
-/// finds half a file under it. What was there before keeps its mode, and a symbolic link stays one. Devices and pipes
-/// are written in place. One owner at a time; blocks, so not for loop threads.
+/// The file of `-o`. Bytes go to a new file in the same folder, which gets the final name when the download is
+/// complete, so that the name never refers to a partial file. An existing file keeps its mode, and a symbolic link
+/// stays a link. Devices and pipes are written in place. One owner at a time; calls block, so it must not be used on
+/// loop threads.
 struct OutputFile: ~Copyable {
     private let path: String
-    /// `nil`: written in place, or it has its name.
+    /// The path of the partial file; `nil`: the file is written in place, or already has its name.
     private var partial: String?
     private var descriptor: Int32
     private(set) var written: UInt64 = 0
@@ -18,7 +19,7 @@ struct OutputFile: ~Copyable {
         }
     }
 
-    /// `mode`: of a file that is not there yet.
+    /// `mode`: the mode for a file that does not exist yet.
     init(_ name: String, mode: mode_t = 0o666) throws(Failure) {
         path = OutputFile.resolved(name)
         (partial, descriptor) = try OutputFile.open(path, mode: mode)
@@ -35,12 +36,14 @@ struct OutputFile: ~Copyable {
             guard descriptor >= 0 else { throw Failure() }
             return (nil, descriptor)
         }
-        // Renaming needs no right to the file itself, but who may not write it must not replace it.
+        // Renaming needs no write permission on the file itself, but a user who may not write the file must not replace
+        // it.
         guard !exists || access(path, W_OK) == 0 else { throw Failure() }
         let mode = status.st_mode & 0o777
         let (partial, descriptor) = try create(beside: path, mode: exists ? mode : given)
         if exists {
-            // The owner first, because that may clear mode bits. Only root may; for others it stays theirs.
+            // Changes the owner first, because that may clear mode bits. Only root may change it; for other users the
+            // file stays theirs.
             _ = fchown(descriptor, status.st_uid, status.st_gid)
             guard fchmod(descriptor, mode) == 0 else {
                 let failure = Failure()
@@ -52,7 +55,7 @@ struct OutputFile: ~Copyable {
         return (partial, descriptor)
     }
 
-    /// A file that was not there, in the same folder, so that it can be renamed.
+    /// Creates a new file in the same folder, so that it can be renamed to `path`.
     private static func create(beside path: String, mode: mode_t) throws(Failure) -> (String, Int32) {
         var prefix = path + "."
         for _ in 0..<100 {
@@ -61,7 +64,7 @@ struct OutputFile: ~Copyable {
             if descriptor >= 0 { return (partial, descriptor) }
             switch errno {
             case EEXIST: break
-            // The name itself fits, with more added to it does not.
+            // The name itself fits, but is too long with a suffix.
             case ENAMETOOLONG: prefix = folder(of: path) + "/errand."
             default: throw Failure()
             }
@@ -69,11 +72,11 @@ struct OutputFile: ~Copyable {
         throw Failure(EEXIST)
     }
 
-    /// Where writing to `path` ends up: no links, no `.` and `..`; also where there is nothing yet. Two names of one
-    /// file have one resolved path.
+    /// The path that a write to `path` reaches, without links, `.` and `..`; also where the file does not exist yet.
+    /// Two names of one file have the same resolved path.
     static func resolved(_ path: String) -> String {
         var path = path
-        // As many as Linux follows; a circle is told by open.
+        // Linux follows 40 links at most; `open` reports a circle.
         for _ in 0..<40 {
             if let real = real(path) { return real }
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
@@ -100,7 +103,7 @@ struct OutputFile: ~Copyable {
         written += UInt64(bytes.count)
     }
 
-    /// Gives the file its name. Where that fails, nothing stays.
+    /// Gives the file its name. Where that fails, the partial file is removed.
     mutating func finish() throws(Failure) {
         let failed = close(descriptor) != 0
         descriptor = -1
@@ -117,7 +120,7 @@ struct OutputFile: ~Copyable {
 }
 
 extension OutputFile {
-    /// Saves it all. Answers what went wrong.
+    /// Writes all bytes to the file. Returns what went wrong.
     static func save(_ bytes: [UInt8], to path: String, mode: mode_t) -> FetchResult.Failure? {
         do throws(Failure) {
             var file = try OutputFile(path, mode: mode)

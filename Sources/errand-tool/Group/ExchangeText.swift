@@ -1,7 +1,7 @@
 import Errand
 import HTTPTypes
 
-/// What `-v` shows of a request and its response, as it may be shown: heads, and bodies that are text.
+/// The text that `-v` shows for a request and its response, without secrets: heads, and bodies that are text.
 enum ExchangeText {
     private static let redaction = Redaction.standard
 
@@ -9,7 +9,7 @@ enum ExchangeText {
         var text = "* \(OutcomeTable.printable(title))\n"
         text += "> \(command.method.rawValue) \(OutcomeTable.printable(redaction.url(command.url)))\n"
         var fields = redaction.fields(command.headers)
-        // The engine makes it a field, which for Digest it can only when it was asked.
+        // The engine adds the Authorization field; for Digest it can add the field only after a challenge.
         if command.authorization != nil { fields[.authorization] = Redaction.placeholder }
         text += lines(fields, mark: ">")
         if let bytes = command.bodyBytes {
@@ -33,7 +33,7 @@ enum ExchangeText {
 
     private static func body(_ bytes: [UInt8], _ contentType: String?) -> String {
         guard !bytes.isEmpty else { return "" }
-        // Servers that are written in an hour send JSON without saying so.
+        // Simple servers often send JSON without a Content-Type.
         let looksLikeJSON = bytes.first == UInt8(ascii: "{") || bytes.first == UInt8(ascii: "[")
         let type = contentType ?? (looksLikeJSON ? "application/json" : nil)
         var headers = HTTPFields()
@@ -46,20 +46,20 @@ enum ExchangeText {
         }
         let lines = text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false)
         let whole = lines.map { line in
-            // A tab is harmless.
+            // A tab is harmless on a terminal.
             line.split(separator: "\t", omittingEmptySubsequences: false).map { OutcomeTable.printable(String($0)) }
                 .joined(separator: "\t")
         }.joined(separator: "\n")
         return whole.hasSuffix("\n") ? whole : whole + "\n"
     }
 
-    /// Some bytes of an image are text by chance.
+    /// Decides by the content type, because some bytes of an image are valid text by chance.
     private static func isText(_ type: String?) -> Bool {
         let type = (type ?? "").prefix { $0 != ";" }.trimmed.lowercased()
         return !["image/", "audio/", "video/", "font/"].contains { type.hasPrefix($0) } || type.hasSuffix("+xml")
     }
 
-    /// No text has NUL in it, and none has more than a few of the other control characters.
+    /// Text never contains NUL, and contains at most a few of the other control characters.
     private static func isBinary(_ text: String) -> Bool {
         let controls = text.unicodeScalars.count { scalar in
             scalar.properties.generalCategory == .control && !"\t\n\r\u{C}\u{1B}".unicodeScalars.contains(scalar)

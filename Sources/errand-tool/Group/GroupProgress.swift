@@ -11,7 +11,7 @@ final class GroupProgress: Sendable {
     private let isShown: Bool
     private let counts = Mutex(Counts())
 
-    /// A run that is over by then was not worth a bar.
+    /// The delay before the bar is drawn; runs that end earlier show no bar.
     private static let delay = Duration.milliseconds(700)
     private static let interval = Duration.milliseconds(200)
 
@@ -30,7 +30,7 @@ final class GroupProgress: Sendable {
     /// Draws until cancelled, then clears the line.
     func draw() async {
         guard isShown else { return }
-        // Both sleeps throw when cancelled, which is how drawing ends.
+        // Both sleeps throw when the task is cancelled, which ends the drawing.
         guard (try? await Task.sleep(for: GroupProgress.delay)) != nil else { return }
         repeat {
             let counts = counts.withLock { $0 }

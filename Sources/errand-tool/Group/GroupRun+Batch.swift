@@ -1,7 +1,7 @@
 import Errand
 
 extension GroupRun {
-    /// All together.
+    /// Runs all requests together as a batch.
     func batch(
         _ commands: [HTTPFileCommand], policy: BatchPolicy, maxConcurrent: Int
     ) async -> [RequestOutcome] {
@@ -11,13 +11,13 @@ extension GroupRun {
             return outcome
         }
         let batch = client.request(Batch(commands, policy: policy, maxConcurrent: maxConcurrent))
-        // Started here, so that the stop below finds it running.
+        // The iterator starts the batch here, so that the stop below finds it running.
         let results = batch.results.makeAsyncIterator()
-        // A task of its own: who reads in a task that is cancelled does not hear how the children ended.
+        // The results are read in a separate task: a cancelled task would not receive the results of the children.
         let reading = Task {
             var outcomes = outcomes
             var results = results
-            // The batch's own error says less than its children's.
+            // The batch's own error is ignored: the errors of its children say more.
             while let (index, result) = try? await results.next() {
                 outcomes[index].failure = nil
                 switch result {

@@ -2,7 +2,7 @@ import Errand
 import Synchronization
 
 extension GroupRun {
-    /// One after another.
+    /// Runs the requests one after another as a chain.
     func chain(keepsGoing: Bool) async -> [RequestOutcome] {
         let ledger = ChainLedger(self)
         let steps = plan.requests.indices.map { index in
@@ -14,17 +14,17 @@ extension GroupRun {
                     return keepsGoing ? .skip : .abort
                 })
         }
-        // What it ended with stands in the ledger.
+        // The result is ignored: the ledger has the outcomes.
         _ = try? await client.run(Chain(steps))
         return ledger.outcomes
     }
 }
 
-/// What is known of a chain's requests while it runs: for the requests that refer to them, and for the table.
+/// The outcomes of a chain's requests while it runs: for requests that refer to earlier ones, and for the table.
 private final class ChainLedger: Sendable {
     private let run: GroupRun
     private let entries: Mutex<[RequestOutcome]>
-    /// Of the step that runs; `nil`: it could not be made.
+    /// The command of the running step; `nil`: the command could not be made.
     private let command = Mutex<HTTPFileCommand?>(nil)
 
     private var plan: HTTPFilePlan { run.plan }
@@ -41,14 +41,15 @@ private final class ChainLedger: Sendable {
 
     var outcomes: [RequestOutcome] { entries.withLock { $0 } }
 
-    /// The step's turn has come.
+    /// Makes the command of a step when the step starts.
     func make(_ index: Int) throws -> HTTPFileCommand {
         let planned = plan.requests[index]
         command.withLock { $0 = nil }
         do {
             let command = try planned.maker.make(planned.request)
             if let name = planned.request.name { planned.maker.variables.record(command.exchange, of: name) }
-            // A chain that is stopped tells no step.
+            // A chain that is stopped does not report its running step, so the step's outcome is set to stopped in
+            // advance.
             replace(index, RequestOutcome(command, planned), .stopped)
             self.command.withLock { $0 = command }
             return command
@@ -64,7 +65,8 @@ private final class ChainLedger: Sendable {
         entries.withLock { $0[index] = outcome }
     }
 
-    /// The step has ended; one that could not be made, too, and then the ledger has the reason already.
+    /// Records the end of a step. Also called for a step that could not be made; the ledger then already has the
+    /// reason.
     func ended(_ index: Int, _ result: Result<HTTPFileCommand.Response, ErrandError>, _ response: Response?) {
         if let response, let name = plan.requests[index].request.name {
             plan.requests[index].maker.variables.record(response, of: name)

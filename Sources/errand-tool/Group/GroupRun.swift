@@ -2,7 +2,7 @@ import Errand
 import Foundation
 import Synchronization
 
-/// Runs a plan, from the client to the exit code.
+/// Runs a plan, from creating the client to the exit code.
 struct GroupRun {
     let plan: HTTPFilePlan
     let client: Client
@@ -15,13 +15,13 @@ struct GroupRun {
         var configuration = Client.Configuration()
         configuration.loops = 1
         configuration.userAgent = nil
-        // Both editors keep cookies from one request to the next.
+        // Both editors keep cookies between requests.
         configuration.cookies = .memory
         client = Client(configuration: configuration)
         progress = GroupProgress(count: plan.requests.count, isShown: arguments.progress && !arguments.verbose)
     }
 
-    /// Throws the exit code of the first request that failed, after all outcomes were printed.
+    /// Throws the exit code of the first failed request, after all outcomes were printed.
     func run(_ body: @escaping @Sendable (GroupRun) async -> [RequestOutcome]) async throws {
         guard !(arguments.json && arguments.tap) else { throw ToolError(.usage, "--json and --tap contradict") }
         let report = try arguments.junit.map { path throws(ToolError) in try JUnitFile(path) }
@@ -39,19 +39,19 @@ struct GroupRun {
         interrupt.end()
         await client.shutdown(.cancel)
         let wasInterrupted = isInterrupted.withLock { $0 }
-        // Of the two, neither is lost because the other cannot be written.
+        // Both reports are written, even where one of them cannot be written.
         let written = Result { try report?.write(JUnitReport.text(outcomes, started: started)) }
         try print(outcomes, isInterrupted: wasInterrupted)
         try written.get()
         if wasInterrupted { throw ToolError(.interrupted, "interrupted") }
-        // What was stopped because another failed is not the reason.
+        // A request that was stopped because another one failed does not decide the exit code.
         let failures = outcomes.compactMap(\.failure)
         if let failure = failures.first(where: { $0.exit != .interrupted }) ?? failures.first {
             throw failure.exit.code
         }
     }
 
-    /// Tells of a request that has ended, where `-v` wants it.
+    /// Prints a request that has ended, with `-v`.
     func show(_ index: Int, _ command: HTTPFileCommand, _ response: @autoclosure () -> Response?, _ failure: String?) {
         guard arguments.verbose else { return }
         let planned = plan.requests[index]

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Errand
 
-/// What `errand batch` and `errand chain` have in common.
+/// The arguments that `errand batch` and `errand chain` share.
 struct HTTPFileArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(

@@ -1,10 +1,10 @@
-/// Whether every variable is defined, and every reference leads to a request that will have ended by then.
+/// Checks that every variable is defined, and that every reference names a request that will have ended by then.
 struct HTTPFileCheck {
     private let chosen: [HTTPFileRequest]
     private let maker: HTTPRequestMaker
     private let order: HTTPFilePlan.Order
     private var references: HTTPReferences
-    /// By name: the number among those chosen; `nil`: it is not chosen.
+    /// By name: the index of the request among the chosen ones; `nil`: the request is not chosen.
     private var numbers: [String: Int?] = [:]
 
     init(all: [HTTPFileRequest], chosen: [HTTPFileRequest], maker: HTTPRequestMaker, order: HTTPFilePlan.Order) {
@@ -33,7 +33,7 @@ struct HTTPFileCheck {
             case .text(let template):
                 try run(template, number)
             case .file(let file):
-                // A path that hangs on a response is not known yet.
+                // A path that depends on a response is not known yet.
                 guard try run(file.path, number) == 0, let (template, path) = try body.template(file) else { continue }
                 do {
                     try run(template, number)
@@ -44,7 +44,7 @@ struct HTTPFileCheck {
         }
     }
 
-    /// Returns: how many references there are.
+    /// Returns: the number of references.
     @discardableResult
     private mutating func run(_ template: HTTPTemplate, _ number: Int) throws(HTTPFileError) -> Int {
         let found = try references.of(template)

@@ -1,17 +1,17 @@
 import Errand
 import Foundation
 
-/// The requests of the files that are to be run, with everything checked that can be before the first is sent.
+/// The requests of the files to be run. Everything that can be checked is checked before the first request is sent.
 struct HTTPFilePlan: Sendable {
     enum Order: Sendable {
         case together
         case oneAfterAnother
     }
 
-    /// A request and the file it is of.
+    /// A request and the file that contains it.
     struct Planned: Sendable {
         let request: HTTPFileRequest
-        /// With the variables of its file.
+        /// Has the variables of the request's file.
         let maker: HTTPRequestMaker
 
         var file: String { maker.variables.path }
@@ -19,7 +19,7 @@ struct HTTPFilePlan: Sendable {
     }
 
     let requests: [Planned]
-    /// Whether they are of several files, so that a name alone does not say which is meant.
+    /// Whether the requests come from several files, so that a name alone may be ambiguous.
     let hasFiles: Bool
 
     init(_ arguments: HTTPFileArguments, order: Order) throws {
@@ -114,7 +114,7 @@ struct HTTPFilePlan: Sendable {
         return environment
     }
 
-    /// All commands at once, or what is wrong with the first that cannot be made.
+    /// All commands at once. Throws the error of the first request that cannot be made.
     func commands() throws -> [HTTPFileCommand] {
         do {
             return try requests.map { try $0.maker.make($0.request) }

@@ -1,28 +1,30 @@
 import Foundation
 
-/// A `.http` file that is to be run.
+/// A `.http` file to be run.
 struct HTTPFileLocation: Equatable, Sendable {
     enum Origin: Sendable {
         case standardInput
         case named
-        /// In a folder that was named.
+        /// Found in a folder that was named on the command line.
         case found
     }
 
-    /// As it is called in messages.
+    /// The path as shown in messages.
     let path: String
-    /// Where its relative paths begin.
+    /// The folder against which the file's relative paths are resolved.
     let folder: String
-    /// Folders whose environment files may be meant: its own, and those above it up to the one that was named.
+    /// The folders that are searched for environment files: the file's own folder, and those above it up to the named
+    /// one.
     let environmentFolders: [String]
     let origin: Origin
 }
 
-/// Finds the files that the command line means.
+/// Finds the files named on the command line.
 enum HTTPFileSearch {
     private static let endings = [".http", ".rest"]
 
-    /// In the order given; the files of a folder in the order of their names, those of a folder within it at its place.
+    /// In the order of the arguments. The files of a folder are sorted by name; a folder within it is sorted among
+    /// them, and its files follow at that place.
     static func locations(_ arguments: [String]) throws(ToolError) -> [HTTPFileLocation] {
         guard arguments.count(where: { $0 == "-" }) < 2 else {
             throw ToolError(.usage, "'-', standard input, is named twice")
@@ -50,7 +52,7 @@ enum HTTPFileSearch {
         return locations
     }
 
-    /// Hidden files and folders are left out, and so are links to folders, which may lead in a circle.
+    /// Skips hidden files and folders, and links to folders, because links may form a circle.
     private static func files(in folder: String, above: [String]) throws(ToolError) -> [HTTPFileLocation] {
         let names: [String]
         do {
@@ -83,7 +85,7 @@ enum HTTPFileSearch {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Without slashes at its end; the root is empty.
+    /// The path without slashes at its end; the root becomes an empty path.
     private static func withoutSlash(_ path: String) -> String {
         var path = path[...]
         while path.last == "/" { path.removeLast() }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file of `--junit`. Opened before anything is sent, so that a folder that is not there is told then.
+/// The file of `--junit`. It is opened before any request is sent, so that a missing folder is reported early.
 final class JUnitFile {
     private let path: String
     private var file: OutputFile
@@ -14,7 +14,7 @@ final class JUnitFile {
         }
     }
 
-    /// Once, at the end.
+    /// Called once, at the end.
     func write(_ text: String) throws(ToolError) {
         do {
             try write(Array(text.utf8))

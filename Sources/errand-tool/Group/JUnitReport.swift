@@ -1,6 +1,7 @@
 import Foundation
 
-/// Outcomes as JUnit XML, as Jenkins and GitLab read it: a `testsuite` for each file, a `testcase` for each request.
+/// Outcomes as JUnit XML in the form that Jenkins and GitLab read: a `testsuite` for each file, a `testcase` for each
+/// request.
 enum JUnitReport {
     static func text(_ outcomes: [RequestOutcome], started: Date) -> String {
         var suites: [(file: String, outcomes: [RequestOutcome])] = []
@@ -39,7 +40,7 @@ enum JUnitReport {
             }
         let message = "message=\"\(escaped(failure.message))\""
         guard outcome.verdict != .skipped else { return head + ">\n      <skipped \(message)/>\n    </testcase>\n" }
-        // Jenkins shows the text, GitLab the message where there is no text.
+        // Jenkins shows the text; GitLab shows the message where there is no text.
         let lines = [
             "\(outcome.method) \(outcome.url)", outcome.status.map { "status \($0)" } ?? "no response", failure.message,
         ]
@@ -47,7 +48,7 @@ enum JUnitReport {
             + escaped(lines.joined(separator: "\n")) + "</\(element)>\n    </testcase>\n"
     }
 
-    /// Jenkins groups by what stands before the last point.
+    /// Jenkins groups test cases by the part of the class name before the last dot.
     private static func className(_ path: String) -> String {
         var words = path.split(separator: "/").filter { $0 != "." && $0 != ".." }.map(String.init)
         for ending in [".http", ".rest"] where words.last?.lowercased().hasSuffix(ending) ?? false {
@@ -60,7 +61,8 @@ enum JUnitReport {
         String(format: "%.6f", milliseconds / 1000)
     }
 
-    /// For attributes and text. What XML 1.0 (2.2) does not allow, and other control characters, become U+FFFD.
+    /// Escapes text and attribute values. Characters that XML 1.0 (2.2) does not allow, and other control characters,
+    /// become U+FFFD.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -69,7 +71,7 @@ enum JUnitReport {
             case "<": escaped += "&lt;"
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
-            // An attribute's line ends and tabs are read as blanks otherwise (3.3.3).
+            // Unescaped line ends and tabs in an attribute would be read as blanks (3.3.3).
             case "\t", "\n", "\r": escaped += "&#\(scalar.value);"
             case "\u{FFFE}", "\u{FFFF}": escaped += "\u{FFFD}"
             case _ where scalar.properties.generalCategory == .control: escaped += "\u{FFFD}"

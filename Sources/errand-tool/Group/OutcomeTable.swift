@@ -1,4 +1,5 @@
-/// Outcomes for people: a row each, and a sum. The file's name stands in front where there are several.
+/// Outcomes as a table: a row for each request, and a total. Rows begin with the file's name where there are several
+/// files.
 enum OutcomeTable {
     static func text(_ outcomes: [RequestOutcome], hasFiles: Bool) -> String {
         let first = hasFiles ? ["file"] : []
@@ -10,7 +11,7 @@ enum OutcomeTable {
             var line = ""
             for (column, cell) in row.enumerated() {
                 let padding = String(repeating: " ", count: widths[column] - cell.count)
-                // Numbers end, words begin at the same column.
+                // Columns of numbers are right-aligned, columns of words left-aligned.
                 line += (2...4).contains(column - first.count) ? padding + cell : cell + padding
                 line += "  "
             }
@@ -36,7 +37,7 @@ enum OutcomeTable {
         return notRun == 0 ? text : text + ", \(notRun.grouped) not run"
     }
 
-    /// Names and URLs hold what files and servers say, and a terminal obeys control characters.
+    /// Names and URLs contain text from files and servers, and terminals interpret control characters.
     static func printable(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard !isPlain else { return text }

@@ -1,27 +1,27 @@
 import Errand
 import HTTPTypes
 
-/// How one request of a file ended.
+/// The outcome of one request of a file.
 struct RequestOutcome: Sendable {
     /// The path of its file.
     let file: String
     let name: String
     let method: String
-    /// As it may be shown.
+    /// The URL without secrets.
     let url: String
-    /// `nil`: no response.
+    /// `nil`: there was no response.
     var status: Int?
     var milliseconds: Double?
-    /// Of the response's body.
+    /// The size of the response's body.
     var bytes = 0
     var failure: FetchResult.Failure?
 
-    /// As runners of tests tell them apart.
+    /// The verdicts of test runners.
     enum Verdict: Sendable {
         case passed
-        /// A response came, and was not what was expected.
+        /// A response was received, but did not meet the expectations.
         case failed
-        /// No response came, or the request could not be made.
+        /// No response was received, or the request could not be made.
         case broken
         case skipped
     }
@@ -35,7 +35,7 @@ struct RequestOutcome: Sendable {
         }
     }
 
-    /// Before it has run.
+    /// Makes the outcome of a request that has not run yet.
     init(_ planned: HTTPFilePlan.Planned) {
         file = planned.file
         name = planned.label
@@ -57,7 +57,7 @@ struct RequestOutcome: Sendable {
     }
 
     mutating func take(_ error: ErrandError) {
-        // One that was refused is a response all the same.
+        // A response that was rejected is still recorded.
         if let response = error.response { take(HTTPFileCommand.Response(response)) }
         if let metrics = error.metrics { take(metrics) }
         if let unmet = error.underlyingError as? UnmetExpectations {
@@ -82,7 +82,7 @@ struct RequestOutcome: Sendable {
 }
 
 extension FetchResult.Failure {
-    /// What kept a request from being made.
+    /// The failure of a request that could not be made.
     init(making error: any Error) {
         switch error {
         case let error as HTTPFileError: self.init(name: "invalidFile", message: error.text, exit: .inputData)
@@ -92,7 +92,7 @@ extension FetchResult.Failure {
         }
     }
 
-    /// It was not started, or it was stopped, because the group ended.
+    /// The request was not started, or was stopped, because the group ended.
     static let stopped = Self(name: "cancelled", message: "stopped, because the group ended", exit: .interrupted)
     static let notRun = Self(name: "notRun", message: "not run, because the group ended", exit: .interrupted)
 }

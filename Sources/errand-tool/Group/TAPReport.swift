@@ -1,4 +1,4 @@
-/// Outcomes by the Test Anything Protocol, version 14, which readers of version 13 take too.
+/// Outcomes in the Test Anything Protocol, version 14, which readers of version 13 also accept.
 enum TAPReport {
     static func text(_ outcomes: [RequestOutcome], hasFiles: Bool, isInterrupted: Bool) -> String {
         var text = "TAP version 14\n1..\(outcomes.count)\n"
@@ -21,7 +21,7 @@ enum TAPReport {
         return isInterrupted ? text + "Bail out! interrupted\n" : text
     }
 
-    /// JSON texts are YAML.
+    /// The YAML block of an outcome, written as JSON, which is valid YAML.
     private static func details(
         _ outcome: RequestOutcome, _ failure: FetchResult.Failure
     ) -> [(String, JSONValue)] {
@@ -35,7 +35,7 @@ enum TAPReport {
         ]
     }
 
-    /// A number sign begins a directive.
+    /// Escapes the number sign, because it begins a directive.
     private static func escaped(_ text: String) -> String {
         OutcomeTable.printable(text).replacing("\\", with: "\\\\").replacing("#", with: "\\#")
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `name=value`.
+/// A variable `name=value`.
 struct VariableArgument: ExpressibleByArgument, Hashable, Sendable {
     let name: String
     let value: String

@@ -1,16 +1,16 @@
 import Foundation
 
-/// `{{$datetime FORMAT [OFFSET UNIT]}}` and `{{$localDatetime ...}}`, as the VS Code client has them.
+/// `{{$datetime FORMAT [OFFSET UNIT]}}` and `{{$localDatetime ...}}`, as in the VS Code client.
 struct DateTimeVariable: Sendable, Hashable {
     enum Format: Sendable, Hashable {
         case rfc1123
         case iso8601
-        /// As Day.js has it: `YYYY-MM-DD`, text in brackets as it is.
+        /// A Day.js format such as `YYYY-MM-DD`; text in brackets is copied literally.
         case custom(String)
     }
 
     let format: Format
-    /// Whether it is the time of this machine's zone, and not UTC.
+    /// Whether the time is in this machine's time zone; otherwise it is in UTC.
     let isLocal: Bool
     private(set) var count = 0
     private(set) var unit = Unit.second
@@ -27,7 +27,7 @@ struct DateTimeVariable: Sendable, Hashable {
         case millisecond = "ms"
     }
 
-    /// `arguments` is what stands behind the name.
+    /// `arguments` is the text after the variable's name.
     init(_ arguments: Substring, isLocal: Bool, at position: FilePosition) throws(HTTPFileError) {
         self.isLocal = isLocal
         var rest = arguments
@@ -59,13 +59,13 @@ struct DateTimeVariable: Sendable, Hashable {
         }
         self.count = count
         self.unit = unit
-        // Calendars end somewhere, and a formatter says nothing of dates beyond.
+        // The range of dates is limited, and a formatter does not report dates beyond it.
         guard text(now: Date(), zone: .gmt) != nil else {
             throw HTTPFileError(position, "a date's offset leads to a year that is not from 1 to 9999")
         }
     }
 
-    /// `nil`: beyond the years 1 to 9999.
+    /// `nil`: the date is outside the years 1 to 9999.
     func text(now: Date, zone: TimeZone) -> String? {
         let zone = isLocal ? zone : .gmt
         guard let date = moved(now, zone), Self.years.contains(date) else { return nil }
@@ -81,7 +81,7 @@ struct DateTimeVariable: Sendable, Hashable {
         return formatter.string(from: date)
     }
 
-    /// The years that four digits can say, in any zone.
+    /// The years that can be written with four digits, in any time zone.
     private static let years =
         Date(timeIntervalSince1970: -62_135_500_000)...Date(timeIntervalSince1970: 253_402_200_000)
 
@@ -103,7 +103,7 @@ struct DateTimeVariable: Sendable, Hashable {
         return calendar.date(byAdding: component, value: count * factor, to: date)
     }
 
-    /// Day.js letters and those of Unicode (UTS #35) that say the same, longest first.
+    /// Letters of Day.js and the equivalent letters of Unicode (UTS #35), longest first.
     private static let letters: [(String, String)] = [
         ("YYYY", "yyyy"), ("YY", "yy"), ("MMMM", "MMMM"), ("MMM", "MMM"), ("MM", "MM"), ("M", "M"), ("DD", "dd"),
         ("D", "d"), ("dddd", "EEEE"), ("ddd", "EEE"), ("HH", "HH"), ("H", "H"), ("hh", "hh"), ("h", "h"), ("mm", "mm"),

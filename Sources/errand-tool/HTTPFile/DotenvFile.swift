@@ -1,4 +1,5 @@
-/// A `.env` file: `NAME=value` lines, with `export` before them or not, values in quotes or not, comments by `#`.
+/// A `.env` file: `NAME=value` lines with an optional `export`, optionally quoted values, and comments that begin with
+/// `#`.
 enum DotenvFile {
     static func parse(_ text: String) -> [String: String] {
         var values: [String: String] = [:]
@@ -18,7 +19,7 @@ enum DotenvFile {
             let inner = text.dropFirst()
             if let end = inner.firstIndex(of: quote) { return inner[..<end] }
         }
-        // Without quotes a blank and a number sign begin a comment.
+        // In an unquoted value, a number sign after a blank begins a comment.
         var previous: Character = "x"
         let end = text.indices.first { index in
             defer { previous = text[index] }

@@ -1,15 +1,15 @@
 import Errand
 import Foundation
 
-/// Puts a body together from its lines and files.
+/// Makes a body from its lines and files.
 struct HTTPBodyMaker {
     private enum Kind {
         case plain
         /// Lines end with CRLF (RFC 2046 5.1.1).
         case multipart
-        /// A line that begins with `&`, or follows one that ends with it, goes on with the one before.
+        /// A line that begins with `&`, or that follows a line ending with `&`, continues the previous line.
         case form
-        /// The last line ends as the others do.
+        /// The last line has a line end too.
         case lines
     }
 
@@ -75,7 +75,7 @@ struct HTTPBodyMaker {
         return HTTPBodyMaker.formText(text[...].trimmed)
     }
 
-    /// What can be no part of a form is percent-encoded, and nothing else, so that what is encoded stays so.
+    /// Percent-encodes only the characters that a form cannot contain. Text that is already encoded stays unchanged.
     private static func formText(_ text: Substring) -> String {
         guard text.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else { return String(text) }
         var encoded: [UInt8] = []
@@ -108,7 +108,7 @@ struct HTTPBodyMaker {
         }
     }
 
-    /// What an included file refers to; `nil`: nothing, since its bytes are sent as they are.
+    /// The template of an included file; `nil` where the file's bytes are sent unchanged and so contain no references.
     func template(_ file: HTTPBodyFile) throws -> (template: HTTPTemplate, path: String)? {
         guard file.encoding != nil else { return nil }
         let path = try path(file)
@@ -129,7 +129,7 @@ struct HTTPBodyMaker {
         }
     }
 
-    /// A file that cannot be read keeps its exit code, and gets its place.
+    /// Adds the position to the error of a file that cannot be read, and keeps its exit code.
     private func located<Value>(
         _ file: HTTPBodyFile, _ read: () throws(ToolError) -> Value
     ) throws(ToolError) -> Value {

@@ -1,10 +1,10 @@
 import Errand
 
-/// Variables of an environment file: `{"dev": {"host": "..."}, "$shared": {...}}`, as JetBrains' `http-client.env.json`,
-/// with the `$shared` of the VS Code client, which stands beneath every environment.
+/// Variables of an environment file: `{"dev": {"host": "..."}, "$shared": {...}}`, as in JetBrains'
+/// `http-client.env.json`. `$shared` is from the VS Code client: its variables are defaults for every environment.
 struct HTTPEnvironment: Sendable {
     enum Value: Sendable {
-        /// It may hold variables.
+        /// Text, which may contain variables.
         case text(HTTPTemplate)
         /// `null`, an object or a list.
         case other
@@ -12,7 +12,7 @@ struct HTTPEnvironment: Sendable {
 
     private var chosen: [String: Value] = [:]
     private var common: [String: Value] = [:]
-    /// Of all files.
+    /// The names of the environments in all files.
     private(set) var names: Set<String> = []
 
     static let shared = "$shared"
@@ -21,9 +21,9 @@ struct HTTPEnvironment: Sendable {
 
     subscript(name: String) -> Value? { chosen[name] ?? common[name] }
 
-    /// Adds a file's variables, which win over those of earlier ones.
+    /// Adds the variables of a file; they override those of earlier files.
     ///
-    /// - Parameter name: `nil`: only `$shared` counts.
+    /// - Parameter name: The environment's name; `nil`: only `$shared` is used.
     mutating func add(_ bytes: [UInt8], name: String?) throws(HTTPFileError) {
         let json: Errand.JSONValue
         do {

@@ -1,15 +1,15 @@
 import Errand
 import HTTPTypes
 
-/// What was sent and what came back, for the requests that refer to it.
+/// A request and its response, for the requests that refer to them.
 struct HTTPExchange: Sendable {
     let headers: HTTPFields
-    /// `nil`: it was sent from a file, and not held.
+    /// `nil`: the body was sent from a file and not kept.
     let body: [UInt8]?
-    /// `nil`: there was none.
+    /// `nil`: there was no response.
     var response: Response?
 
-    /// Returns: what a reference stands for. The message of ``Missing`` shows no value.
+    /// Returns: the value of a reference. The message of ``Missing`` shows no value.
     func value(_ reference: ExchangeReference) throws(Missing) -> String {
         if reference.side == .response, response == nil { throw Missing("'\(reference.name)' has no response") }
         let whose = "the \(reference.side.rawValue) of '\(reference.name)'"

@@ -1,12 +1,12 @@
-/// What a request's response has to be: `# @expect 404`, `?? status == 404`, `?? header content-type contains json`.
+/// A requirement on a request's response: `# @expect 404`, `?? status == 404`, `?? header content-type contains json`.
 struct HTTPExpectation: Sendable, Equatable {
-    /// What is looked at.
+    /// The part of the response that is checked.
     enum Subject: Sendable, Equatable {
         case status
         case header(String)
         case body
         case json(JSONPath)
-        /// Milliseconds.
+        /// The duration in milliseconds.
         case duration
     }
 
@@ -26,7 +26,7 @@ struct HTTPExpectation: Sendable, Equatable {
             switch word {
             case "===": self = .equal
             case "!==": self = .notEqual
-            // httpYac's word.
+            // The name in httpYac.
             case "includes": self = .contains
             default: self.init(rawValue: String(word))
             }
@@ -38,11 +38,11 @@ struct HTTPExpectation: Sendable, Equatable {
 
     let subject: Subject
     let relation: Relation
-    /// `nil`: of ``Relation/exists``.
+    /// `nil`: the relation is ``Relation/exists``.
     let value: HTTPTemplate?
     let position: FilePosition
 
-    /// Behind `# @expect`: statuses.
+    /// The statuses after `# @expect`.
     init(statuses value: Substring, at position: FilePosition) throws(HTTPFileError) {
         subject = .status
         relation = .equal
@@ -51,7 +51,7 @@ struct HTTPExpectation: Sendable, Equatable {
         try check("'@expect' takes \(HTTPStatusList.rule)")
     }
 
-    /// Behind `??`.
+    /// The expectation after `??`.
     init(_ text: Substring, at position: FilePosition) throws(HTTPFileError) {
         self.position = position
         var rest = text
@@ -94,16 +94,17 @@ struct HTTPExpectation: Sendable, Equatable {
                 ? "a status is \(HTTPStatusList.rule)" : "'\(first)' cannot be judged by '\(word) \(rest)'")
     }
 
-    /// Whether the subject can be judged so; a value that holds variables is looked at when it is known.
+    /// Checks that the subject supports this relation and value. A value with variables is checked later, when it is
+    /// known.
     private func check(_ message: String) throws(HTTPFileError) {
-        // Any subject can be compared to a status.
+        // A status is a valid value for every subject.
         let known = value.map { $0.placeholders.isEmpty ? String($0.source) : "200" }
         guard HTTPResponseCheck(self, value: known) != nil else {
             throw HTTPFileError(position, message)
         }
     }
 
-    /// The next word, which a blank ends, but not one within brackets, as in `body['a b']`.
+    /// The next word, up to a blank. Blanks within brackets are part of the word, as in `body['a b']`.
     private static func word(_ rest: inout Substring) -> Substring {
         var depth = 0
         let word = rest.prefix { character in
@@ -116,7 +117,7 @@ struct HTTPExpectation: Sendable, Equatable {
     }
 }
 
-/// `404`, `2xx`, `200-299`, or several of them.
+/// A list of statuses: `404`, `2xx`, `200-299`, or several of them.
 struct HTTPStatusList: Sendable, Equatable {
     let ranges: [ClosedRange<Int>]
 

@@ -1,6 +1,6 @@
 import Errand
 
-/// What a `.http` file says, before anything is put in its variables' places.
+/// The content of a `.http` file, before variables are replaced.
 struct HTTPFile: Sendable {
     /// `@name = value`.
     struct Variable: Sendable {
@@ -9,13 +9,13 @@ struct HTTPFile: Sendable {
         let position: FilePosition
     }
 
-    /// What is in the file and is not done.
+    /// A part of the file that is not supported and is skipped.
     struct Warning: Sendable {
         let position: FilePosition
         let text: String
     }
 
-    /// In the file's order. Of a name that comes more than once, each holds from its line on.
+    /// In the file's order. Where a name is defined more than once, each definition applies from its line on.
     var variables: [Variable] = []
     var warnings: [Warning] = []
     var requests: [HTTPFileRequest] = []
@@ -30,13 +30,13 @@ struct HTTPFileRequest: Sendable {
         let position: FilePosition
     }
 
-    /// Of `# @name`: what other requests call it by.
+    /// The name of `# @name`, by which other requests refer to this one.
     var name: String?
-    /// Behind `###`.
+    /// The title after `###`.
     var title: String?
-    /// Of the request line.
+    /// The position of the request line.
     var position: FilePosition
-    /// Its place in the file, from 1.
+    /// The number of the request in the file, counted from 1.
     var number = 1
     var method = "GET"
     var url: HTTPTemplate
@@ -45,27 +45,27 @@ struct HTTPFileRequest: Sendable {
     var body: [HTTPBodyLine] = []
     var options = Options()
 
-    /// As it is called in what is printed.
+    /// The label of the request in output.
     var label: String { name ?? title ?? "#\(number)" }
 
-    /// Whether it may be called so.
+    /// Whether the request can be selected by that label.
     func answers(to label: String) -> Bool {
         label == name || label == title || label == "#\(number)"
     }
 
-    /// What comments beginning with `@` say, beside names.
+    /// The options that comments beginning with `@` set, except the name.
     struct Options: Sendable, Equatable {
         var followsRedirects = true
         var usesCookies = true
-        /// `# @timeout`: the longest silence, as JetBrains has it.
+        /// `# @timeout`: the longest time without data, as in JetBrains' client.
         var idleTimeout: Duration?
         var connectTimeout: Duration?
-        /// `# @expect`, and the lines that begin with `??`.
+        /// The expectations of `# @expect` and of the lines that begin with `??`.
         var expectations: [HTTPExpectation] = []
     }
 }
 
-/// A line of a body, without its end.
+/// A line of a body, without its line end.
 enum HTTPBodyLine: Sendable {
     case text(HTTPTemplate)
     case file(HTTPBodyFile)
@@ -74,12 +74,12 @@ enum HTTPBodyLine: Sendable {
 /// `< path`, or `<@encoding path`.
 struct HTTPBodyFile: Sendable {
     let path: HTTPTemplate
-    /// `nil`: the bytes as they are.
+    /// `nil`: the bytes are sent unchanged.
     let encoding: HTTPFileEncoding?
     let position: FilePosition
 }
 
-/// What `<@encoding` may name.
+/// The encodings that `<@encoding` can name.
 enum HTTPFileEncoding: String, Sendable {
     case utf8
     case latin1
@@ -92,7 +92,7 @@ enum HTTPFileEncoding: String, Sendable {
         }
     }
 
-    /// Returns: `nil` where the bytes are not valid.
+    /// Returns: `nil` where the bytes are not valid in this encoding.
     func text(_ bytes: [UInt8]) -> String? {
         switch self {
         case .utf8: String(validating: bytes, as: UTF8.self)

@@ -2,13 +2,13 @@ import Errand
 import HTTPTypes
 import Synchronization
 
-/// A request of a `.http` file with everything put in.
+/// A request of a `.http` file with all variables replaced.
 struct HTTPFileCommand: Command {
     var method: HTTPRequest.Method
     var url: String
     var headers: HTTPFields
     var body: RequestBody
-    /// `nil`: it is a file, and not held.
+    /// `nil`: the body is a file and not held in memory.
     var bodyBytes: [UInt8]?
     var authorization: Authorization?
     var timeouts: Timeouts?
@@ -17,24 +17,25 @@ struct HTTPFileCommand: Command {
     var redirects: RedirectPolicy?
     var options: CommandOptions
     var acceptedStatusCodes: StatusCodes
-    /// What else the file says of the response.
+    /// Further requirements of the file on the response.
     var checks: [HTTPResponseCheck] = []
-    /// Whether the response is held until it is taken, for `-v`.
+    /// With `-v`: whether the response is held until it is taken.
     var holdsResponse = false
 
     var path: String { url }
 
-    /// What later requests may refer to, as long as there is no response.
+    /// The exchange that later requests may refer to; it has no response yet.
     var exchange: HTTPExchange {
         HTTPExchange(headers: headers, body: bodyBytes, response: nil)
     }
 
-    /// What is told of a response. A group keeps its children's values, so that bodies in them would be held to its end.
+    /// The reported part of a response. A group keeps the values of its children until it ends, so they must not
+    /// contain bodies.
     struct Response: Sendable {
         let status: Int
         let bytes: Int
         let metrics: TransferMetrics
-        /// `nil`: nobody wants to see it.
+        /// `nil`: the response is not shown.
         let held: HeldResponse?
 
         init(_ response: Errand.Response, holds: Bool = false) {
@@ -57,7 +58,7 @@ struct HTTPFileCommand: Command {
     }
 }
 
-/// A response until somebody has taken it.
+/// Holds a response until it is taken.
 final class HeldResponse: Sendable {
     private let response: Mutex<Response?>
 

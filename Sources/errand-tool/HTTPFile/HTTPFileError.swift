@@ -1,4 +1,4 @@
-/// A place in a text file, from 1. Columns count Unicode scalars.
+/// A position in a text file, counted from 1. Columns count Unicode scalars.
 struct FilePosition: Sendable, Hashable, Comparable {
     var line: Int
     var column = 1
@@ -8,12 +8,13 @@ struct FilePosition: Sendable, Hashable, Comparable {
     }
 }
 
-/// What is wrong with a `.http` file or with what it refers to. The message holds no values, which may be secrets.
+/// A mistake in a `.http` file or in a file that it refers to. The message contains no values, because values may be
+/// secrets.
 struct HTTPFileError: Error, Equatable {
-    /// `nil`: of the file as a whole.
+    /// `nil`: the error concerns the whole file.
     var position: FilePosition?
     let message: String
-    /// Filled in by who knows.
+    /// The path of the file; set by the caller that knows it.
     var file: String?
 
     init(_ position: FilePosition?, _ message: String) {
@@ -21,7 +22,7 @@ struct HTTPFileError: Error, Equatable {
         self.message = message
     }
 
-    /// The same in that file, unless it is known to be in another.
+    /// The error with that file's path, unless it already has a path.
     func inFile(_ file: String) -> HTTPFileError {
         var error = self
         error.file = error.file ?? file

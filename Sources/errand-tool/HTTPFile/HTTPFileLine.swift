@@ -10,20 +10,20 @@ struct HTTPFileLine {
         FilePosition(line: number, column: text.column(of: part))
     }
 
-    /// Behind `#` or `//`; `nil`: it is no comment.
+    /// The text after `#` or `//`; `nil`: the line is not a comment.
     var comment: Substring? {
         let text = text.trimmed
-        // By bytes: a combining mark behind it would make another character of it.
+        // Compared by bytes: a combining mark after the `#` would form a different character with it.
         for mark in ["#", "//"] where text.utf8.starts(with: mark.utf8) {
             return Substring(text.utf8.drop { $0 == mark.utf8.first }).trimmed
         }
         return nil
     }
 
-    /// `<> file`: where JetBrains keeps an earlier response.
+    /// `<> file`: a reference to an earlier response, written by JetBrains' client.
     var isResponseReference: Bool { text.hasPrefix("<> ") }
 
-    /// `?? status == 404`, an assertion of httpYac; `nil`: it is something else.
+    /// `?? status == 404`, an assertion of httpYac; `nil`: the line is not an assertion.
     func expectation() throws(HTTPFileError) -> HTTPExpectation? {
         guard text.hasPrefix("??") else { return nil }
         let rest = text.dropFirst("??".count)
@@ -54,11 +54,11 @@ struct HTTPFileLine {
     struct Script {
         let what: String
         let position: FilePosition
-        /// Whether it goes on with the next line, up to `%}`.
+        /// Whether the script continues on the next line, up to `%}`.
         let isOpen: Bool
     }
 
-    /// What runs code. Throws for what writes files.
+    /// A line that runs code. Throws for a line that writes a file.
     func script() throws(HTTPFileError) -> Script? {
         let place = position(of: text.trimmed)
         let words = text.split(separator: " ", maxSplits: 1)
@@ -85,7 +85,7 @@ extension HTTPFileLine {
     ]
     private static let otherProtocols: Set<String> = ["GRAPHQL", "GRPC", "WEBSOCKET", "RSOCKET"]
 
-    /// The method of a request line, and the rest. A URL alone is a GET.
+    /// The method of a request line, and the rest of the line. A URL alone is a GET.
     func method() throws(HTTPFileError) -> (method: String, rest: Substring) {
         let line = text.trimmed
         let place = position(of: line)
@@ -108,7 +108,7 @@ extension HTTPFileLine {
         return (method, rest)
     }
 
-    /// A URL, or a part of one, with the version that may stand behind it.
+    /// A URL, or a part of one, with the optional HTTP version after it.
     func url(
         _ text: Substring
     ) throws(HTTPFileError) -> (url: HTTPTemplate, version: ConnectionOptions.HTTPVersionPolicy?) {

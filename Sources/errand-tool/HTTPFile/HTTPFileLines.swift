@@ -1,6 +1,6 @@
-/// The text of a file in lines. They end with LF or CRLF; a byte order mark is left out.
+/// The text of a file, split into lines. Lines end with LF or CRLF; a byte order mark is removed.
 enum HTTPFileLines {
-    /// Throws ``HTTPFileError`` at the first byte that is no UTF-8.
+    /// Throws ``HTTPFileError`` at the first byte that is not UTF-8.
     static func text(_ bytes: [UInt8]) throws(HTTPFileError) -> String {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.starts(with: mark) ? bytes[3...] : bytes[...]
@@ -11,7 +11,8 @@ enum HTTPFileLines {
         var line = 1
         for bytes in content.split(separator: 0x0A, omittingEmptySubsequences: false) {
             if String(validating: bytes, as: UTF8.self) == nil {
-                // What replaces an invalid byte was not in the text before it, so its place is found by comparing.
+                // The replacement character does not occur in the text at this place, so the invalid byte is found by
+                // comparing.
                 var column = 1
                 var decoder = UTF8()
                 var rest = bytes.makeIterator()
@@ -31,7 +32,7 @@ enum HTTPFileLines {
 }
 
 extension Substring {
-    /// Without blanks and tabs at both ends.
+    /// The text without blanks and tabs at both ends.
     var trimmed: Substring {
         var bytes = utf8
         while let first = bytes.first, first == 0x20 || first == 0x09 { bytes = bytes.dropFirst() }

@@ -1,5 +1,5 @@
 extension HTTPFileParser {
-    /// `# @name login`: comments that say something. Others are just that.
+    /// Reads a comment with a directive, such as `# @name login`. Other comments are ignored.
     mutating func read(comment: Substring, _ line: HTTPFileLine, isHead: Bool) throws(HTTPFileError) {
         guard comment.hasPrefix("@") else { return }
         let place = line.position(of: comment)

@@ -1,21 +1,21 @@
-/// Reads the text of a `.http` file. Pure, in linear time; what it does not support is an error.
+/// Parses the text of a `.http` file, without side effects and in linear time. Unsupported syntax is an error.
 struct HTTPFileParser {
     private enum State {
         /// Before a request line: comments, variables, blank lines.
         case head
-        /// Behind a request line: lines that go on with the URL.
+        /// After a request line: lines that continue the URL.
         case url
         case fields
         case body
     }
 
-    /// Within a script block, which is skipped to its `%}`.
+    /// Within a script block, which is skipped up to its `%}`.
     private var isInScript = false
 
     private var state = State.head
     private var file = HTTPFile()
     private var title: String?
-    /// What comments said for the next request, and where.
+    /// The settings that comments have made for the next request, and their positions.
     var name: (text: String, position: FilePosition)?
     var options: (value: HTTPFileRequest.Options, position: FilePosition)?
     private var request: HTTPFileRequest?
@@ -85,7 +85,7 @@ struct HTTPFileParser {
         state = .url
     }
 
-    /// Leaves a script out, with a warning. Returns: whether there was one.
+    /// Skips a script, with a warning. Returns: whether there was one.
     private mutating func skip(_ script: HTTPFileLine.Script?) -> Bool {
         guard let script else { return false }
         file.warnings.append(
@@ -139,7 +139,7 @@ struct HTTPFileParser {
             }
             return
         }
-        // Blank lines before the next request are nobody's.
+        // Blank lines before the next request are not part of the body.
         while case .text(let line)? = request.body.last, line.source.isBlank { request.body.removeLast() }
         if let name = request.name {
             if let first = names.updateValue(request.position, forKey: name) {

@@ -1,4 +1,4 @@
-/// What stands between `{{` and `}}`.
+/// The content of a placeholder, between `{{` and `}}`.
 enum HTTPPlaceholder: Sendable, Hashable {
     case variable(String)
     case system(SystemVariable)
@@ -19,7 +19,7 @@ enum HTTPPlaceholder: Sendable, Hashable {
         }
     }
 
-    /// Whether a variable may be called so.
+    /// Whether the text is a valid variable name.
     static func isName(_ text: Substring) -> Bool {
         let forbidden = " \t\r\n{}%$@\"'=:/,;()"
         return !text.isEmpty && !text.unicodeScalars.contains { forbidden.unicodeScalars.contains($0) }
@@ -27,7 +27,7 @@ enum HTTPPlaceholder: Sendable, Hashable {
 }
 
 /// `login.response.body.$.token` or `login.response.body.token`, `login.response.body[0]`,
-/// `login.response.headers.X-Token`, `login.response.body.*`; the same of `request`.
+/// `login.response.headers.X-Token`, `login.response.body.*`; the same forms with `request`.
 struct ExchangeReference: Sendable, Hashable {
     enum Side: String, Sendable {
         case request
@@ -44,7 +44,7 @@ struct ExchangeReference: Sendable, Hashable {
     let side: Side
     let part: Part
 
-    /// `nil`: it is something else.
+    /// `nil`: the text is not a reference.
     init?(_ text: Substring, at position: FilePosition) throws(HTTPFileError) {
         let words = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
         guard words.count >= 2, let side = Side(rawValue: String(words[1])), HTTPPlaceholder.isName(words[0]) else {
@@ -61,10 +61,11 @@ struct ExchangeReference: Sendable, Hashable {
         case "body" where rest.utf8.first == UInt8(ascii: "/"):
             throw HTTPFileError(position, "XPath is not supported: '\(text)'")
         case "body" where !rest.isEmpty:
-            // As JetBrains and httpyac have it: a path below the root.
+            // The form of JetBrains' client and httpyac: a path below the root.
             part = .json(try JSONPath(rest.hasPrefix("[") ? "$" + rest : "$." + rest, at: position))
         case let word where word.hasPrefix("body["):
-            // An element of a list, or a member by its quoted name; a point within the quotes was taken for a separator.
+            // An element of a list, or a member by its quoted name. A dot within the quotes was taken for a separator
+            // before.
             let path = word.dropFirst("body".count) + (words.count > 3 ? "." + rest : "")
             part = .json(try JSONPath("$" + path, at: position))
         case "headers" where !rest.isEmpty && rest != "*":

@@ -1,8 +1,9 @@
-/// Which other requests a template refers to, itself or through variables. Finds undefined variables and circles on the way.
+/// Finds the requests that a template refers to, directly or through variables. Also finds undefined variables and
+/// circles.
 struct HTTPReferences {
     private struct Variable {
         var references: [ExchangeReference] = []
-        /// Variables beneath one another, this included.
+        /// The depth of nested variables, including this one.
         var height = 1
     }
 
@@ -13,7 +14,7 @@ struct HTTPReferences {
         self.variables = variables
     }
 
-    /// Each with its place in `template`.
+    /// The references, each with its position in `template`.
     mutating func of(
         _ template: HTTPTemplate
     ) throws(HTTPFileError) -> [(reference: ExchangeReference, position: FilePosition)] {

@@ -2,12 +2,12 @@ import Errand
 import Foundation
 import HTTPTypes
 
-/// Makes commands of a file's requests, with the variables' values of that moment.
+/// Makes commands from the requests of a file, with the values that the variables have at that time.
 ///
-/// What it throws is an ``HTTPFileError``, an `ErrandError`, or a ``ToolError`` for a file that cannot be read.
+/// Throws an ``HTTPFileError``, an `ErrandError`, or a ``ToolError`` for a file that cannot be read.
 struct HTTPRequestMaker: Sendable {
     let variables: HTTPVariables
-    /// Where paths begin.
+    /// The folder against which paths are resolved.
     let folder: String
     let settings: HTTPFileSettings
 
@@ -29,7 +29,7 @@ struct HTTPRequestMaker: Sendable {
         for field in request.fields {
             let value = try variables.expand(field.value)
             switch field.name.lowercased() {
-            // What is sent has the length that it has.
+            // The engine sets the length of the body that is sent.
             case "content-length": break
             case "host" where request.url.source.hasPrefix("/"): host = value
             case "authorization":
@@ -50,7 +50,7 @@ struct HTTPRequestMaker: Sendable {
         if fields[.accept] == nil { fields[.accept] = "*/*" }
         var connection = settings.connection
         if let version = request.version { connection.httpVersion = version }
-        // Bytes that were asked for by hand are taken as they come.
+        // Where the file sets Accept-Encoding itself, the response is not decoded.
         if fields[.acceptEncoding] != nil { connection.encodings = [] }
         return HTTPFileCommand(
             method: method, url: try url(request, host: host), headers: fields, body: body.body,
@@ -85,14 +85,15 @@ struct HTTPRequestMaker: Sendable {
             guard let host else {
                 throw HTTPFileError(request.url.position, "a URL without a host needs the header 'Host' with a value")
             }
-            // As the VS Code client has it.
+            // The scheme is chosen as in the VS Code client.
             let isSecure = host.hasSuffix(":443") || host.hasSuffix(":8443")
             return (isSecure ? "https://" : "http://") + host + url
         }
         return url.contains("://") ? url : "http://" + url
     }
 
-    /// `Basic user password`, `Basic user:password` and `Digest user password` of both editors. `nil`: sent as it is.
+    /// `Basic user password`, `Basic user:password` and `Digest user password`, as in both editors. `nil`: the value is
+    /// sent unchanged.
     private static func authorization(_ value: String, at position: FilePosition) throws(HTTPFileError)
         -> Authorization?
     {
@@ -102,7 +103,7 @@ struct HTTPRequestMaker: Sendable {
         case "basic" where words.count == 3:
             return .basic(username: words[1], password: words[2])
         case "basic" where words.count == 2:
-            // Base64 has no colon.
+            // Base64 text contains no colon.
             guard let colon = words[1].firstIndex(of: ":") else { return nil }
             let password = words[1][words[1].index(after: colon)...]
             return .basic(username: String(words[1][..<colon]), password: String(password))
@@ -116,12 +117,12 @@ struct HTTPRequestMaker: Sendable {
     }
 }
 
-/// What the command line says for all requests of a file.
+/// The settings of the command line for all requests of a file.
 struct HTTPFileSettings: Sendable {
     var connection = ConnectionOptions()
     var timeouts = Timeouts()
-    /// Bytes of a response's body; `nil`: the library's.
+    /// The limit of a response's body in bytes; `nil`: the library's default.
     var bodyLimit: Int?
-    /// For `-v`.
+    /// Set by `-v`.
     var holdsResponses = false
 }

@@ -1,13 +1,13 @@
 import Errand
 import HTTPTypes
 
-/// An expectation with its variables replaced, ready to judge a response.
+/// An expectation with its variables replaced, ready to check a response.
 struct HTTPResponseCheck: Sendable {
     private enum Operand: Sendable {
         case none
         case number(Double)
         case statuses(HTTPStatusList)
-        /// `number`: what it is as one; not for text in quotes.
+        /// `number`: the text as a number; `nil` for text in quotes.
         case text(String, number: Double?)
     }
 
@@ -16,7 +16,8 @@ struct HTTPResponseCheck: Sendable {
 
     var isOfStatus: Bool { expectation.subject == .status }
 
-    /// `nil`: the subject cannot be judged so. `value` is `nil` where nothing stands behind the relation.
+    /// `nil`: the subject does not support this relation and value. `value` is `nil` where no value follows the
+    /// relation.
     init?(_ expectation: HTTPExpectation, value: String?) {
         self.expectation = expectation
         let relation = expectation.relation
@@ -48,7 +49,7 @@ struct HTTPResponseCheck: Sendable {
         }
     }
 
-    /// What is wrong with the response; `nil`: nothing.
+    /// Describes why the response fails the check; `nil`: the response passes.
     func failure(_ response: Response) -> String? {
         switch expectation.subject {
         case .status:
@@ -58,7 +59,7 @@ struct HTTPResponseCheck: Sendable {
             return judge(milliseconds.text(1), milliseconds)
         case .header(let name):
             let values = response.headers.filter { $0.name.canonicalName == name.lowercased() }.map(\.value)
-            // Several fields of a name are one list (RFC 9110 5.3).
+            // Several fields with the same name form one list (RFC 9110 5.3).
             let value = values.isEmpty ? nil : values.joined(separator: ", ")
             return judge(value, value.flatMap { Double(plain: $0) })
         case .body:
@@ -72,7 +73,7 @@ struct HTTPResponseCheck: Sendable {
         }
     }
 
-    /// `nil`: there is nothing to judge, which only `!=` takes.
+    /// `value` is `nil` where the subject does not exist, which only `!=` accepts.
     private func judge(_ value: String?, _ number: Double?) -> String? {
         guard let value else { return expectation.relation == .notEqual ? nil : "\(told), got none" }
         return holds(value, number) ? nil : "\(told), got \(shown(value))"
@@ -105,7 +106,7 @@ struct HTTPResponseCheck: Sendable {
 
     // MARK: Words
 
-    /// Whether the values are secrets, as logs see it.
+    /// Whether the values are secrets by the rules that logs use.
     private var isSecret: Bool {
         switch expectation.subject {
         case .header(let name): Redaction.standard.hides(header: name)
@@ -117,7 +118,7 @@ struct HTTPResponseCheck: Sendable {
         }
     }
 
-    /// As the file has it: variables are not replaced.
+    /// The expectation as written in the file, with its variables not replaced.
     private var told: String {
         let subject =
             switch expectation.subject {
@@ -146,11 +147,11 @@ struct HTTPResponseCheck: Sendable {
     }
 }
 
-/// A response came, and is not what the file expects. The message shows no secrets.
+/// The error for a response that does not meet the file's expectations. The message shows no secrets.
 struct UnmetExpectations: Error {
     let message: String
 
-    /// `nil`: all hold.
+    /// `nil`: all expectations are met.
     init?(_ checks: [HTTPResponseCheck], _ response: Response) {
         let failures = checks.compactMap { $0.failure(response) }
         guard !failures.isEmpty else { return nil }
@@ -159,7 +160,7 @@ struct UnmetExpectations: Error {
 }
 
 extension Double {
-    /// Decimal digits with a sign, a point and an exponent, but no `0x1p3` and no `inf`.
+    /// Accepts decimal digits with a sign, a point and an exponent, but not `0x1p3` or `inf`.
     init?(plain text: some StringProtocol) {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }),
             let value = Double(String(text)), value.isFinite

@@ -1,4 +1,4 @@
-/// Text with `{{...}}` in it.
+/// Text with `{{...}}` placeholders.
 struct HTTPTemplate: Sendable, Equatable {
     enum Part: Sendable, Equatable {
         case text(String)
@@ -6,11 +6,11 @@ struct HTTPTemplate: Sendable, Equatable {
     }
 
     private(set) var parts: [Part]
-    /// As it was written.
+    /// The text as written.
     private(set) var source: Substring
     let position: FilePosition
 
-    /// Reads one line, or with its line ends a whole text. A `{{` that is not closed on its line is an error.
+    /// Parses one line, or a whole text with its line ends. A `{{` that is not closed on its line is an error.
     init(_ text: Substring, at position: FilePosition) throws(HTTPFileError) {
         source = text
         parts = []
@@ -41,7 +41,7 @@ struct HTTPTemplate: Sendable, Equatable {
         if !last.isEmpty { parts.append(.text(String(last))) }
     }
 
-    /// Where the next `}}` of this line is.
+    /// The position of the next `}}` on this line.
     private static func end(of text: Substring.UTF8View) -> Substring.Index? {
         var previous: Substring.Index?
         for index in text.indices {
@@ -56,7 +56,7 @@ struct HTTPTemplate: Sendable, Equatable {
         return nil
     }
 
-    /// More of the same on another line.
+    /// Appends a template from another line.
     mutating func append(_ other: HTTPTemplate) {
         parts += other.parts
         source += other.source
@@ -70,7 +70,7 @@ struct HTTPTemplate: Sendable, Equatable {
 }
 
 extension FilePosition {
-    /// Moves over a byte of UTF-8.
+    /// Advances the position by one byte of UTF-8.
     fileprivate mutating func advance(over byte: UInt8) {
         if byte == 0x0A {
             line += 1

@@ -1,10 +1,10 @@
 import Errand
 import Synchronization
 
-/// What stands for `{{...}}` in one run. A variable is evaluated once, when it is first needed, so that `{{$uuid}}` in it
-/// is one value for all requests. What is put in is never looked at for placeholders again.
+/// The values of `{{...}}` placeholders in one run. A variable is evaluated once, when it is first needed, so that a
+/// `{{$uuid}}` in it is the same value for all requests. Replaced values are not searched for placeholders again.
 ///
-/// Of several values for a name, the command line's wins over the file's, and that over the environment's.
+/// Where a name has several values, the command line overrides the file, and the file overrides the environment.
 final class HTTPVariables: Sendable {
     enum Source {
         case text(String)
@@ -17,19 +17,19 @@ final class HTTPVariables: Sendable {
         var exchanges: [String: HTTPExchange] = [:]
     }
 
-    /// Of the `.http` file, for errors.
+    /// The path of the `.http` file, for errors.
     let path: String
     private let given: [String: String]
-    /// By name, in the file's order.
+    /// The definitions by name, in the file's order.
     private let file: [String: [HTTPFile.Variable]]
     private let environment: HTTPEnvironment
     private let process: [String: String]
     private let dotenv: [String: String]
     private let state = Mutex(State())
 
-    /// Variables stand in one another so deep at most. Each is a stack frame, and a circle is found by it.
+    /// The largest nesting depth of variables. Each level is a stack frame, and a circle is detected by this limit.
     static let maximumDepth = 64
-    /// Bytes of one value, which a chain of variables can double with each.
+    /// The limit of one value in bytes; each variable in a chain can double the size of the value.
     static let maximumBytes = 16 << 20
 
     init(
@@ -45,24 +45,24 @@ final class HTTPVariables: Sendable {
         self.dotenv = dotenv
     }
 
-    /// The variable of the file that holds at that place: of several the last one above it, as JetBrains' client and
-    /// httpyac have it; one that stands below all of its uses holds for them too.
+    /// The definition of a variable that applies at a position: the last one above it, as in JetBrains' client and
+    /// httpyac. Where all definitions are below, the first one applies.
     private func variable(_ name: String, at position: FilePosition) -> HTTPFile.Variable? {
         guard let all = file[name] else { return nil }
         return all.last { $0.position.line <= position.line } ?? all.first
     }
 
-    /// Tells a variable's definition from another one of the same name.
+    /// A key that distinguishes definitions of the same name.
     func definition(of name: String, at position: FilePosition) -> String {
         guard given[name] == nil, let all = file[name], all.count > 1, let variable = variable(name, at: position)
         else {
             return name
         }
-        // No name has a blank.
+        // The key is unique, because names contain no blank.
         return "\(name) \(variable.position.line)"
     }
 
-    /// Where a variable's value comes from.
+    /// The source of a variable's value.
     func source(of name: String, at position: FilePosition) throws(HTTPFileError) -> Source {
         if let text = given[name] { return .text(text) }
         if let variable = variable(name, at: position) { return .file(variable) }
@@ -73,17 +73,17 @@ final class HTTPVariables: Sendable {
         }
     }
 
-    /// A request has been made; its response may come later.
+    /// Records a request that has been made; its response may be recorded later.
     func record(_ exchange: HTTPExchange, of name: String) {
         state.withLock { $0.exchanges[name] = exchange }
     }
 
-    /// The response of a request that was recorded.
+    /// Records the response of a request that was recorded before.
     func record(_ response: Response, of name: String) {
         state.withLock { $0.exchanges[name]?.response = response }
     }
 
-    /// The text with its placeholders replaced.
+    /// Returns the text with its placeholders replaced.
     func expand(_ template: HTTPTemplate, limit: Int = maximumBytes) throws(HTTPFileError) -> String {
         try expand(template, limit: limit, depth: 0)
     }
@@ -123,7 +123,8 @@ final class HTTPVariables: Sendable {
         }
     }
 
-    /// Of what the tool knows; also asked before anything is sent, so that a missing one is told then.
+    /// The value of a system variable. Also called before anything is sent, so that a missing variable is reported
+    /// early.
     func value(of variable: SystemVariable, at position: FilePosition) throws(HTTPFileError) -> String {
         if let value = variable.value(environment: process, dotenv: dotenv) { return value }
         if case .dotenv(let name) = variable {
@@ -157,7 +158,7 @@ final class HTTPVariables: Sendable {
             }
         }
         return state.withLock { state in
-            // Another request may have been first; its value stays.
+            // Another request may have evaluated the variable first; its value is kept.
             let value = state.values[definition] ?? text
             state.values[definition] = value
             return value
@@ -169,7 +170,7 @@ final class HTTPVariables: Sendable {
             position, "'\(name)' refers to itself, or variables refer to one another more than \(maximumDepth) deep")
     }
 
-    /// The environment's JSON has no positions to tell.
+    /// The environment's JSON has no positions, so the error gets the position of the placeholder.
     static func inEnvironment(_ name: String, _ error: HTTPFileError, _ position: FilePosition) -> HTTPFileError {
         error.file == nil ? HTTPFileError(position, "'\(name)' of the environment: \(error.message)") : error
     }

@@ -1,4 +1,5 @@
-/// A place in JSON: `$`, and then `.name`, `['name']`, `["name"]`, `[0]`, as often as needed. Of RFC 9535 what names one value.
+/// A path in JSON: `$` followed by any number of `.name`, `['name']`, `["name"]` and `[0]`. This is the part of RFC
+/// 9535 that selects a single value.
 struct JSONPath: Sendable, Hashable {
     enum Step: Sendable, Hashable {
         case name(String)
@@ -6,7 +7,7 @@ struct JSONPath: Sendable, Hashable {
     }
 
     let steps: [Step]
-    /// As it was written.
+    /// The path as written.
     let source: String
 
     init(_ text: some StringProtocol, at position: FilePosition) throws(HTTPFileError) {

@@ -1,18 +1,18 @@
 import Errand
 import Foundation
 
-/// Finds a value in JSON and answers its own text, so that numbers keep their digits and objects their order.
+/// Finds a value in JSON and returns its original text, so that numbers keep their digits and objects keep their order.
 struct JSONText {
     private let bytes: [UInt8]
     private var index = 0
 
-    /// Throws `ErrandError.responseDecodingFailed` for what is not JSON.
+    /// Throws `ErrandError.responseDecodingFailed` where the bytes are not JSON.
     init(_ bytes: [UInt8]) throws(ErrandError) {
         _ = try Errand.Response(statusCode: 200, body: bytes).json()
         self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
-    /// A string's characters, or the text of any other value. `nil`: there is nothing there.
+    /// A string's characters, or the text of any other value. `nil`: the path does not exist.
     func text(at path: JSONPath) -> String? {
         var cursor = self
         for step in path.steps {
@@ -44,7 +44,7 @@ struct JSONText {
         while let byte = next, byte == 0x20 || (0x09...0x0D).contains(byte) { index += 1 }
     }
 
-    /// Moves to the first member of that name, which is the one that stays where there are two.
+    /// Moves to the first member with that name; later members with the same name are ignored.
     private mutating func enter(member name: String) -> Bool {
         guard take("{") else { return false }
         repeat {
@@ -74,7 +74,7 @@ struct JSONText {
         return false
     }
 
-    /// Iterative, so that depth costs no stack.
+    /// Iterative, so that nesting uses no stack.
     private mutating func skipValue() {
         var depth = 0
         while let byte = next {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// `{{$name ...}}`: what the tool itself knows.
+/// `{{$name ...}}`: a value that the tool itself provides.
 enum SystemVariable: Sendable, Hashable {
     case uuid
-    /// Seconds since 1970, and so many more.
+    /// Seconds since 1970 plus the offset.
     case timestamp(offset: Int64)
     /// ISO 8601, in UTC, to the millisecond.
     case isoTimestamp
-    /// From the first, below the second.
+    /// From the first bound up to, but not including, the second.
     case randomInteger(Int64, Int64)
     case processEnvironment(String)
-    /// Of the `.env` file beside the `.http` file.
+    /// A variable of the `.env` file beside the `.http` file.
     case dotenv(String)
     case dateTime(DateTimeVariable)
 
@@ -70,7 +70,8 @@ enum SystemVariable: Sendable, Hashable {
         return .randomInteger(low, high)
     }
 
-    /// `-3 h`, as the VS Code client has it; months and years, which differ in length, are left out.
+    /// An offset such as `-3 h`, as in the VS Code client; months and years are not supported, because their length
+    /// varies.
     private static func offset(_ arguments: [Substring], at position: FilePosition) throws(HTTPFileError) -> Int64 {
         guard !arguments.isEmpty else { return 0 }
         let units: [Substring: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
@@ -82,7 +83,7 @@ enum SystemVariable: Sendable, Hashable {
         return count * unit
     }
 
-    /// Returns: `nil` where the process has no such variable.
+    /// Returns: `nil` where the process has no such environment variable.
     func value(environment: [String: String], dotenv: [String: String] = [:]) -> String? {
         switch self {
         case .uuid: UUID().uuidString.lowercased()

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// A command as ArgumentParser tells of it, with all that its code declares.
+/// A command as described by ArgumentParser, with everything that its code declares.
 struct DeclaredCommand: Decodable {
     struct Argument: Decodable {
         struct Name: Decodable {
@@ -35,7 +35,7 @@ struct DeclaredCommand: Decodable {
         let command: DeclaredCommand
     }
 
-    /// The tool itself.
+    /// The description of the tool itself.
     static func tool() throws(ToolError) -> DeclaredCommand {
         do {
             return try JSONDecoder().decode(Whole.self, from: Data(Tool._dumpHelp().utf8)).command
@@ -44,7 +44,7 @@ struct DeclaredCommand: Decodable {
         }
     }
 
-    /// What `--help` shows, but for the command that ArgumentParser adds.
+    /// The subcommands that `--help` shows, without the `help` command that ArgumentParser adds.
     var shownSubcommands: [DeclaredCommand] {
         (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
     }

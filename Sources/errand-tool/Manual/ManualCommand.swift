@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `errand manual DIR`: what `scripts/install` and packagers call. Not shown by `--help`.
+/// `errand manual DIR`, called by `scripts/install` and by packagers. `--help` does not show it.
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual",

@@ -1,9 +1,9 @@
-/// A page for `man`, in the macros of man(7), made of what a command declares.
+/// A man page in the macros of man(7), generated from the declaration of a command.
 struct ManualPage {
     let fileName: String
     let text: String
 
-    /// The tool's, and one for each subcommand.
+    /// The page of the tool, and one for each subcommand.
     static func all() throws(ToolError) -> [ManualPage] {
         let tool = try DeclaredCommand.tool()
         let subcommands = tool.shownSubcommands
@@ -63,7 +63,7 @@ struct ManualPage {
         if argument.kind == "positional" {
             head = value + (argument.isRepeating ? "..." : "")
         } else {
-            // Short names first, whatever the order of the declaration.
+            // Short names come first, in whatever order they were declared.
             let names = (argument.names ?? []).map(\.text)
             let sorted = names.filter { !$0.hasPrefix("--") } + names.filter { $0.hasPrefix("--") }
             head = sorted.map { "\\fB\(escaped($0))\\fR" }.joined(separator: ", ")
@@ -79,7 +79,7 @@ struct ManualPage {
         return ".TP\n\(head)\n" + paragraphs(words.isEmpty ? "" : words.joined(separator: " "))
     }
 
-    /// Filled text; a blank line begins a paragraph.
+    /// Filled text; a blank line begins a new paragraph.
     private static func paragraphs(_ text: String) -> String {
         var result = ""
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(\.trimmed) {
@@ -97,7 +97,8 @@ struct ManualPage {
         text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// As roff(7) has it. Minus signs stay what they are, so that options can be copied from the page.
+    /// Escapes text by the rules of roff(7). Hyphens are written as minus signs, so that options can be copied from the
+    /// page.
     private static func escaped(_ text: some StringProtocol) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

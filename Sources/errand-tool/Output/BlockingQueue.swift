@@ -1,19 +1,19 @@
 import Dispatch
 import Synchronization
 
-/// A serial queue for calls that may block, as those on pipes do, which the threads of tasks must not.
+/// A serial queue for calls that may block, for example on pipes. Such calls must not block the threads of tasks.
 final class BlockingQueue: Sendable {
     private let queue = DispatchQueue(label: "errand.blocking")
 
-    /// Runs `body` behind what was given before, and answers what it answers.
+    /// Runs `body` after the calls queued before it, and returns its result.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }
         }
     }
 
-    /// The same for what may block for ever, as a pipe that nobody reads: a task that is cancelled gets `nil` at once, and
-    /// the call is left to the end of the process.
+    /// Like `run`, for calls that may block forever, for example on a pipe that is never read. A cancelled task gets
+    /// `nil` at once, and the blocked call stays on the queue until the process ends.
     func runAbandonably<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
         let waiting = Waiting<Value>()
         return await withTaskCancellationHandler {
@@ -29,7 +29,7 @@ final class BlockingQueue: Sendable {
         }
     }
 
-    /// Who waits: resumed once, by the call or by the cancellation.
+    /// The waiting task: resumed exactly once, by the call or by the cancellation.
     private final class Waiting<Value: Sendable>: Sendable {
         typealias Continuation = CheckedContinuation<Value?, Never>
 
@@ -41,7 +41,7 @@ final class BlockingQueue: Sendable {
 
         private let state = Mutex(State.idle)
 
-        /// Whether it is not cancelled yet.
+        /// Returns false where the task has already been cancelled.
         func wait(_ continuation: Continuation) -> Bool {
             state.withLock { state in
                 guard case .idle = state else { return false }
@@ -50,7 +50,7 @@ final class BlockingQueue: Sendable {
             }
         }
 
-        /// Who is to be resumed; nobody, where that has been done or nobody waits yet.
+        /// The continuation to resume; `nil` where it was already resumed or no task waits yet.
         func end() -> Continuation? {
             state.withLock { state in
                 defer { state = .over }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Reads and writes whole; FileHandle traps where the system refuses.
+/// Reads and writes complete data. Not FileHandle, which traps when the system call fails.
 enum Descriptor {
-    /// Takes those of 0, 1 and 2 that the tool was started without (`>&-`). Else the engine would get that number for a
-    /// descriptor of its own, and output would go into it. They are open the wrong way round, so that what is read or
-    /// written there is refused, as it would be without them.
+    /// Opens those of the descriptors 0, 1 and 2 that were closed when the tool was started (`>&-`). Otherwise the
+    /// engine would get such a number for a descriptor of its own, and output would be written into it. The descriptors
+    /// are opened with the opposite access mode, so that reads and writes fail as they would on a closed descriptor.
     static func holdStandard() {
         for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
-            // The lowest number that is free is this one.
+            // `open` returns the lowest free number, which is this one.
             _ = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Returns: false, with the reason in `errno`, where not all could be written.
+    /// Returns: false, with the reason in `errno`, where not all bytes could be written.
     static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
@@ -20,7 +20,7 @@ enum Descriptor {
             if count >= 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if errno == EAGAIN {
-                // A terminal or pipe that some other process made non-blocking.
+                // Another process has made this terminal or pipe non-blocking.
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&wanted, 1, -1)
             } else if errno != EINTR {
@@ -30,20 +30,19 @@ enum Descriptor {
         return true
     }
 
-    /// Whether some bytes can be written without waiting.
+    /// Whether some bytes can be written without blocking.
     static func isWritable(_ descriptor: Int32) -> Bool {
         var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&wanted, 1, 0) == 1 && wanted.revents & Int16(POLLOUT) != 0
     }
 
-    /// Whether there is a regular file of that name, or nothing yet.
+    /// Whether the path names a regular file or does not exist yet.
     static func isRegularFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Everything up to its end. Returns: `nil`, with the reason in `errno`, where it cannot be read; `EFBIG` above
-    /// `limit` bytes.
+    /// Reads to the end. Returns: `nil`, with the reason in `errno`, where reading fails; `EFBIG` above `limit` bytes.
     static func read(_ descriptor: Int32, limit: Int) -> Data? {
         var data = Data()
         var block = [UInt8](repeating: 0, count: 65_536)

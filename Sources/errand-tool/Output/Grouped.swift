@@ -12,7 +12,7 @@ extension BinaryInteger {
 }
 
 extension Double {
-    /// With so many digits after the point.
+    /// The number with that many digits after the decimal point.
     func text(_ digits: Int) -> String {
         guard isFinite else { return "-" }
         var scale = 1.0

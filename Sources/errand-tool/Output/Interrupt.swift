@@ -3,14 +3,14 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Calls a closure on the first SIGINT, SIGTERM or SIGHUP; the second one of a kind ends the process as usual. A SIGHUP
-/// that is ignored from the start (`nohup`) stays so.
+/// Calls a closure on the first SIGINT, SIGTERM or SIGHUP; a second signal of the same kind ends the process as usual.
+/// A SIGHUP that is ignored from the start (`nohup`) stays ignored.
 ///
 /// `@unchecked Sendable`: dispatch sources may be cancelled from any thread; nothing else is done with them.
 final class Interrupt: @unchecked Sendable {
     private let sources: [any DispatchSourceSignal]
 
-    /// The last one that came; 0: none.
+    /// The last signal received; 0: none.
     private static let received = Atomic<Int32>(0)
 
     init(_ action: @escaping @Sendable () -> Void) {
@@ -30,7 +30,7 @@ final class Interrupt: @unchecked Sendable {
     private static func isIgnored(_ number: Int32) -> Bool {
         var present = sigaction()
         guard sigaction(number, nil, &present) == 0 else { return false }
-        // SIG_IGN is the number 1, and Swift's closures cannot be compared.
+        // SIG_IGN is the pointer value 1, and Swift cannot compare function pointers.
         return unsafeBitCast(present.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
@@ -38,8 +38,8 @@ final class Interrupt: @unchecked Sendable {
         for source in sources { source.cancel() }
     }
 
-    /// Ends the process: with this code, or with that of the signal where one has interrupted it; by SIGPIPE where that
-    /// would have ended it if it were not ignored.
+    /// Ends the process with this code, or with the code of the signal that interrupted the tool. Where SIGPIPE would
+    /// have ended the process if it were not ignored, the process ends by SIGPIPE.
     static func end(with code: Int32) -> Never {
         switch ExitStatus(rawValue: code) {
         case .interrupted:

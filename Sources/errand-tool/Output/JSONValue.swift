@@ -1,4 +1,4 @@
-/// JSON for printing. Objects keep their order, so that output is stable and reads as documented.
+/// JSON for printing. Objects keep the order of their members, so that output is stable and in the documented order.
 enum JSONValue {
     case null
     case bool(Bool)
@@ -16,7 +16,7 @@ enum JSONValue {
         value.map(JSONValue.string) ?? .null
     }
 
-    /// On one line, or with `pretty` one member a line.
+    /// On one line, or with `pretty` one line for each member.
     func text(pretty: Bool = false) -> String {
         var out = ""
         write(to: &out, pretty: pretty, depth: 0)
@@ -28,7 +28,7 @@ enum JSONValue {
         case .null: out += "null"
         case .bool(let value): out += value ? "true" : "false"
         case .integer(let value): out += String(value)
-        // JSON has no infinities.
+        // JSON has no representation for infinities.
         case .number(let value): out += value.isFinite ? String((value * 1e6).rounded() / 1e6) : "null"
         case .string(let value): JSONValue.quote(value, to: &out)
         case .array(let items):
@@ -67,7 +67,7 @@ enum JSONValue {
             case "\n": out += "\\n"
             case "\r": out += "\\r"
             case "\t": out += "\\t"
-            // JSON escapes the first alone; a terminal obeys some of the others, too.
+            // JSON requires escapes only for the first range; terminals also interpret some characters of the second.
             case _ where scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value:
                 let digits = String(scalar.value, radix: 16)
                 out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

@@ -1,17 +1,18 @@
 import Errand
 
-/// Text of URLs, servers and files as the tool shows it.
+/// Text of URLs, servers and files, made safe for output.
 enum Shown {
-    /// Without passwords and tokens, and without what a terminal would obey. Of everything that the tool prints of a URL.
+    /// A URL without passwords, tokens and terminal control characters. Used for every URL that the tool prints.
     static func url(_ url: String) -> String { text(Redaction.shown(url)) }
 
-    /// Control characters as `\x1b`; U+0080 to U+009F, which some terminals obey too, as `\u{9b}`.
+    /// Replaces control characters by `\x1b`, and U+0080 to U+009F, which some terminals also interpret, by `\u{9b}`.
     static func text(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return text.unicodeScalars.map { isControl($0) ? escape($0) : String($0) }.joined()
     }
 
-    /// A response's head, status line and fields: line ends and tabs stay, and bytes that are no UTF-8 are `\xff`.
+    /// A response head (status line and fields). Line ends and tabs are kept, and bytes that are not UTF-8 become
+    /// `\xff`.
     static func head(_ bytes: [UInt8]) -> String {
         var text = ""
         var rest = bytes[...]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Messages and progress; never mixed with what is asked for on standard output.
+/// Messages and progress. They are never written to standard output, which has only the requested data.
 enum StandardError {
     static let isTerminal = isatty(STDERR_FILENO) == 1
 
@@ -8,7 +8,8 @@ enum StandardError {
         write(line + "\n")
     }
 
-    /// A message that cannot be written is lost: there is no other place to say so, and the work goes on.
+    /// A message that cannot be written is dropped: there is no other place to report the failure, and the work
+    /// continues.
     static func write(_ text: String) {
         var text = text
         _ = text.withUTF8 { Descriptor.write(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What was asked for.
+/// The requested data.
 enum StandardOutput {
     static let isTerminal = isatty(STDOUT_FILENO) == 1
 

@@ -1,5 +1,5 @@
 extension Double {
-    /// Seconds as text with three digits that count, in the unit that fits: `1.01 s`, `12.3 ms`, `456 us`.
+    /// Seconds as text with three significant digits, in a suitable unit: `1.01 s`, `12.3 ms`, `456 us`.
     var timeText: String {
         guard isFinite else { return "-" }
         for (unit, name) in [(1.0, "s"), (1e-3, "ms")] where abs(self) >= unit * 0.9995 {

@@ -1,7 +1,7 @@
 import Foundation
 
 package enum DescriptorLimit {
-    /// A socket a connection is more than the 1,024 that a shell allows.
+    /// Raises the soft limit: each connection needs a socket, and shells allow only 1,024 descriptors.
     package static func raise() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -1,6 +1,6 @@
 import Logging
 
-/// Formats each line as a handler that writes would, and drops it.
+/// Formats each line as a real log handler would, and drops it.
 struct DroppingLogHandler: LogHandler {
     let label: String
     var metadata: Logger.Metadata = [:]
@@ -19,7 +19,7 @@ struct DroppingLogHandler: LogHandler {
         DroppingLogHandler.drop(line)
     }
 
-    /// Not inlined: the line has to be made.
+    /// Not inlined, so that the compiler cannot remove the formatting of the line.
     @inline(never)
     private static func drop(_ line: String) {}
 }

@@ -1,16 +1,16 @@
 import Dispatch
 import Synchronization
 
-/// Hands out requests and counts how they end. Any thread may ask it.
+/// Hands out requests and counts how they end. May be called from any thread.
 ///
-/// A closed loop has so many requests in flight that the next begins when one ends. An open one has a due time for
-/// each; a request that cannot be sent then, because as many as allowed are in flight, is sent when one of them ends,
-/// and its latency still counts from the due time.
+/// A closed loop keeps a fixed number of requests in flight: the next request begins when one ends. In an open loop
+/// each request has a due time. A request that cannot be sent at its due time, because the limit of requests in flight
+/// is reached, is sent when another one ends; its latency still counts from the due time.
 package final class Load: Sendable {
     package struct Ticket: Sendable {
-        /// What the latency counts from.
+        /// The start of the latency.
         let time: UInt64
-        /// From 0, the warm-up's included.
+        /// The number of the request, counted from 0, including the warm-up.
         package let number: Int
     }
 
@@ -35,7 +35,8 @@ package final class Load: Sendable {
     private let state = Mutex(State())
     private let isDone = DispatchSemaphore(value: 0)
 
-    /// How long to wait when all that is allowed is in flight: an ending sends the next one sooner.
+    /// How long to wait, in nanoseconds, when the limit of requests in flight is reached; a request that ends sends the
+    /// next one sooner.
     private static let patience: UInt64 = 1_000_000
 
     init(width: Int, warmUp: Int, requests: Int, rate: Double?, tick: UInt64) {
@@ -45,7 +46,7 @@ package final class Load: Sendable {
         pace = rate.map { Pace(first: MonotonicTime.now, rate: $0, tick: tick) }
     }
 
-    /// Sends what starts the load; the endings bring the rest. Returns when all have ended.
+    /// Sends the first requests of the load; requests that end start the rest. Returns when all requests have ended.
     func run(_ send: (Ticket) -> Void) -> (LoadResult, from: ProcessUsage, to: ProcessUsage) {
         loop: while true {
             switch next() {
@@ -71,7 +72,7 @@ package final class Load: Sendable {
         }
     }
 
-    /// Counts an ended request. Returns one that is to be sent at once, in its place.
+    /// Counts a request that has ended. Returns the request to send in its place, if there is one.
     package func end(_ ticket: Ticket, _ outcome: Outcome) -> Ticket? {
         let now = MonotonicTime.now
         let (next, isLast) = state.withLock { state -> (Ticket?, Bool) in

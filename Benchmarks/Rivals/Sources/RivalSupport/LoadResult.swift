@@ -1,14 +1,14 @@
 import Histogram
 
-/// What is counted of the measured requests.
+/// The counts of the measured requests.
 struct LoadResult: Sendable {
-    /// All that ended, failed ones included.
+    /// All requests that ended, including failed ones.
     private(set) var requests = 0
     private(set) var errors = 0
     private(set) var bytes = 0
-    /// By status code; an array, because a dictionary would show up in the figures.
+    /// Counts by status code; an array, because the cost of a dictionary would show in the results.
     private(set) var status = [Int](repeating: 0, count: 600)
-    /// Of answered requests alone: a refused connection is quick, and no answer.
+    /// Only of answered requests: a refused connection is quick, and is no response.
     private(set) var latency = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
     private(set) var firstError: String?
 

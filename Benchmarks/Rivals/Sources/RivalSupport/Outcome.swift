@@ -1,6 +1,6 @@
 /// How a request ended.
 package enum Outcome: Sendable {
     case answered(status: Int, bytes: Int)
-    /// There was no answer, or not the one that was asked for.
+    /// There was no response, or not the expected one.
     case failed(String)
 }

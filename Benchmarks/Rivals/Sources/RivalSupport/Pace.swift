@@ -3,7 +3,8 @@ struct Pace: Sendable {
     let first: UInt64
     /// Requests a second.
     let rate: Double
-    /// What is due is sent at the next multiple of it, in nanoseconds; 0: each request at its own time.
+    /// Nanoseconds between sends: requests that are due are sent at the next multiple; 0: each request is sent at its
+    /// own time.
     let tick: UInt64
 
     func due(_ number: Int) -> UInt64 {

@@ -16,8 +16,9 @@ struct ProcessUsage: Sendable {
             time: MonotonicTime.now, user: seconds(usage.ru_utime), system: seconds(usage.ru_stime))
     }
 
-    /// The largest resident set so far, in bytes; 0 without `/proc`. Not `ru_maxrss`: that outlives `exec`, so that a small
-    /// process has the peak of the one that started it. Apart from ``read()``, which is called while requests are timed.
+    /// The largest resident set so far, in bytes; 0 without `/proc`. Not `ru_maxrss`: that value survives `exec`, so a
+    /// small process would report the peak of the process that started it. Separate from ``read()``, which is called
+    /// while requests are timed.
     static var peakResidentBytes: Int {
         let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

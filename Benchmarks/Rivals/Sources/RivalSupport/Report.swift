@@ -1,7 +1,7 @@
 import Foundation
 import Histogram
 
-/// What a run prints: the keys of `errand bench --json`.
+/// The output of a run, with the keys of `errand bench --json`.
 struct Report: Encodable {
     struct Latency: Encodable {
         let min, mean, p50, p90, p99, p999, max: Double

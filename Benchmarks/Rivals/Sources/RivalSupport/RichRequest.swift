@@ -1,9 +1,9 @@
 import Logging
 import Synchronization
 
-/// What a rich request has beyond a plain one: fields, deadlines, an observer and a log line.
+/// The additions of a rich request to a plain one: fields, deadlines, an observer and a log line.
 package enum RichRequest {
-    /// Those of `bare_rich.c`.
+    /// The same fields as in `bare_rich.c`.
     package static let fields: [(name: String, value: String)] = [
         ("Accept", "text/plain"),
         ("Accept-Language", "en, de;q=0.8"),
@@ -24,16 +24,16 @@ package enum RichRequest {
     private static let begun = Atomic(0)
     private static let ended = Atomic(0)
 
-    /// The observer's first half.
+    /// The observer's call at the start of a request.
     package static func begin() {
         begun.add(1, ordering: .relaxed)
     }
 
-    /// Not inlined: the text has to be made.
+    /// Not inlined, so that the compiler cannot remove the creation of the text.
     @inline(never)
     package static func read(_ text: String) {}
 
-    /// The observer's second half, and the log line.
+    /// The observer's call at the end of a request, and the log line.
     package static func end(_ method: String, _ url: String, status: Int, bytes: Int) {
         ended.add(1, ordering: .relaxed)
         logger.info("\(method) \(url): \(status), \(bytes) bytes")

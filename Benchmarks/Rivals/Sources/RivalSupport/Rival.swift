@@ -2,17 +2,17 @@ import Foundation
 
 /// A client under load.
 package protocol Rival: Sendable {
-    /// How the report calls it.
+    /// The name in the report.
     var mode: String { get }
-    /// Its event loops.
+    /// The number of its event loops.
     var loops: Int { get }
-    /// Sends that request and, when it has ended, those that `Load.end` gives for it.
+    /// Sends that request and, when it has ended, the requests that `Load.end` returns.
     func send(_ ticket: Load.Ticket, _ load: Load)
     func shutDown() throws
 }
 
 extension Rival {
-    /// Runs the load and prints what was counted. Blocks the calling thread, and sends from it what starts the load.
+    /// Runs the load and prints the results. Blocks the calling thread, and sends the first requests from it.
     package func measure(_ plan: RivalPlan) throws {
         let load = Load(
             width: plan.connections, warmUp: plan.warmUp, requests: plan.requests, rate: plan.rate, tick: plan.tick)

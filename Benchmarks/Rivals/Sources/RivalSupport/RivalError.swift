@@ -1,4 +1,4 @@
-/// Why a program cannot run.
+/// The reason why a program cannot run.
 package struct RivalError: Error, CustomStringConvertible {
     package let description: String
 

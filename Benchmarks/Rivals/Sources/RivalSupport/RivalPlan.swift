@@ -1,10 +1,10 @@
 import ArgumentParser
 package import Foundation
 
-/// What the command line asks for, its files read.
+/// The settings of the command line, with the contents of its files.
 package struct RivalPlan: Sendable {
     package let url: URL
-    /// The same as text.
+    /// The URL as text.
     package let address: String
     package let method: String
     package let fields: [(name: String, value: String)]
@@ -20,7 +20,7 @@ package struct RivalPlan: Sendable {
     /// In nanoseconds.
     let tick: UInt64
 
-    /// Throws what is wrong with the usage.
+    /// Throws where the arguments are not valid.
     package init(_ arguments: RivalArguments) throws {
         guard let url = URL(string: arguments.url), let host = url.host, !host.isEmpty,
             ["http", "https"].contains(url.scheme?.lowercased())

@@ -2,7 +2,7 @@ import Errand
 import HTTPTypes
 import RivalSupport
 
-/// A value that says how its request ended.
+/// A value that knows how its request ended.
 protocol Counted: Sendable {
     var outcome: Outcome { get }
 }
@@ -33,7 +33,7 @@ struct PostItem: Command {
     var body: RequestBody { .json(Item.sample) }
 }
 
-/// What a service's own command says: fields of this request, deadlines, a text to be made of the answer.
+/// A command as in a real service: its own fields and deadlines, and a text made from the response.
 struct RichCommand: Command {
     typealias Response = String
     let path: String
@@ -55,7 +55,7 @@ struct RichCommand: Command {
     }
 }
 
-/// The observer and the log line, as the rivals have them.
+/// The same observer and log line as in the rivals.
 final class RichObserver: Accessory {
     private let plan: RivalPlan
 

@@ -1,7 +1,7 @@
 import Foundation
 import RivalSupport
 
-/// What a typed request does besides the request: a value encoded and decoded, again and again on one thread.
+/// The work of a typed request without the request: encodes and decodes a value repeatedly on one thread.
 struct DecoderAlone: Rival {
     let mode = "decoder"
     let loops = 0

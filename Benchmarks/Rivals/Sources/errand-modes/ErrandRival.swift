@@ -25,7 +25,7 @@ struct ErrandRival: Rival {
         configuration.loops = 1
         configuration.userAgent = nil
         configuration.queueCapacity = max(65_536, plan.connections)
-        // The load is the limit, so the client's own must not be.
+        // The load limits the requests in flight, so the client's own limits must not.
         configuration.inFlightLimit = plan.connections
         configuration.originInFlightLimit = plan.connections
         configuration.connection.httpVersion = plan.isHTTP2 ? .http2OverTLS : .http1

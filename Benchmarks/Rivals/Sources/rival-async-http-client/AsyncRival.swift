@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import RivalSupport
 
-/// One task a connection, each awaiting one request after the other.
+/// One task for each connection, which awaits its requests one after another.
 struct AsyncRival: Rival {
     let mode: String
     let loops = 1

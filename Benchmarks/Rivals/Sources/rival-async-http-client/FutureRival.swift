@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import RivalSupport
 
-/// The next request from the last one's callback, on the event loop.
+/// The callback of each request starts the next one on the event loop.
 struct FutureRival: Rival {
     let mode: String
     let loops = 1

@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import RivalSupport
 
-/// A client on a single event loop, as every program of the comparison has.
+/// A client on a single event loop, like every program of the comparison.
 struct OneLoop: Sendable {
     let group: MultiThreadedEventLoopGroup
     private let isOwn: Bool
@@ -13,8 +13,8 @@ struct OneLoop: Sendable {
         OneLoop(group: MultiThreadedEventLoopGroup(numberOfThreads: 1), isOwn: true)
     }
 
-    /// The loop runs all tasks of the process, so that a task and its connection share a thread. From the main thread,
-    /// once, before there is a task.
+    /// Makes the loop the executor of all tasks of the process, so that a task and its connection share a thread. Must
+    /// be called once, from the main thread, before any task exists.
     static func executor() throws -> OneLoop {
         NIOSingletons.groupLoopCountSuggestion = 1
         guard NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor() else {
@@ -23,7 +23,7 @@ struct OneLoop: Sendable {
         return OneLoop(group: .singleton, isOwn: false)
     }
 
-    /// As many connections as requests are in flight, and nothing that the load does not need.
+    /// A client with as many connections as requests in flight, and without features that the load does not need.
     func client(_ plan: RivalPlan) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
@@ -41,8 +41,8 @@ struct OneLoop: Sendable {
         return HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
     }
 
-    /// Its time to connect goes on while a request waits in the pool, which with 10,000 connections takes seconds: each
-    /// look-up of a connection is a search.
+    /// The connect timeout also runs while a request waits in the pool. With 10,000 connections that wait takes
+    /// seconds, because each look-up of a connection is a search.
     private static func timeout(_ plan: RivalPlan) -> HTTPClient.Configuration.Timeout {
         plan.isRich
             ? HTTPClient.Configuration.Timeout(

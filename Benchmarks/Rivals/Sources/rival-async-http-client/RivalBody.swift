@@ -3,7 +3,7 @@ import NIOCore
 import NIOFoundationCompat
 import RivalSupport
 
-/// Bodies made and read by Foundation's JSON, as every program of the comparison does.
+/// Bodies encoded and decoded with Foundation's JSON, like in every program of the comparison.
 struct RivalBody: Sendable {
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
@@ -17,12 +17,12 @@ struct RivalBody: Sendable {
         isRich = plan.isRich
     }
 
-    /// The next request's body.
+    /// The body of the next request.
     func make() throws -> ByteBuffer? {
         isTyped ? try encoder.encodeAsByteBuffer(Item.sample, allocator: ByteBufferAllocator()) : fixed
     }
 
-    /// Makes of the answer what is wanted of it. Throws where that is an `Item`, and it is none.
+    /// Decodes the response where typed requests are measured. Throws where the response is not an `Item`.
     func check(_ bytes: ByteBuffer) throws {
         if isTyped { _ = try decoder.decode(Item.self, from: bytes) }
         if isRich { RichRequest.read(String(buffer: bytes)) }

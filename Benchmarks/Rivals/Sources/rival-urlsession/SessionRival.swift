@@ -2,10 +2,10 @@ import Foundation
 import FoundationNetworking
 import RivalSupport
 
-/// One session, by completion handlers or from tasks.
+/// One session, used with completion handlers or from tasks.
 struct SessionRival: Rival {
     let mode: String
-    /// The session has one thread of its own for all transfers.
+    /// The session uses one thread of its own for all transfers.
     let loops = 1
     private let isAsync: Bool
     private let session: URLSession
