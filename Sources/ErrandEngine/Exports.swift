@@ -1,2 +1,2 @@
-// The public interface of this module uses the modules below it.
+// The public interface of this module uses types of the modules below it.
 @_exported public import ErrandModel

@@ -1,21 +1,21 @@
 public import Dispatch
 import Synchronization
 
-/// Where a client's callbacks run: one at a time, in order.
+/// The queue of a client's callbacks, which run one at a time and in order.
 ///
-/// Many completions are handed over at once and run in one drain: the queue behind is woken when the list turns from
+/// Many completions are enqueued at once and run in one drain: the underlying queue is woken when the list changes from
 /// empty to non-empty, not per callback.
 public final class CallbackQueue: Sendable {
-    /// What is waiting to run.
+    /// A job that waits to run.
     enum Job: Sendable {
         case event(TransferEvent)
         case block(@Sendable () -> Void)
         case task(UnownedJob, UnownedTaskExecutor)
-        /// Has run.
+        /// The job has run.
         case done
 
-        /// Runs it, and lets go of it: what a request leaves is used again by the next one while it is still in the
-        /// processor's caches, and not put aside until all others of the drain have run.
+        /// Runs the job and releases it at once, not after all other jobs of the drain: the next request then reuses
+        /// the memory while it is still in the processor's caches.
         mutating func run() {
             var job = Job.done
             swap(&job, &self)
@@ -33,11 +33,11 @@ public final class CallbackQueue: Sendable {
         var jobs: [Job] = []
     }
 
-    /// A drain gives the queue behind back after so many jobs, so that others of that queue's users get their turn.
+    /// After this many jobs a drain yields the underlying queue to its other users.
     private static let jobsPerDrain = 1024
 
     private let target: DispatchQueue?
-    /// Where tasks run that prefer an inline queue; `nil`: here.
+    /// The queue for tasks that prefer an inline queue; `nil`: this queue.
     package let fallbackSerialQueue: CallbackQueue?
     private let pending = Mutex(Pending())
 
@@ -48,24 +48,24 @@ public final class CallbackQueue: Sendable {
         fallbackSerialQueue = target == nil ? .serial(label: "errand.tasks") : nil
     }
 
-    /// A serial queue of its own.
+    /// A separate serial queue.
     public static func serial(label: String = "errand.callbacks") -> CallbackQueue {
         CallbackQueue(target: DispatchQueue(label: label))
     }
 
-    /// Callbacks run on `queue`. They stay one at a time and in order even where `queue` is concurrent.
+    /// Callbacks run on `queue`, one at a time and in order even if `queue` is concurrent.
     public static func dispatchQueue(_ queue: DispatchQueue) -> CallbackQueue {
         CallbackQueue(target: queue)
     }
 
-    /// Callbacks run on whichever thread has news, as a rule a loop thread of the engine: the shortest way, and every
-    /// moment spent there stands between all other requests of that loop and the network. They stay one at a time and
-    /// in order. For callbacks that only store a value or start the next request.
+    /// Callbacks run on the thread that has an event, usually a loop thread of the engine, one at a time and in order.
+    /// This is the shortest way, but while a callback runs, no other request of that loop makes progress. For callbacks
+    /// that only store a value or start the next request.
     public static func inline() -> CallbackQueue {
         CallbackQueue(target: nil)
     }
 
-    /// Runs `block` after everything enqueued before. Any thread.
+    /// Runs `block` after all jobs enqueued before. Any thread.
     public func async(_ block: @escaping @Sendable () -> Void) {
         enqueue(.block(block))
     }
@@ -79,12 +79,12 @@ public final class CallbackQueue: Sendable {
         scheduleDrain()
     }
 
-    /// Takes all of them, and leaves an empty list with room for as many.
+    /// Takes all jobs, and leaves an empty list with capacity for the next ones.
     func enqueue(_ jobs: inout [Job]) {
         guard !jobs.isEmpty else { return }
         let action = pending.withLock { pending in
             if pending.jobs.isEmpty {
-                // As a rule: nothing is copied then.
+                // The usual case: nothing is copied.
                 swap(&pending.jobs, &jobs)
             } else {
                 pending.jobs.append(contentsOf: jobs)

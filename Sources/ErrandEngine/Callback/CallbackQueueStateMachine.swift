@@ -1,21 +1,21 @@
-/// When to wake the queue behind a ``CallbackQueue``: once per turn from empty to non-empty.
+/// Decides when to wake the queue that underlies a ``CallbackQueue``: once per change from empty to non-empty.
 struct CallbackQueueStateMachine: ~Copyable {
     private enum State {
-        /// Nothing waits and no drain is scheduled.
+        /// No job waits and no drain is scheduled.
         case idle
-        /// A drain is scheduled or running; it will look again before it ends.
+        /// A drain is scheduled or running; it looks for jobs again before it ends.
         case draining
     }
 
     enum AddAction: Equatable {
         case scheduleDrain
-        /// The drain under way will see the jobs.
+        /// The scheduled or running drain will find the jobs.
         case wait
     }
 
     enum LookAction: Equatable {
         case run
-        /// Run these, then schedule another drain instead of going on.
+        /// Run these jobs, then schedule another drain instead of continuing.
         case runThenReschedule
         case finish
     }
@@ -41,7 +41,7 @@ struct CallbackQueueStateMachine: ~Copyable {
             }
             return mayGoOn ? .run : .runThenReschedule
         case .idle:
-            // Only our own bug leads here: a drain is scheduled by leaving `idle`, once.
+            // Only a defect of this library can lead here: a drain is scheduled only by leaving `idle`, once.
             preconditionFailure("drainLooked in idle: a drain ran that nobody scheduled")
         }
     }

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A cookie as a ``CookieJar`` keeps it (RFC 6265 5.3).
+/// A cookie in a ``CookieJar`` (RFC 6265 5.3).
 public struct Cookie: Sendable, Hashable {
     /// Not empty, without `=` and `;`.
     public var name: String
@@ -10,13 +10,13 @@ public struct Cookie: Sendable, Hashable {
     public var domain: String
     /// Begins with `/`. Default: `/`.
     public var path: String
-    /// When it goes, to the second; `nil`, the default: with the session.
+    /// When the cookie expires, to the second; `nil`, the default: at the end of the session.
     public var expires: Date?
-    /// Only for https, and for http to this machine. Default: no.
+    /// Whether the cookie is sent only over https, and over http to this machine. Default: no.
     public var isSecure: Bool
-    /// Noted for those who read the file; of no meaning here. Default: no.
+    /// Stored in the file for other readers of it; without effect here. Default: no.
     public var isHTTPOnly: Bool
-    /// For the hosts below ``domain`` too. Default: no.
+    /// Whether the cookie is also sent to the hosts below ``domain``. Default: no.
     public var includesSubdomains: Bool
 
     /// Makes a cookie; ``CookieJar/set(_:)`` checks it.

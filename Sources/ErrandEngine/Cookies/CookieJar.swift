@@ -1,9 +1,10 @@
 import FoundationEssentials
 
-/// The cookies of a client: ``Client/cookies``. Any thread; a call takes the loops' lock on the jar for moments.
+/// The cookies of a client: ``Client/cookies``. Any thread; a call briefly holds the lock on the jar that the loops
+/// use.
 ///
-/// Every method throws ``ErrandError/shutDown`` once the client's engine is gone, and, where the engine could not be
-/// started, the reason.
+/// Every method throws ``ErrandError/shutDown`` after the client's engine was destroyed. If the engine could not be
+/// started, every method throws that error.
 public struct CookieJar: Sendable {
     private let reactor: Result<Reactor, ErrandError>
 
@@ -11,23 +12,23 @@ public struct CookieJar: Sendable {
         self.reactor = reactor
     }
 
-    /// What has not expired, in no particular order.
+    /// The cookies that have not expired, in no particular order.
     public func all() throws(ErrandError) -> [Cookie] {
         try reactor.get().cookies()
     }
 
     /// Adds a cookie, or replaces the one of that name, domain and path; an ``Cookie/expires`` in the past removes it.
-    /// Throws ``ErrandError/invalidArgument`` for what RFC 6265 does not allow, and for ``Cookie/includesSubdomains`` of an
-    /// address or a top-level domain. Public suffixes of several labels (`co.uk`) are taken: libcurl asks its list of them
-    /// for the cookies of servers alone.
+    /// Throws ``ErrandError/invalidArgument`` for a cookie that RFC 6265 does not allow, and for
+    /// ``Cookie/includesSubdomains`` with an address or a top-level domain. Public suffixes of several labels (`co.uk`)
+    /// are accepted: libcurl checks its list of public suffixes only for cookies from servers.
     public func set(_ cookie: Cookie) throws(ErrandError) {
         try reactor.get().setCookie(cookie)
     }
 
-    /// Removes the cookie of that name, domain and path; one that is not there is fine.
+    /// Removes the cookie of that name, domain and path; no effect if there is none.
     public func remove(named name: String, domain: String, path: String = "/") throws(ErrandError) {
         let reactor = try reactor.get()
-        // The engine knows a cookie for subdomains and one without for different ones.
+        // For the engine, a cookie for subdomains and one without subdomains are different cookies.
         for cookie in try reactor.cookies()
         where cookie.name == name && cookie.path == path && cookie.domain.lowercased() == domain.lowercased() {
             var gone = cookie
@@ -36,14 +37,15 @@ public struct CookieJar: Sendable {
         }
     }
 
-    /// Removes all cookies, or those without an expiry alone.
+    /// Removes all cookies, or only those without an expiry.
     public func removeAll(sessionOnly: Bool = false) throws(ErrandError) {
         try reactor.get().removeCookies(sessionOnly: sessionOnly)
     }
 
-    /// Writes the jar to its file now; the shutdown does so too but reports no failure. Blocks for the disk; not from an
-    /// inline callback (``ErrandError/wrongThread``). Symbolic links are followed and stay. Throws ``ErrandError/fileUnwritable``, the old file left as it was,
-    /// and ``ErrandError/invalidOption`` where the jar has no file.
+    /// Writes the jar to its file now. The shutdown does so, too, but reports no failure. Blocks for the disk, so it
+    /// must not be called from an inline callback (``ErrandError/wrongThread``). Symbolic links are followed and stay.
+    /// Throws ``ErrandError/fileUnwritable``, with the old file unchanged, and ``ErrandError/invalidOption`` if the jar
+    /// has no file.
     public func save() throws(ErrandError) {
         try reactor.get().saveCookies()
     }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Hosts that are reached without the proxy, in libcurl's words (CURLOPT_NOPROXY). What libcurl would silently never match
-/// is refused: it would send to the proxy what is meant to pass by it.
+/// Hosts that are reached without the proxy, in libcurl's syntax (CURLOPT_NOPROXY). An entry that libcurl would
+/// silently never match is refused: otherwise requests that should bypass the proxy would be sent to it.
 package enum ProxyBypass {
-    /// `nil` for none. Throws ``ErrandError/invalidOption``, naming the entry.
+    /// The list for libcurl; `nil` without entries. Throws ``ErrandError/invalidOption``, naming the entry.
     package static func list(_ entries: [String]) throws(ErrandError) -> String? {
         var words: [String] = []
         for entry in entries {
@@ -19,7 +19,7 @@ package enum ProxyBypass {
         return joined(words)
     }
 
-    /// `no_proxy` of the environment, without what cannot be matched; `nil` where it is not set.
+    /// `no_proxy` of the environment, without the entries that libcurl cannot match; `nil` if it is not set.
     package static func fromEnvironment() -> String? {
         for name in ["no_proxy", "NO_PROXY"] {
             guard let value = getenv(name), value.pointee != 0 else { continue }
@@ -28,7 +28,7 @@ package enum ProxyBypass {
         return nil
     }
 
-    /// libcurl knows `*` only where it stands alone.
+    /// libcurl accepts `*` only as the single entry.
     private static func joined(_ words: [String]) -> String? {
         if words.contains("*") { return "*" }
         return words.isEmpty ? nil : words.joined(separator: ",")
@@ -38,7 +38,7 @@ package enum ProxyBypass {
         entry.split { $0 == "," || $0 == " " || $0 == "\t" }
     }
 
-    /// As libcurl matches it; `nil` where it cannot.
+    /// The entry as libcurl matches it; `nil` if libcurl cannot match it.
     private static func word(_ part: Substring) -> String? {
         if part == "*" { return "*" }
         let slash = part.split(separator: "/", omittingEmptySubsequences: false)
@@ -52,7 +52,7 @@ package enum ProxyBypass {
             guard bits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(bits),
                 (1...width).contains(count)
             else { return nil }
-            // 7.88.1 never matches a range of IPv6 addresses.
+            // libcurl 7.88.1 never matches a range of IPv6 addresses.
             if width == 128 { return count == width ? String(address) : nil }
             return "\(address)/\(count)"
         }
@@ -64,7 +64,7 @@ package enum ProxyBypass {
         return isSuffix ? "." + host : host
     }
 
-    /// Bits of an address; `nil` where it is none.
+    /// The number of bits of an address; `nil` for other text.
     private static func width(of text: String) -> Int? {
         var storage = in6_addr()
         if inet_pton(AF_INET, text, &storage) == 1 { return 32 }

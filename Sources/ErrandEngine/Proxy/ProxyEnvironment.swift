@@ -1,15 +1,15 @@
 import Glibc
 
-/// What ``ConnectionOptions/Proxy/environment`` stands for where a URL is http's, by the variables the engine reads.
+/// The meaning of ``ConnectionOptions/Proxy/environment`` for `http` URLs, from the variables that the engine reads.
 package struct ProxyEnvironment: Sendable {
-    /// `http_proxy`, or else `all_proxy`; the scheme may be left out.
+    /// `http_proxy`, otherwise `all_proxy`; the scheme may be left out.
     var proxy: String?
-    /// `no_proxy`, as libcurl is told it.
+    /// `no_proxy` in libcurl's syntax.
     var bypass: String?
 
     /// Read once, as the engine does.
     package static let present = ProxyEnvironment(
-        // Not `HTTP_PROXY`, which is what a CGI server sets from a field of the request's.
+        // Not `HTTP_PROXY`, which a CGI server sets from a header field of the request.
         proxy: variable("http_proxy") ?? variable("all_proxy") ?? variable("ALL_PROXY"),
         bypass: ProxyBypass.fromEnvironment())
 
@@ -20,10 +20,11 @@ package struct ProxyEnvironment: Sendable {
 }
 
 extension ConnectionOptions {
-    /// Whether a request in clear text to this origin passes a proxy that speaks HTTP, as only such a one says 407. In
-    /// doubt no: a proxy that goes unanswered is a status 407, but an origin that is answered has the proxy's password.
+    /// Whether a request in clear text to this origin goes through an HTTP proxy; only such a proxy sends a 407. In
+    /// doubt false: leaving a proxy's challenge unanswered yields a 407, but answering an origin would give it the
+    /// proxy's password.
     package func passesHTTPProxy(to origin: String, by environment: ProxyEnvironment) -> Bool {
-        // A socket stands for the network, and libcurl knows no proxy behind one (CURLOPT_UNIX_SOCKET_PATH).
+        // A Unix socket replaces the network, and libcurl supports no proxy behind one (CURLOPT_UNIX_SOCKET_PATH).
         if let unixSocketPath, !unixSocketPath.isEmpty { return false }
         let address: String
         let bypass: String?
@@ -34,7 +35,7 @@ extension ConnectionOptions {
             do throws(ErrandError) {
                 bypass = try ProxyBypass.list(entries)
             } catch {
-                // Such a request is not sent.
+                // The engine refuses such a request, so it is not sent.
                 return false
             }
             address = url
@@ -49,7 +50,7 @@ extension ConnectionOptions {
         return !target.isAmong(bypass)
     }
 
-    /// Those of other schemes are SOCKS proxies, which know nothing of HTTP.
+    /// Proxies of other schemes are SOCKS proxies, which do not speak HTTP.
     private static func speaksHTTP(_ proxy: String) -> Bool {
         let url = URLReference(proxy)
         // `host:port`.

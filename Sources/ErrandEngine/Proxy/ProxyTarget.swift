@@ -1,22 +1,22 @@
 import Glibc
 
-/// A host, as libcurl looks for it among those that are reached without the proxy (CURLOPT_NOPROXY). Where versions of
-/// libcurl differ it is found.
+/// A host, compared as libcurl compares it with the hosts that are reached without the proxy (CURLOPT_NOPROXY). Where
+/// versions of libcurl differ, the host counts as one of them.
 struct ProxyTarget {
     private enum Address: Equatable {
         case version4(UInt32)
         case version6([UInt8])
     }
 
-    /// In lower case, without a dot at the end; an address of version 6 without brackets.
+    /// In lower case, without a dot at the end; an IPv6 address without brackets.
     private let name: String
     private let address: Address?
 
-    /// `nil` for what no reading here is sure of, as a name with escapes in it.
+    /// `nil` for a host that cannot be read with certainty, such as a name with escapes.
     ///
-    /// - Parameter origin: As ``URLReference/origin`` says it, with a port.
+    /// - Parameter origin: In the format of ``URLReference/origin``, with a port.
     init?(origin: String) {
-        // A byte is a character from here on.
+        // Each byte is one character from here on.
         guard origin.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         var host = origin[...]
         guard let colon = host.lastIndex(of: ":") else { return nil }
@@ -35,14 +35,14 @@ struct ProxyTarget {
         address = Self.version4(name).map { .version4($0) }
     }
 
-    /// Whether `list`, which is ``ProxyBypass``'s, has it.
+    /// Whether `list`, made by ``ProxyBypass``, contains the host.
     func isAmong(_ list: String) -> Bool {
         list.split(separator: ",").contains { isMeant(by: $0) }
     }
 
     private func isMeant(by word: Substring) -> Bool {
         if word == "*" { return true }
-        // A name stands for those below it too.
+        // A name includes all names below it.
         var suffix = word.lowercased()
         if suffix.hasPrefix(".") { suffix.removeFirst() }
         if suffix.hasSuffix(".") { suffix.removeLast() }
@@ -60,7 +60,7 @@ struct ProxyTarget {
         }
     }
 
-    /// In any of the notations that URLs know (WHATWG URL 3.5), as libcurl reads it: `127.1` is `127.0.0.1`.
+    /// An IPv4 address in any notation of URLs (WHATWG URL 3.5), as libcurl reads it: `127.1` is `127.0.0.1`.
     private static func version4(_ text: String) -> UInt32? {
         var storage = in_addr()
         guard inet_aton(text, &storage) != 0 else { return nil }

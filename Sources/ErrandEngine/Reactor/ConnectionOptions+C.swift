@@ -1,8 +1,8 @@
 import CErrand
 
 extension ConnectionOptions {
-    /// Of options with nothing left to inherit. C strings end at the first NUL; what lies behind it would be lost without
-    /// a word. Throws ``ErrandError/invalidOption``.
+    /// Checks options after inheritance. A NUL is refused, because C strings end at the first one and the rest would be
+    /// lost silently. Throws ``ErrandError/invalidOption``.
     func check() throws(ErrandError) {
         var texts = (resolveOverrides ?? []) + (tls.pinnedKeys ?? [])
         texts += [tls.caFile, tls.proxyCAFile, tls.clientCertificate, tls.clientKey, tls.clientKeyPassword].compactMap {
@@ -19,13 +19,13 @@ extension ConnectionOptions {
         for (name, value) in [
             ("tcpKeepaliveSeconds", tcpKeepaliveSeconds), ("idleConnectionSeconds", idleConnectionSeconds),
         ] {
-            // The core's own bound; its error would not say which option it means.
+            // The core has the same bound, but its error does not name the option.
             guard let value, value > 86400 else { continue }
             throw ErrandError.invalidOption.with(message: "'\(name)' is \(value), not within 0...86400")
         }
     }
 
-    /// What is set, for an error's message; no password, no proxy user.
+    /// The options that are set, for an error's message; without passwords and the proxy's user.
     var summary: String {
         var parts: [String] = []
         if let file = tls.caFile { parts.append("caFile \(file)") }
@@ -42,7 +42,7 @@ extension ConnectionOptions {
         return parts.joined(separator: ", ")
     }
 
-    /// Calls `body` with the C form; the strings live for the time of the call.
+    /// Calls `body` with the C form; the strings are valid during the call.
     func withCOptions<Result>(_ body: (inout errand_options_init) -> Result) -> Result {
         var strings = CStrings()
         defer { strings.free() }

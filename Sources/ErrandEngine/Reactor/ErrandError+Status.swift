@@ -8,7 +8,7 @@ extension ErrandError {
         self.init(Code(number: status))
     }
 
-    /// The error of a record that did not end well, with libcurl's words and what came of the response.
+    /// The error of a failed record, with libcurl's text and the part of the response that arrived.
     init(record: errand_record, response: Response?, text: String?) {
         self.init(
             Code(number: record.status),
@@ -17,7 +17,7 @@ extension ErrandError {
                 metrics: TransferMetrics(record)))
     }
 
-    /// The error for the status a call of the core returned; `nil` for `ok`.
+    /// The error for the status that a call of the core returned; `nil` for `ok`.
     package init?(_ status: errand_status) {
         guard let code = Code(status) else { return nil }
         self.init(code)
@@ -25,8 +25,8 @@ extension ErrandError {
 }
 
 extension ErrandError.Code {
-    /// A number as records have it. Swift makes a closed C enum of any number, and traps when it switches over one that
-    /// is no case; so the core is asked first.
+    /// The number of a status, as in records. Swift converts any number to a closed C enum, and traps when it switches
+    /// over one that is not a case; therefore the core is asked first whether the number is known.
     init(number: Int32) {
         let isKnown = strcmp(errand_status_name(number), "UNKNOWN") != 0
         self =

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Which file there is at a path, and of when: enough to see that it was replaced or written anew.
+/// The identity, size and times of the file at a path: enough to detect that it was replaced or rewritten.
 struct FileStamp: Sendable, Equatable {
     private let device, inode: UInt64
     private let size: Int
     private let modified, changed: [Int]
 
-    /// `nil` where there is none. Asks the file system.
+    /// `nil` if there is no file. Calls the file system.
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,14 +1,15 @@
 import CErrand
 
-/// Names of hosts as they are looked up.
+/// Host names as the engine looks them up.
 package enum HostName {
-    /// What the engine looks up for a name without escapes: A-labels (`xn--...`) for one that is not ASCII, by libcurl's
-    /// mapping, and four decimal numbers for an IPv4 address of any spelling. Throws ``ErrandError/invalidURL`` where what
-    /// results is no host, and ``ErrandError/unsupportedFeature`` where this libcurl has no IDN.
+    /// The name that the engine looks up for a name without escapes: A-labels (`xn--...`) by libcurl's mapping if the
+    /// name is not ASCII, and four decimal numbers for an IPv4 address in any notation. Throws
+    /// ``ErrandError/invalidURL`` if the result is not a host, and ``ErrandError/unsupportedFeature`` if this libcurl
+    /// has no IDN.
     package static func ascii(_ name: String) throws(ErrandError) -> String {
         if name.utf8.allSatisfy(PercentEncoding.isUnreserved), !isOtherNumber(name[...]) { return name }
         var name = name
-        // RFC 1035 2.3.4, and a NUL.
+        // The longest name by RFC 1035 2.3.4, and a NUL.
         var buffer = [CChar](repeating: 0, count: 256)
         let status = name.withUTF8 { bytes in
             buffer.withUnsafeMutableBufferPointer { buffer in
@@ -22,8 +23,8 @@ package enum HostName {
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The host of a URL as the engine looks it up: behind the last "@", without port, escapes undone, by
-    /// ``ascii(_:)``, in lower case, without the root's dot. Throws ``ErrandError/invalidURL`` where it is none.
+    /// The host of a URL as the engine looks it up: the text after the last "@", without port, with escapes decoded, by
+    /// ``ascii(_:)``, in lower case, without the root's dot. Throws ``ErrandError/invalidURL`` if it is not a host.
     package static func lookedUp(by url: URLReference) throws(ErrandError) -> Substring {
         var host = url.authority ?? ""
         if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) { host = host[host.utf8.index(after: at)...] }
@@ -56,13 +57,13 @@ package enum HostName {
         return try ascii(name).lowercased()
     }
 
-    /// Needs neither decoding nor lower case.
+    /// Whether the byte needs neither decoding nor lower case.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte < 0x80 && byte != UInt8(ascii: "%") && !(0x41...0x5A).contains(byte)
     }
 
-    /// Whether the last label begins with a digit, so that the host may be an IPv4 address in some spelling, and it is not
-    /// the one of four decimal numbers.
+    /// Whether the last label begins with a digit, so that the host may be an IPv4 address, in a notation other than
+    /// four decimal numbers.
     private static func isOtherNumber(_ host: Substring) -> Bool {
         var label = host.utf8[...]
         if label.last == UInt8(ascii: ".") { label = label.dropLast() }
@@ -71,7 +72,7 @@ package enum HostName {
         return !isDotted(host)
     }
 
-    /// `127.0.0.1`: nothing else is to be made of it.
+    /// Whether the host is four decimal numbers, as `127.0.0.1`, which needs no conversion.
     private static func isDotted(_ host: Substring) -> Bool {
         var (dots, digits, value) = (0, 0, 0)
         for byte in host.utf8 {

@@ -1,16 +1,17 @@
 import CErrand
 import Synchronization
 
-/// The engine's object for each distinct ``ConnectionOptions`` that a client's requests go by.
+/// The engine's object for each distinct ``ConnectionOptions`` of a client's requests.
 package final class OptionsCache: Sendable {
-    /// The table is emptied beyond this many values; what requests still use lives on by its own count.
+    /// The table is emptied beyond this many values; the objects that requests still use live on by their reference
+    /// counts.
     static let capacity = 256
 
-    /// Seconds after which files that options name are looked at again.
+    /// Seconds after which the files that options name are checked again.
     package static let pause = 60
 
     private let slots = Mutex<[ConnectionOptions: OptionsSlot]>([:])
-    /// The group's default, where it names files. Not asked for otherwise: plain requests take no lock here.
+    /// The group's default, if it names files. Otherwise it is not read, so that plain requests take no lock here.
     private let standard = Mutex<OptionsSlot?>(nil)
     private let watchesStandard = Atomic<Bool>(false)
     private let pause: Int
@@ -19,8 +20,8 @@ package final class OptionsCache: Sendable {
         self.pause = pause
     }
 
-    /// Owns: the result has a reference of the caller's; `nil`, for no options, means the group's default. Throws what
-    /// `errand_options_create` says.
+    /// Owns: the caller gets a reference with the result. `nil`, for no options, means the group's default. Throws the
+    /// error of `errand_options_create`.
     func handle(for options: ConnectionOptions?) throws(ErrandError) -> OpaquePointer? {
         guard let options else {
             guard watchesStandard.load(ordering: .acquiring) else { return nil }
@@ -28,7 +29,7 @@ package final class OptionsCache: Sendable {
         }
         if let known = slots.withLock({ $0[options] }) { return known.retained() }
         let made = try OptionsSlot(options, pause: pause)
-        // Two threads may make the same value at once; the later one replaces the earlier, which nobody notices.
+        // Two threads may make the same value at once. The later one replaces the earlier, which has no visible effect.
         let dropped = slots.withLock { slots in
             var dropped: [ConnectionOptions: OptionsSlot] = [:]
             if slots.count >= Self.capacity { swap(&dropped, &slots) }
@@ -39,7 +40,7 @@ package final class OptionsCache: Sendable {
         return made.retained()
     }
 
-    /// The object for a group's default. Owns: as ``handle(for:)``.
+    /// The object for a group's default. Ownership as in ``handle(for:)``.
     func standardHandle(for options: ConnectionOptions) throws(ErrandError) -> OpaquePointer {
         let made = try OptionsSlot(options, pause: pause)
         if made.hasFiles {
@@ -49,7 +50,7 @@ package final class OptionsCache: Sendable {
         return made.retained()
     }
 
-    /// Has the files looked at by whoever comes next.
+    /// The next request of each slot checks the files.
     func lookSoon() {
         for slot in slots.withLock({ Array($0.values) }) { slot.lookSoon() }
         standard.withLock({ $0 })?.lookSoon()

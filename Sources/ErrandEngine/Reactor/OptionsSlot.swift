@@ -2,9 +2,9 @@ import CErrand
 import Glibc
 import Synchronization
 
-/// One value of connection options, and the engine's object for it, which is made anew when a file that the value names
-/// was replaced: libcurl keeps what it once read of a CA file for a day, and the engine knows files by their paths alone.
-/// New connections then go by the new object; those of the old one are used by no new request and end.
+/// One value of connection options, and the engine's object for it. A new object is made when a file that the value
+/// names was replaced: libcurl keeps a CA file that it read for a day, and the engine compares files only by their
+/// paths. New connections then use the new object; the connections of the old object get no new requests and end.
 final class OptionsSlot: Sendable {
     /// `@unchecked Sendable`: the pointer never changes, and the core counts its references atomically.
     private final class Handle: @unchecked Sendable {
@@ -16,51 +16,52 @@ final class OptionsSlot: Sendable {
     private struct State {
         var handle: Handle
         var stamps: [FileStamp?]
-        /// When to look at the files again, in ``now()``.
+        /// When to check the files again, in ``now()``.
         var lookAt: Int
     }
 
     private let options: ConnectionOptions
     private let files: [String]
-    /// Seconds between two looks.
+    /// Seconds between two checks.
     private let pause: Int
     private let state: Mutex<State>
 
-    /// Throws what `errand_options_create` says.
+    /// Throws the error of `errand_options_create`.
     init(_ options: ConnectionOptions, pause: Int) throws(ErrandError) {
         self.options = options
         self.pause = pause
         files = options.files
-        // Before the files are opened: what is replaced meanwhile is seen by the next look.
+        // Read before the files are opened: the next check detects a file that is replaced in between.
         let stamps = files.map(FileStamp.init)
         let handle = Handle(try Self.make(options))
         state = Mutex(State(handle: handle, stamps: stamps, lookAt: files.isEmpty ? .max : Self.now() + pause))
     }
 
-    /// Whether there is anything to look at.
+    /// Whether there are files to check.
     var hasFiles: Bool { !files.isEmpty }
 
-    /// The next ``retained()`` looks at the files, whenever the last look was.
+    /// The next ``retained()`` checks the files, whenever the last check was.
     func lookSoon() {
         guard hasFiles else { return }
         state.withLock { $0.lookAt = .min }
     }
 
-    /// Owns: the result has a reference of the caller's.
+    /// Owns: the caller gets a reference with the result.
     func retained() -> OpaquePointer {
         let (handle, isDue) = state.withLock { state in
             guard state.lookAt != .max else { return (state.handle, false) }
             let now = Self.now()
             guard state.lookAt <= now else { return (state.handle, false) }
-            // Whoever comes meanwhile takes what there is.
+            // Requests that come during the check use the present object.
             state.lookAt = now + pause
             return (state.handle, true)
         }
-        // Another thread's look may drop the slot's own reference meanwhile.
+        // The check of another thread may drop the slot's own reference in between.
         return withExtendedLifetime(isDue ? look(handle) : handle) { errand_options_retain($0.pointer) }
     }
 
-    /// What cannot be used now, such as a file that is not there, leaves what there was; the next look tries again.
+    /// If the new files cannot be used, for example because one is missing, the present object stays; the next check
+    /// tries again.
     private func look(_ present: Handle) -> Handle {
         let stamps = files.map(FileStamp.init)
         guard state.withLock({ $0.stamps }) != stamps, let made = try? Self.make(options) else { return present }
@@ -75,14 +76,14 @@ final class OptionsSlot: Sendable {
         return handle
     }
 
-    /// Seconds of a clock that is cheap to read and never goes back.
+    /// Seconds of a clock that is cheap to read and never goes backwards.
     private static func now() -> Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
         return time.tv_sec
     }
 
-    /// Owns: the result is the caller's.
+    /// Owns: the caller gets the result's reference.
     private static func make(_ options: ConnectionOptions) throws(ErrandError) -> OpaquePointer {
         try options.check()
         var made: OpaquePointer?
@@ -96,7 +97,7 @@ final class OptionsSlot: Sendable {
 }
 
 extension ConnectionOptions {
-    /// What is read by libcurl when a connection is made.
+    /// The files that libcurl reads when it makes a connection.
     fileprivate var files: [String] {
         [tls.caFile, tls.proxyCAFile, tls.clientCertificate, tls.clientKey].compactMap { $0 }
     }

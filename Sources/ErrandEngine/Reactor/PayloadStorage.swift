@@ -1,15 +1,15 @@
 import CErrand
 @_spi(ErrandEngine) import ErrandModel
 
-/// A response whose memory is the core's: freed with the last Swift value that refers to it, never copied.
+/// A response in the core's memory, which is freed with the last Swift value that refers to it, and never copied.
 ///
-/// `@unchecked Sendable`: the core handed the payload over for good and keeps no pointer to it; here it is only read,
-/// and freed once, by the base class.
+/// `@unchecked Sendable`: the core handed the payload over permanently and keeps no pointer to it; here it is only
+/// read, and freed once, by the base class.
 final class PayloadStorage: ResponseStorage, @unchecked Sendable {
     private let record: errand_record
     private let payload: OpaquePointer
 
-    /// Owns: `record.payload` is this object's from here on. `nil`, and nothing is owned, where there is no payload.
+    /// Owns: `record.payload` belongs to this object from here on. `nil`, without ownership, if there is no payload.
     init?(_ record: borrowing errand_record) {
         guard let payload = record.payload else { return nil }
         self.record = copy record
@@ -24,7 +24,7 @@ final class PayloadStorage: ResponseStorage, @unchecked Sendable {
         UnsafeRawBufferPointer(errand_payload_trailers(payload))
     }
 
-    /// libcurl's own words for a failure.
+    /// libcurl's own text for a failure.
     var errorText: String? {
         let bytes = UnsafeRawBufferPointer(errand_payload_error_text(payload))
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)

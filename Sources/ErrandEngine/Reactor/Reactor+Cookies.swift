@@ -56,7 +56,7 @@ extension Cookie {
             includesSubdomains: flags & ERRAND_COOKIE_SUBDOMAINS != 0)
     }
 
-    /// 0 means none, so the begin of time is the second after; dates beyond what C holds are its last.
+    /// 0 means no expiry, so dates up to 1970 become 1. Later dates are limited to 10^15 seconds.
     fileprivate var cExpires: Int64 {
         guard let expires else { return 0 }
         let seconds = expires.timeIntervalSince1970.rounded(.down)

@@ -2,19 +2,19 @@ import CErrand
 import Dispatch
 import Synchronization
 
-/// The Swift owner of one `errand_group`: destroys it once, after the last call on it has returned.
+/// The Swift owner of one `errand_group`, which it destroys once, after the last call on the group has returned.
 ///
 /// `@unchecked Sendable`: `group` is set once, before any other thread knows the object, and is safe to use from any
-/// thread by the core's contract; everything else is atomic or under the mutex.
+/// thread by the core's contract; everything else is atomic or guarded by the mutex.
 package final class Reactor: @unchecked Sendable {
-    /// Calls under way on `group`, plus `Gate.closed` once the threads have ended.
+    /// The number of calls in progress on `group`, plus `Gate.closed` after the threads have ended.
     private let gate = Atomic<UInt64>(0)
     private let waiters = Mutex<Waiters>(.running([]))
-    // Set once, before any other thread has this object; destroyed behind `gate`, when no call is under way on it.
+    // Set once, before any other thread has this object; destroyed behind `gate`, when no call on it is in progress.
     private nonisolated(unsafe) var group: OpaquePointer?
 
     private enum Waiters {
-        /// To be called once the group is destroyed.
+        /// The closures to call after the group was destroyed.
         case running([@Sendable () -> Void])
         case destroyed
     }
@@ -25,7 +25,7 @@ package final class Reactor: @unchecked Sendable {
 
     private init() {}
 
-    /// Starts the loop threads. Owns: the group holds a reference to the object until it is destroyed.
+    /// Starts the loop threads. Owns: the group holds a reference to the object until the group is destroyed.
     static func start(_ configure: (inout errand_group_init) -> Void) throws(ErrandError) -> Reactor {
         let reactor = Reactor()
         let context = Unmanaged.passRetained(reactor)
@@ -51,7 +51,7 @@ package final class Reactor: @unchecked Sendable {
         return reactor
     }
 
-    /// Calls `body` with the group, unless it is destroyed or about to be.
+    /// Calls `body` with the group, unless the group is destroyed or about to be.
     @inline(__always)
     func withGroup<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
         let before = gate.wrappingAdd(1, ordering: .acquiring).oldValue
@@ -67,7 +67,7 @@ package final class Reactor: @unchecked Sendable {
         }
     }
 
-    /// Ends everything at once; `stopped` is called after the group was destroyed.
+    /// Ends all transfers at once; `stopped` is called after the group was destroyed.
     func stop(_ stopped: (@Sendable () -> Void)?) {
         if let stopped {
             let isDestroyed = waiters.withLock { waiters in
@@ -79,18 +79,20 @@ package final class Reactor: @unchecked Sendable {
             if isDestroyed { return stopped() }
         }
         let status = withGroup { errand_group_stop($0, .cancel, 0) }
-        // A forked child has none of the threads that would report their end; its copy of the group stays as it is.
+        // A forked child has none of the threads that would report their end; its copy of the group is not destroyed.
         if status == .forked { takeWaiters()?.forEach { $0() } }
     }
 
-    /// On the last loop thread, after its last record. The group cannot be destroyed here, as that joins this thread.
+    /// Called on the last loop thread, after its last record. The group cannot be destroyed here, as that joins this
+    /// thread.
     private func threadsEnded() {
         let before = gate.bitwiseOr(Gate.closed, ordering: .acquiringAndReleasing).oldValue
         if before == 0 { destroySoon() }
     }
 
-    /// Reached once: by whoever made the gate read `closed` with nobody inside. A call that comes later turns back, but
-    /// counts itself in and out and so may get here too; taking `waiters` decides which of them acts.
+    /// Called when the gate is `closed` and no call is in progress. Usually that happens once; but a later call, which
+    /// is turned away, also counts itself in and out and may get here. `takeWaiters` decides which of them destroys the
+    /// group.
     private func destroySoon() {
         DispatchQueue.global().async { [self] in
             guard let list = takeWaiters() else { return }

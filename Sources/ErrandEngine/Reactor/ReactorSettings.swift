@@ -1,4 +1,4 @@
-/// What the engine is started with; a client's configuration has the documentation of each.
+/// The settings with which the engine starts; ``Client/Configuration`` documents each.
 package struct ReactorSettings: Sendable {
     package var cookies = CookieStorage.off
     package var loops: Int?

@@ -1,20 +1,20 @@
 import CErrand
 import HTTPTypes
 
-/// The engine: libuv loops driving libcurl, by way of the C core.
+/// The engine: libuv loops that drive libcurl, through the C core.
 ///
-/// A group that cannot be started (a libcurl on the deny-list, no threads left) does not keep the object from being
-/// made; every submission is then refused with that error. Options that cannot be used do not keep it from starting: they
-/// are made anew for each submission that goes by them, which is refused until they can.
+/// The object is made even if the group cannot be started (a libcurl on the deny-list, no threads left); every
+/// submission is then refused with that error. Options that cannot be used do not prevent the start: they are made anew
+/// for each submission that uses them, and the submission is refused while that fails.
 package final class ReactorTransport: Transport {
     private let reactor: Result<Reactor, ErrandError>
     private let options: OptionsCache
-    /// The client's own options where the group was started without them.
+    /// The client's own options, if the group was started without them.
     private let missing: ConnectionOptions?
-    /// `nil`: the group has none.
+    /// `nil`: the group has no cookies.
     package let cookies: CookieJar?
 
-    /// `pause`: as ``OptionsCache``'s.
+    /// `pause`: see ``OptionsCache``.
     package init(_ settings: ReactorSettings, pause: Int = OptionsCache.pause) {
         let connection = settings.connection.resolved
         let options = OptionsCache(pause: pause)
@@ -28,7 +28,7 @@ package final class ReactorTransport: Transport {
     }
 
     deinit {
-        // Asynchronous: the last reference may well go away on a loop thread, which cannot join itself.
+        // Asynchronous: the last reference may be released on a loop thread, which cannot join itself.
         if case .success(let reactor) = reactor { reactor.stop(nil) }
     }
 
@@ -64,7 +64,7 @@ package final class ReactorTransport: Transport {
         return try path.withCString(body).get()
     }
 
-    /// `maximum`: the core's own bounds.
+    /// `maximum`: the bounds of the core.
     private static func count(
         _ value: Int?, _ name: StaticString, atMost maximum: Int = 1 << 24
     ) throws(ErrandError) -> UInt32 {
@@ -105,7 +105,7 @@ package final class ReactorTransport: Transport {
         }
         var batch = RequestBatch()
         defer { batch.free() }
-        // What cannot be submitted keeps its error; the others get theirs, or an id, from the core.
+        // A description that cannot be submitted keeps its error; the others get an error or an id from the core.
         var results: [Result<TransferID, ErrandError>] = []
         var submitted: [Int] = []
         for (index, submission) in submissions.enumerated() {
@@ -137,20 +137,20 @@ package final class ReactorTransport: Transport {
         return results
     }
 
-    /// Owns: as ``OptionsCache/handle(for:)``.
+    /// Ownership as in ``OptionsCache/handle(for:)``.
     private func handle(for description: RequestDescription) throws(ErrandError) -> OpaquePointer? {
         if let missing, description.settings.connection == nil { return try options.handle(for: missing) }
         return try options.handle(for: description.settings.connection)
     }
 
-    /// `nil`: there is no group any more.
+    /// `status` `nil`: the group was destroyed.
     private static func refusal(_ status: errand_status?, _ description: RequestDescription) -> ErrandError {
         guard let status, let error = ErrandError(status) else { return .shutDown }
         if error == .invalidMethod, description.method == .connect {
             return error.with(message: "CONNECT is not supported: tunnels are made by the engine itself, for a proxy")
         }
         guard error == .invalidBody || error == .fileUnreadable || error == .outOfDescriptors else { return error }
-        // It was sound when the request was built.
+        // The body was valid when the request was built.
         switch description.body {
         case .file(let path, let offset, let length):
             let stretch = length.map { "\($0) bytes" } ?? "all"
@@ -186,7 +186,7 @@ package final class ReactorTransport: Transport {
         let view = errand_bytes(data: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), length: bytes.count)
         withGroup { group in
             let status = errand_upload_write(group, id.rawValue, view)
-            // A body with a hole in it must not be sent.
+            // A body with missing bytes must not be sent.
             if status == .outOfMemory { _ = errand_upload_fail(group, id.rawValue) }
             return status
         }
@@ -209,7 +209,8 @@ package final class ReactorTransport: Transport {
         reactor.stop(stopped)
     }
 
-    /// The status is of no use here: an unknown id has just ended, and after a shutdown everything has.
+    /// The status is ignored: an unknown id is that of a transfer that has just ended, and after a shutdown all have
+    /// ended.
     private func withGroup(_ body: (OpaquePointer) -> errand_status) {
         guard case .success(let reactor) = reactor else { return }
         _ = reactor.withGroup(body)

@@ -1,15 +1,16 @@
 import CErrand
 import HTTPTypes
 
-/// Turns the records of one loop turn into events, on the loop thread, and hands them over in one go.
+/// Turns the records of one loop turn into events, on the loop thread, and delivers them in one call.
 enum RecordIntake {
     static func take(_ records: UnsafeMutableBufferPointer<errand_record>) {
-        // Each record must be turned into an event once, as that gives its reference back; `deliver` iterates once.
+        // Each record must be turned into an event exactly once, because that releases its reference; `deliver`
+        // iterates once.
         TransferReceiver.deliver(records.lazy.map(event))
     }
 
-    /// The tag of a record is a reference that the submission retained. It is taken back by the completion record, and
-    /// the core gives exactly one of those to every accepted request, as its last record; the records before it borrow.
+    /// The tag of a record is a reference that the submission retained. The completion record takes it back: the core
+    /// gives every accepted request exactly one, as its last record. The records before it borrow the reference.
     private static func event(_ record: errand_record) -> TransferEvent {
         let reference = receiver(record.tag)
         let storage = PayloadStorage(record)
@@ -34,7 +35,7 @@ enum RecordIntake {
                     text: storage?.errorText)
                 return TransferEvent(receiver, .ended(.failure(error)))
             }
-            // A streamed response's head and body went before.
+            // Head and body of a streamed response were delivered before.
             let whole =
                 storage.map(Response.init)
                 ?? Response(
@@ -49,11 +50,11 @@ enum RecordIntake {
 
     @inline(__always)
     private static func receiver(_ tag: UInt64) -> Unmanaged<TransferReceiver> {
-        // Never zero: `tag(for:)` made it of a live object's address.
+        // Never zero: `tag(for:)` made the tag from the address of a live object.
         Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(tag)).unsafelyUnwrapped)
     }
 
-    /// Owns: the tag holds a reference that `event` gives back, or `discard` where the core refuses.
+    /// Owns: the tag holds a reference that `event` releases, or `discard` if the core refuses the request.
     @inline(__always)
     static func tag(for receiver: TransferReceiver) -> UInt64 {
         UInt64(UInt(bitPattern: Unmanaged.passRetained(receiver).toOpaque()))
@@ -67,7 +68,7 @@ enum RecordIntake {
 
 extension TransferProgress {
     fileprivate init(_ record: errand_record) {
-        // Negative where it is not known, which no unsigned number holds.
+        // Negative if the length is not known; `UInt64(exactly:)` then is `nil`.
         self.init(
             bytesSent: record.bytes_sent, bytesReceived: record.bytes_received,
             bytesToSend: UInt64(exactly: record.totals.to_send),

@@ -1,12 +1,12 @@
 import CErrand
 
-/// The C form of several descriptions, for one `errand_submit`: what they point to is copied, as no two Swift values
-/// can be borrowed for longer than a closure.
+/// The C form of several descriptions, for one `errand_submit`. The memory that they point to is copied, because two
+/// Swift values cannot be borrowed for longer than a closure.
 struct RequestBatch {
     var requests: [errand_request] = []
     private var copies: [UnsafeMutableRawPointer] = []
 
-    /// Owns: `options` is released by `free`.
+    /// Owns: `free` releases `options`.
     mutating func add(_ description: RequestDescription, options: OpaquePointer?, tag: UInt64) {
         var request = description.withCRequest { borrowed in
             var request = borrowed
@@ -42,7 +42,7 @@ struct RequestBatch {
         return UnsafePointer(copy.assumingMemoryBound(to: CChar.self))
     }
 
-    /// After `errand_submit`, which has copied what it needs.
+    /// Called after `errand_submit`, which has copied what it needs.
     func free() {
         for copy in copies { copy.deallocate() }
         for request in requests { errand_options_release(request.options) }

@@ -3,8 +3,8 @@ import FoundationEssentials
 import HTTPTypes
 
 extension RequestDescription {
-    /// Calls `body` with the C form of the description. Everything in it points into this value for the time of the
-    /// call; `errand_submit` copies.
+    /// Calls `body` with the C form of the description. All its pointers are into this value and valid during the call;
+    /// `errand_submit` copies.
     func withCRequest<Result>(_ body: (inout errand_request) -> Result) -> Result {
         var request = errand_request()
         settings.write(to: &request)
@@ -33,7 +33,7 @@ extension RequestDescription {
 
     @inline(__always)
     private func withText<Result>(_ request: inout errand_request, _ body: (inout errand_request) -> Result) -> Result {
-        // Elsewhere its scheme is that of the handshake, http or https, for policies and origins to go by.
+        // Outside of the core the URL keeps the handshake's scheme, http or https, which policies and origins use.
         var url = options.contains(.webSocket) ? "ws" + url.dropFirst(4) : url
         return url.withUTF8 { url in
             request.url = errand_bytes(url)

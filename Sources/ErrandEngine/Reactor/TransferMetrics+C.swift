@@ -1,14 +1,14 @@
 import CErrand
 
 extension TransferMetrics {
-    /// What a completion tells of its transfer; all but the address, which is in the payload.
+    /// The metrics of a completion record, except for the address, which is in the payload.
     init(_ record: borrowing errand_record) {
         self.init()
         let timings = record.timings
         queue = .microseconds(timings.queue)
         isConnectionReused = record.flags & UInt32(ERRAND_RECORD_REUSED) != 0
         if !isConnectionReused {
-            // libcurl has some microseconds for these where it only found the connection again.
+            // For a reused connection libcurl reports some microseconds here, the time to find the connection.
             resolved = Self.phase(timings.resolved)
             connected = Self.phase(timings.connected)
             secured = Self.phase(timings.secured)

@@ -1,10 +1,10 @@
-/// ``TLSPolicies`` made ready: the settings of requests without any of their own are composed once for each entry, so that
-/// a request costs a look-up and no allocation, and equal entries share connections.
+/// Prepared ``TLSPolicies``: for each entry, the settings of requests without TLS settings of their own are composed
+/// once. A request then costs a look-up and no allocation, and equal entries share connections.
 package struct TLSPolicyTable: Sendable {
     package struct Entry: Sendable {
-        /// What it says itself.
+        /// The entry's own members.
         package let own: ConnectionOptions.TLS
-        /// The same with what it inherits.
+        /// The same with inherited members.
         package let tls: ConnectionOptions.TLS
         /// The client's default settings with this TLS.
         package let settings: TransferSettings
@@ -12,12 +12,13 @@ package struct TLSPolicyTable: Sendable {
 
     /// By host in lower case.
     private var exact: [Substring: Entry] = [:]
-    /// By what follows `*.`.
+    /// By the text after `*.`.
     private var suffixes: [Substring: Entry] = [:]
     package let fallback: Entry?
 
-    /// `plain`: the client's default settings; `connection`: what they go by; `engine`: what needs no options of its own,
-    /// which would split the connections. Throws ``ErrandError/invalidOption``.
+    /// `plain`: the client's default settings. `connection`: the client's options. `engine`: the options with which the
+    /// engine was started; a request with these needs no options of its own, which would separate its connections.
+    /// Throws ``ErrandError/invalidOption``.
     package init(
         _ policies: TLSPolicies, plain: TransferSettings, connection: ConnectionOptions, engine: ConnectionOptions
     ) throws(ErrandError) {
@@ -41,7 +42,7 @@ package struct TLSPolicyTable: Sendable {
         }
     }
 
-    /// What a URL goes by; `nil`: the client's own TLS. Throws ``ErrandError/invalidURL`` for a host that cannot be told.
+    /// The entry for a URL; `nil`: the client's own TLS. Throws ``ErrandError/invalidURL`` for an invalid host.
     package func entry(forURL url: String) throws(ErrandError) -> Entry? {
         try entry(ofURL: url) ?? fallback
     }

@@ -1,25 +1,25 @@
-/// Whom a transport tells what became of a transfer. Requests are receivers; transports only pass them back.
+/// Receives the events of a transfer. Requests are receivers; transports only pass them through.
 ///
-/// `@unchecked Sendable`: this class has one stored constant of a `Sendable` type; what subclasses add is guarded by
-/// their own locks, as said there.
+/// `@unchecked Sendable`: this class has one stored constant of a `Sendable` type; the members that subclasses add are
+/// guarded by their own locks, as documented there.
 open class TransferReceiver: @unchecked Sendable {
-    /// Where events of this receiver go.
+    /// The queue on which this receiver gets its events.
     package let callbacks: CallbackQueue
 
-    /// `callbacks`: where the events of this receiver go.
+    /// `callbacks`: the queue on which the receiver gets its events.
     public init(callbacks: CallbackQueue) {
         self.callbacks = callbacks
     }
 
-    /// One event. On `callbacks`.
+    /// Receives one event. Called on `callbacks`.
     open func receive(_ event: TransferEvent.Kind) {}
 
-    /// It is told of an equal transfer that is under way already, sent at `time` in milliseconds since 1970 where that is
-    /// known, and has none of its own. Before any event, under a lock.
+    /// The request shares an equal transfer that is already in flight, and has no transfer of its own. `time` is when
+    /// that one was sent, in milliseconds since 1970, if known. Called before any event, under a lock.
     open func joined(sentAt time: Int64?) {}
 
-    /// Hands events over, in order. Any thread, but events of one transfer must not overtake each other. Receivers that
-    /// share a callback queue get theirs with one enqueue.
+    /// Delivers events in order. Any thread, but events of one transfer must not overtake each other. The events for
+    /// receivers with the same callback queue are enqueued together.
     public static func deliver(_ events: some Sequence<TransferEvent>) {
         var pending: [CallbackQueue.Job] = []
         pending.reserveCapacity(events.underestimatedCount)
@@ -36,32 +36,32 @@ open class TransferReceiver: @unchecked Sendable {
     }
 }
 
-/// Something that happened to a transfer.
+/// An event of a transfer.
 public struct TransferEvent: Sendable {
-    /// What happened.
+    /// The kind of event.
     public enum Kind: Sendable {
-        /// The transfer ended; the last event of it.
+        /// The transfer ended; this is its last event.
         case ended(TransferResult)
-        /// Streamed responses, and those of a description that ``RequestDescription/Reports/events`` are asked for:
-        /// status and header fields are known. Interim responses (1xx) are not told.
+        /// Status and header fields are known. For streamed responses, and for descriptions with
+        /// ``RequestDescription/Reports/events``. Interim responses (1xx) are not reported.
         case head(Response)
-        /// Streamed responses: bytes of the body, in the response's body.
+        /// Streamed responses: the next bytes of the body, as the body of this response.
         case chunk(Response)
-        /// Streamed uploads: so many more bytes may be written.
+        /// Streamed uploads: this many more bytes may be written.
         case uploadCredit(UInt64)
         /// ``RequestDescription/Reports/events``: the transfer left the engine's queue.
         case started
         /// ``RequestDescription/Reports/events``: the connection is ready and sending begins.
         case sent
-        /// ``RequestDescription/Reports/progress``: at most one each 100 ms, and one right before the end. The numbers
-        /// never fall.
+        /// ``RequestDescription/Reports/progress``: at most one event per 100 ms, and one right before the end. The
+        /// numbers never decrease.
         case progress(TransferProgress)
     }
 
     let receiver: TransferReceiver
     let kind: Kind
 
-    /// Made by transports.
+    /// Called by transports.
     public init(_ receiver: TransferReceiver, _ kind: Kind) {
         self.receiver = receiver
         self.kind = kind

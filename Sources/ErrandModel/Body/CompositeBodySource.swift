@@ -1,4 +1,4 @@
-/// Bytes and other sources, one after the other.
+/// A sequence of byte arrays and other sources.
 struct CompositeBodySource: RequestBodySource {
     enum Piece: Sendable {
         case bytes([UInt8])
@@ -37,9 +37,9 @@ struct CompositeBodySource: RequestBodySource {
 
     private final class Reader: BodyReader {
         private var pieces: ArraySlice<Piece>
-        /// Of the first piece, where that is bytes.
+        /// The position in the first piece, if that is bytes.
         private var position = 0
-        /// Of the first piece, where that is a source.
+        /// The reader of the first piece, if that is a source.
         private var reader: (any BodyReader)?
 
         init(_ pieces: [Piece]) {
@@ -55,7 +55,8 @@ struct CompositeBodySource: RequestBodySource {
                     defer { position = end }
                     return Array(bytes[position..<end])
                 case .source(let source):
-                    // Opened when its turn comes: a hundred files are not open at once.
+                    // A source is opened when the previous pieces are read, so that a hundred files are never open at
+                    // once.
                     let reader = try reader ?? LengthCheckingReader(source.open(), length: source.length)
                     self.reader = reader
                     if let bytes = try await reader.next(maximum: maximum) { return bytes }

@@ -1,20 +1,20 @@
 import CZlib
 
-/// A gzip stream (RFC 1952) being written. Used by one task at a time.
+/// Writes a gzip stream (RFC 1952). Used by one task at a time.
 final class Deflater {
-    /// zlib's state points back to it, so it must not move.
+    /// zlib's state has a pointer back to the stream, so the stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
 
     static let levels = 1...9
 
-    /// Throws ``ErrandError/invalidOption`` for a level that is not one of ``levels``.
+    /// Throws ``ErrandError/invalidOption`` for a level outside ``levels``.
     init(level: Int) throws(ErrandError) {
         guard Self.levels.contains(level) else {
             throw ErrandError.invalidOption.with(message: "the gzip level is \(level), not within 1...9")
         }
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 15 bits of window, and 16 for a gzip header and trailer in place of zlib's.
+        // 15 bits of window, plus 16 for a gzip header and trailer instead of zlib's.
         let status = deflateInit2_(
             stream, Int32(level), Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size))
@@ -24,23 +24,23 @@ final class Deflater {
     }
 
     deinit {
-        // After a failed init, too: it returns an error for a state it does not know.
+        // Also called after a failed init: `deflateEnd` returns an error for a state that it does not know.
         deflateEnd(stream)
         stream.deinitialize(count: 1)
         stream.deallocate()
     }
 
-    /// What these bytes add to the output; often nothing until `isLast`, after which nothing may follow.
+    /// The output that these bytes add; often none until `isLast`. Must not be called after `isLast`.
     func compress(_ bytes: [UInt8], isLast: Bool) throws(ErrandError) -> [UInt8] {
         var output: [UInt8] = []
         var status = Z_OK
         let room = 64 * 1024
         bytes.withUnsafeBufferPointer { input in
-            // zlib reads through a pointer to mutable bytes; it does not write.
+            // zlib takes a pointer to mutable bytes, but only reads them.
             var next = UnsafeMutablePointer(mutating: input.baseAddress)
             var left = input.count
             repeat {
-                // 32-bit counts.
+                // zlib counts in 32 bits.
                 let taken = min(left, Int(Int32.max))
                 stream.pointee.next_in = next
                 stream.pointee.avail_in = UInt32(taken)
@@ -59,7 +59,7 @@ final class Deflater {
                 } while isFull && status == Z_OK
             } while left > 0
         }
-        // Z_BUF_ERROR: nothing was left to do.
+        // Z_BUF_ERROR: there was nothing left to do.
         guard status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR else { throw .internalFailure }
         return output
     }

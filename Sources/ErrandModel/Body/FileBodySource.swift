@@ -1,15 +1,15 @@
 import Dispatch
 import Glibc
 
-/// A stretch of a regular file, read while it is sent. One that has become shorter is ``ErrandError/invalidBody`` when it
-/// is opened, and ``ErrandError/uploadFailed`` later, as with the engine's own files.
+/// A range of a regular file, read while it is sent. A file that has become too short is ``ErrandError/invalidBody``
+/// when it is opened and ``ErrandError/uploadFailed`` later, as for files that the engine reads.
 package struct FileBodySource: RequestBodySource {
     let path: String
     let offset: Int64
     package let count: Int64
 
-    /// Opens the file and closes it again. Throws ``ErrandError/fileUnreadable``, or ``ErrandError/invalidBody`` where the
-    /// stretch is not in it.
+    /// Opens the file and closes it again. Throws ``ErrandError/fileUnreadable``, or ``ErrandError/invalidBody`` where
+    /// the range is not within the file.
     package init(path: String, offset: UInt64 = 0, length: Int64? = nil) throws(ErrandError) {
         guard !path.utf8.contains(0), length ?? 0 >= 0, let offset = Int64(exactly: offset) else {
             throw ErrandError.invalidBody.with(
@@ -41,7 +41,7 @@ package struct FileBodySource: RequestBodySource {
     }
 
     private static func open(_ path: String) throws(ErrandError) -> (descriptor: Int32, size: Int64) {
-        // Non-blocking, for a FIFO that nobody writes to would hold the caller; of no effect on regular files.
+        // Non-blocking, because opening a FIFO without a writer would block the caller; no effect on regular files.
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(path, errno) }
         var status = stat()
@@ -79,7 +79,7 @@ package struct FileBodySource: RequestBodySource {
             self.end = end
         }
 
-        /// Not on a thread of the concurrency pool: a disk may take its time, and there is one such thread per core.
+        /// Does not read on a thread of the concurrency pool: a disk may be slow, and the pool has one thread per core.
         func next(maximum: Int) async throws -> [UInt8]? {
             let count = Int(min(Int64(max(1, maximum)), end - position, 256 * 1024))
             guard count > 0 else { return nil }

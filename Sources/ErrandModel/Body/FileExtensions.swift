@@ -1,14 +1,14 @@
-/// What a file's name says of its content.
+/// Media types by file extension.
 enum FileExtensions {
     static let bytes = "application/octet-stream"
 
-    /// By the extension, whatever its case; `application/octet-stream` for all others.
+    /// The type for the extension, in any case; `application/octet-stream` for all others.
     static func mediaType(ofFileNamed name: String) -> String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return bytes }
         return byExtension[name[name.index(after: dot)...].lowercased()] ?? bytes
     }
 
-    /// IANA's names, and those that everybody uses where there is none.
+    /// IANA's names, and the common names where IANA has none.
     private static let byExtension: [String: String] = [
         "7z": "application/x-7z-compressed", "aac": "audio/aac", "apk": "application/vnd.android.package-archive",
         "avi": "video/x-msvideo", "avif": "image/avif", "bin": "application/octet-stream", "bmp": "image/bmp",

@@ -1,4 +1,4 @@
-/// Another source, compressed while it is sent; how long it will be is not known before.
+/// Another source, compressed while it is sent; the length is not known in advance.
 struct GzipBodySource: RequestBodySource {
     let source: any RequestBodySource
     let level: Int

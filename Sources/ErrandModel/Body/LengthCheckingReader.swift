@@ -1,5 +1,5 @@
-/// Holds a reader to the length that its source has said. Within a composite body a wrong one would shift all that
-/// follows.
+/// Checks that a reader returns as many bytes as its source declares. In a composite body a wrong length would shift
+/// all pieces that follow.
 final class LengthCheckingReader: BodyReader {
     private let reader: any BodyReader
     private let length: Int64?

@@ -1,17 +1,17 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// Parts as they cross the wire (RFC 2046 5.1.1).
+/// The bytes of multipart parts on the wire (RFC 2046 5.1.1).
 struct MultipartEncoder {
     private let boundary: String
     private var pieces: [CompositeBodySource.Piece] = []
-    /// What follows the last source.
+    /// The bytes after the last source.
     private var bytes: [UInt8] = []
 
-    /// `boundary` `nil`: `Boundary+` (as AFNetworking's) and 32 hexadecimal digits, of the SHA-256 of `parts` where all are in
-    /// memory, so that the same parts are the same bytes; random where they are not. Nobody who writes a part can put the
-    /// boundary into it: 128 bits of a digest that changes with every byte. Throws ``ErrandError/invalidBody`` for what RFC
-    /// 2046 does not allow.
+    /// `boundary` `nil`: `Boundary+` (as AFNetworking's) and 32 hexadecimal digits. The digits are from the SHA-256 of
+    /// `parts` where all are in memory, so that equal parts give equal bytes; otherwise they are random. The author of
+    /// a part cannot put the boundary into it: it is 128 bits of a digest that changes with every byte. Throws
+    /// ``ErrandError/invalidBody`` for a boundary that RFC 2046 does not allow.
     init(boundary: String?, for parts: [MultipartPart]) throws(ErrandError) {
         guard let boundary else {
             let digits = Self.digest(of: parts) ?? (0..<32).map { _ in UInt8.random(in: 0...255) }
@@ -51,13 +51,13 @@ struct MultipartEncoder {
         }
     }
 
-    /// As a parameter of a media type has it.
+    /// The boundary as a parameter of a media type, quoted where necessary.
     var boundaryValue: String {
         let isToken = boundary.utf8.allSatisfy { !"(),/:=? ".utf8.contains($0) }
         return isToken ? boundary : "\"\(boundary)\""
     }
 
-    /// Throws ``ErrandError/invalidHeader`` for fields that would end too early, and ``ErrandError/fileUnreadable``.
+    /// Throws ``ErrandError/invalidHeader`` for fields with line breaks or NUL, and ``ErrandError/fileUnreadable``.
     mutating func add(_ part: MultipartPart) throws(ErrandError) {
         guard !part.isMalformed else {
             throw ErrandError.invalidHeader.with(message: "a part's name or type has a CR, LF or NUL in it")

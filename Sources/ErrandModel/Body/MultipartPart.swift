@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import HTTPTypes
 
 /// One part of a multipart body (RFC 7578). Quotation marks, CR and LF in names and file names are percent-encoded, as
-/// WHATWG's form submission does; all else is sent in UTF-8 as it is.
+/// in WHATWG's form submission; all other text is sent unchanged, in UTF-8.
 public struct MultipartPart: Sendable {
     enum Content: Sendable {
         case bytes([UInt8])
@@ -13,36 +13,39 @@ public struct MultipartPart: Sendable {
 
     let headers: HTTPFields
     let content: Content
-    /// Whether a text had CR, LF or NUL in it, which `HTTPField` makes spaces of without a word.
+    /// Whether a text contained CR, LF or NUL, which `HTTPField` silently replaces by spaces.
     let isMalformed: Bool
 
-    /// Any fields, without `Content-Disposition` unless it is among them (AFNetworking `appendPartWithHeaders:body:`).
+    /// A part with exactly these fields; no `Content-Disposition` is added (AFNetworking
+    /// `appendPartWithHeaders:body:`).
     public static func raw(headers: HTTPFields, body: [UInt8]) -> MultipartPart {
         MultipartPart(headers: headers, content: .bytes(body))
     }
 
-    /// Bytes, as a file where there is a file name. `contentType` `nil`: by the file name's extension; none without one.
+    /// Bytes, as a file if there is a file name. `contentType` `nil`: by the file name's extension; without a file name
+    /// no type is sent.
     public static func bytes(
         _ bytes: [UInt8], name: String, fileName: String? = nil, contentType: String? = nil
     ) -> MultipartPart {
         MultipartPart(name: name, fileName: fileName, contentType: contentType, content: .bytes(bytes))
     }
 
-    /// Bytes, as a file where there is a file name. `contentType` `nil`: by the file name's extension; none without one.
+    /// Bytes, as a file if there is a file name. `contentType` `nil`: by the file name's extension; without a file name
+    /// no type is sent.
     public static func data(
         _ data: Data, name: String, fileName: String? = nil, contentType: String? = nil
     ) -> MultipartPart {
         MultipartPart(name: name, fileName: fileName, contentType: contentType, content: .data(data))
     }
 
-    /// A form field's text.
+    /// The text of a form field.
     public static func string(_ text: String, name: String, contentType: String? = nil) -> MultipartPart {
         MultipartPart(name: name, fileName: nil, contentType: contentType, content: .bytes(Array(text.utf8)))
     }
 
-    /// A whole regular file, read while it is sent; it must not change meanwhile. One that cannot be opened is
-    /// ``ErrandError/fileUnreadable`` before any socket. `fileName` `nil`: the path's last component; `contentType` `nil`:
-    /// by the file name's extension.
+    /// A whole regular file, read while it is sent; the file must not change meanwhile. A file that cannot be opened is
+    /// ``ErrandError/fileUnreadable`` before any socket is opened. `fileName` `nil`: the path's last component.
+    /// `contentType` `nil`: by the file name's extension.
     public static func file(
         _ path: String, name: String, fileName: String? = nil, contentType: String? = nil
     ) -> MultipartPart {
@@ -51,15 +54,15 @@ public struct MultipartPart: Sendable {
             name: name, fileName: fileName ?? last ?? "file", contentType: contentType, content: .file(path: path))
     }
 
-    /// What a source gives. With a length in every part the whole body has one. `contentType` `nil`: by the file name's
-    /// extension; none without one.
+    /// The bytes of a source. If every part has a length, the whole body has one. `contentType` `nil`: by the file
+    /// name's extension; without a file name no type is sent.
     public static func source(
         _ source: any RequestBodySource, name: String, fileName: String? = nil, contentType: String? = nil
     ) -> MultipartPart {
         MultipartPart(name: name, fileName: fileName, contentType: contentType, content: .source(source))
     }
 
-    /// The chunks of an asynchronous sequence, `length` bytes in all (`nil`: not known). `make` is called for each
+    /// The chunks of an asynchronous sequence, `length` bytes in total (`nil`: not known). `make` is called for each
     /// transfer, so that the body can be sent again.
     public static func stream<S: AsyncSequence>(
         length: Int64?, name: String, fileName: String? = nil, contentType: String? = nil,
@@ -81,7 +84,7 @@ public struct MultipartPart: Sendable {
         if let fileName { disposition += "; filename=\"\(Self.escaped(fileName))\"" }
         let type = contentType ?? fileName.map { FileExtensions.mediaType(ofFileNamed: $0) }
         var headers = HTTPFields()
-        // Lenient, so that UTF-8 stays as it is.
+        // Lenient, so that UTF-8 is not changed.
         headers.append(HTTPField(name: .contentDisposition, lenientValue: Array(disposition.utf8)))
         if let type { headers.append(HTTPField(name: .contentType, lenientValue: Array(type.utf8))) }
         let isMalformed = (disposition + (type ?? "")).utf8.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D }
@@ -100,7 +103,7 @@ public enum MultipartBuilder {
     public static func buildExpression(_ part: MultipartPart) -> [MultipartPart] { [part] }
     /// Many parts.
     public static func buildExpression(_ parts: [MultipartPart]) -> [MultipartPart] { parts }
-    /// All of them.
+    /// All parts of a block.
     public static func buildBlock(_ parts: [MultipartPart]...) -> [MultipartPart] { parts.flatMap { $0 } }
     /// `if` without `else`.
     public static func buildOptional(_ parts: [MultipartPart]?) -> [MultipartPart] { parts ?? [] }

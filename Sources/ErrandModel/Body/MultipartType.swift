@@ -1,9 +1,10 @@
 package import HTTPTypes
 
-/// A given `Content-Type` beside a multipart body, which cannot be read without the boundary (RFC 2046 5.1.1).
+/// Combines a given `Content-Type` with a multipart body, which cannot be read without the boundary (RFC 2046 5.1.1).
 package enum MultipartType {
-    /// Adds `boundary`, written as the parameter has it, to a multipart type without one. A default of another type gives
-    /// way to the body's own; the request's own type, which must not, is ``ErrandError/invalidHeader``.
+    /// Adds `boundary`, already quoted where necessary, to a multipart type that has none. A default of another type is
+    /// replaced by the body's own type. If the request's own field has another type, throws
+    /// ``ErrandError/invalidHeader``.
     package static func give(
         _ boundary: String, to own: inout HTTPFields, _ defaults: inout HTTPFields
     ) throws(ErrandError) {
@@ -21,7 +22,7 @@ package enum MultipartType {
 }
 
 extension String {
-    /// `nil` where it is no multipart type or has another boundary.
+    /// `nil` if this is not a multipart type, or has another boundary.
     fileprivate func completed(by boundary: String) -> String? {
         let type = lowercased()
         guard type.hasPrefix("multipart/") else { return nil }

@@ -1,13 +1,13 @@
 extension RequestBody {
-    /// What a source gives while it is sent.
+    /// The bytes of a source, read while they are sent.
     public static func source(
         _ source: any RequestBodySource, contentType: String? = "application/octet-stream"
     ) -> RequestBody {
         RequestBody(.source(source), contentType: contentType)
     }
 
-    /// The chunks of an asynchronous sequence, each sent as it comes, `length` bytes in all (`nil`: not known). `make` is
-    /// called for each transfer, so that redirects and retries can send the body again.
+    /// The chunks of an asynchronous sequence, each sent as it arrives, `length` bytes in total (`nil`: not known).
+    /// `make` is called for each transfer, so that redirects and retries can send the body again.
     public static func stream<S: AsyncSequence>(
         length: Int64? = nil, contentType: String? = "application/octet-stream",
         _ make: @escaping @Sendable () throws -> S
@@ -15,7 +15,7 @@ extension RequestBody {
         source(SequenceBodySource(length: length, isReplayable: true, make), contentType: contentType)
     }
 
-    /// The same of a sequence that can be read once: a redirect or retry that needs the body again ends with
+    /// The chunks of a sequence that can be read once. A redirect or retry that needs the body again ends with
     /// ``ErrandError/uploadNotReplayable``, and so does a second start.
     public static func stream<S: AsyncSequence & Sendable>(
         _ sequence: S, length: Int64? = nil, contentType: String? = "application/octet-stream"
@@ -27,16 +27,16 @@ extension RequestBody {
 }
 
 extension RequestBody {
-    /// `multipart/form-data` of these parts, for any method. Without a part it is no body at all. Its length is exact where
-    /// every part has one. ``Command/parameters`` that belong in a body become parts before these.
+    /// `multipart/form-data` of these parts, for any method. Without parts the request has no body. The length is exact
+    /// if every part has one. ``Command/parameters`` that belong in a body become parts before these.
     ///
-    /// `boundary` `nil`: `Boundary+` and 32 hexadecimal digits; the same for the same parts where all are in memory, as
-    /// caches need it, and random, new for each start, where they are not.
+    /// `boundary` `nil`: `Boundary+` and 32 hexadecimal digits. If all parts are in memory, equal parts have the same
+    /// boundary, as caches need it; otherwise the boundary is random and new for each start.
     public static func multipart(_ parts: [MultipartPart], boundary: String? = nil) -> RequestBody {
         RequestBody(.multipart(parts, boundary: boundary), contentType: nil)
     }
 
-    /// The same, listed:
+    /// The same with a result builder:
     ///
     /// ```swift
     /// var body: RequestBody {
@@ -54,10 +54,12 @@ extension RequestBody {
 }
 
 extension RequestBody {
-    /// The body, compressed by gzip, with `Content-Encoding: gzip`; the server has to understand that, as nothing asks it.
+    /// The body, compressed by gzip, with `Content-Encoding: gzip`. The server has to support that; there is no
+    /// negotiation.
     ///
-    /// A body in memory is compressed when the request is built and has an exact length; a file or source is compressed
-    /// while it is sent and has none. `level`: 1, fast, to 9, small; anything else is ``ErrandError/invalidOption``.
+    /// A body in memory is compressed when the request is built, and has an exact length. A file or source is
+    /// compressed while it is sent, and has no known length. `level`: 1, fast, to 9, small; any other value is
+    /// ``ErrandError/invalidOption``.
     public func gzipped(level: Int = 6) -> RequestBody {
         RequestBody(.gzip(self, level: level), contentType: nil)
     }

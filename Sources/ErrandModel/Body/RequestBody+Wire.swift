@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
-/// A body in the form in which a transport takes it, with what its fields say of it.
+/// A body as a transport takes it, with the values for its header fields.
 package struct WireBody {
     package var body: RequestDescription.Body
     package var contentType: String?
-    /// `gzip` or nothing.
+    /// `gzip` or `nil`.
     package var contentEncoding: String?
-    /// Of a multipart body, as a parameter of its type has it.
+    /// The boundary of a multipart body, as a parameter of its type.
     package var boundary: String?
 
     package init(
@@ -21,7 +21,8 @@ package struct WireBody {
 }
 
 extension RequestBody {
-    /// Throws what keeps the body from being sent; nothing is left open. `encoder`: for JSON without one of its own.
+    /// Throws if the body cannot be sent; no file stays open. `encoder`: for JSON bodies without an encoder of their
+    /// own.
     package func wire(_ encoder: @autoclosure () -> JSONEncoder = SharedCoders.jsonEncoder) throws(ErrandError)
         -> WireBody
     {
@@ -53,7 +54,8 @@ extension RequestBody {
         case .form(let items):
             return WireBody(body: .bytes(Array(PercentEncoding.query(items).utf8)), contentType: contentType)
         case .file(let path, let offset, let length):
-            // The size of now, for every transfer: a file that has become shorter at a redirect must not pass for whole.
+            // The current size counts for every transfer: a file that is shorter at a redirect must not be sent as a
+            // whole body.
             let source = try FileBodySource(path: path, offset: offset, length: length)
             return WireBody(
                 body: .file(path: path, offset: offset, length: source.count), contentType: contentType)
@@ -63,7 +65,7 @@ extension RequestBody {
             }
             return WireBody(body: .source(source), contentType: contentType)
         case .multipart(let parts, let boundary):
-            // Without a part there is nothing to separate; it is a plain request, as with AFNetworking.
+            // Without parts there is nothing to separate: the request has no body, as with AFNetworking.
             if parts.isEmpty { return WireBody(body: .none) }
             var encoder = try MultipartEncoder(boundary: boundary, for: parts)
             for part in parts { try encoder.add(part) }
@@ -98,7 +100,7 @@ extension RequestBody {
         return wire
     }
 
-    /// The same body with `fields` before its parts; `nil` where it is no multipart body.
+    /// The same body with `fields` before its parts; `nil` if it is not a multipart body.
     package func addingParts(_ fields: [QueryStyle.Field]) -> RequestBody? {
         switch storage {
         case .multipart(let parts, let boundary):
@@ -121,8 +123,9 @@ extension RequestBody {
 }
 
 extension JSONEncoder {
-    /// One that writes the names of every object in their order, and the rest as this one does: without it their order is
-    /// that of hash tables, another one in every process. A subclass is left alone: what it does is its own.
+    /// An encoder that sorts the names of every object and otherwise works as this one. Unsorted names have the order
+    /// of a hash table, which differs in every process. A subclass is used as it is, because it may encode in its own
+    /// way.
     package var withSortedKeys: JSONEncoder {
         guard !outputFormatting.contains(.sortedKeys), type(of: self) == JSONEncoder.self else { return self }
         let sorted = JSONEncoder()

@@ -1,14 +1,15 @@
 public import FoundationEssentials
 
-/// What a request carries. Every kind sets `Content-Type` unless the command or the client gives one. A multipart body's
-/// boundary is added to a given `multipart/...` type that has none; a type of the command's own that is no multipart type,
-/// or has another boundary, is ``ErrandError/invalidHeader``, and such a default of the client's gives way.
+/// The body of a request. Every kind sets `Content-Type` unless the command or the client sets one. The boundary of a
+/// multipart body is added to a given `multipart/...` type without one. If the command's own type is not a multipart
+/// type, or has another boundary, the request fails with ``ErrandError/invalidHeader``; such a default of the client is
+/// replaced.
 public struct RequestBody: Sendable {
     package enum Storage: Sendable {
         case none
         case bytes([UInt8])
         case data(Data)
-        /// As JSON, by the client's encoder.
+        /// Encoded as JSON by the client's encoder.
         case json(@Sendable (JSONEncoder) throws -> Data)
         case encodable(@Sendable () throws -> Data)
         case custom(@Sendable () throws -> [UInt8])
@@ -30,12 +31,12 @@ public struct RequestBody: Sendable {
     /// No body. For POST, PUT and PATCH `Content-Length: 0` is sent (RFC 9110 8.6).
     public static let empty = RequestBody(.none, contentType: nil)
 
-    /// These bytes. `contentType` `nil`: no such field is sent.
+    /// These bytes. `contentType` `nil`: no `Content-Type` is sent.
     public static func bytes(_ bytes: [UInt8], contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.bytes(bytes), contentType: contentType)
     }
 
-    /// These bytes. `contentType` `nil`: no such field is sent.
+    /// These bytes. `contentType` `nil`: no `Content-Type` is sent.
     public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.data(data), contentType: contentType)
     }
@@ -45,12 +46,13 @@ public struct RequestBody: Sendable {
         RequestBody(.bytes(Array(text.utf8)), contentType: contentType)
     }
 
-    /// This value as JSON. It is encoded when the request is built, on the thread that starts it; an encoder's failure
-    /// is ``ErrandError/requestEncodingFailed``. `encoder` `nil`: ``Client/Settings/jsonEncoder``.
+    /// This value as JSON. It is encoded when the request is built, on the thread that starts the request; an encoder's
+    /// failure is ``ErrandError/requestEncodingFailed``. `encoder` `nil`: ``Client/Settings/jsonEncoder``.
     ///
-    /// The names of objects are sorted, whatever the encoder's `outputFormatting` says, so that the same value is the same
-    /// bytes in every process, as caches and signatures need it. What the value itself lists in the order of a hash table is
-    /// not: the elements of a `Set`, and dictionaries whose keys are neither text nor integers; sort those, or keep an array.
+    /// The names of objects are sorted, whatever the encoder's `outputFormatting` is, so that equal values give equal
+    /// bytes in every process, as caches and signatures need it. Sorting does not reach values that are themselves in
+    /// the order of a hash table: the elements of a `Set`, and dictionaries whose keys are neither text nor integers.
+    /// Sort those, or use an array.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> RequestBody {
         guard let encoder else {
             return RequestBody(.json { try $0.encode(value) }, contentType: "application/json")
@@ -58,9 +60,9 @@ public struct RequestBody: Sendable {
         return RequestBody(.encodable { try encoder.withSortedKeys.encode(value) }, contentType: "application/json")
     }
 
-    /// This value as an XML property list, encoded as ``json(_:encoder:)`` is. `encoder` `nil`: one with Foundation's own
-    /// settings, but XML (AFNetworking `AFPropertyListRequestSerializer`). In Foundation's binary format the order of members
-    /// is another one in every process: what is cached by its body is found again with XML alone.
+    /// This value as an XML property list, encoded when ``json(_:encoder:)`` is. `encoder` `nil`: an encoder for XML
+    /// with Foundation's other settings (AFNetworking `AFPropertyListRequestSerializer`). In Foundation's binary format
+    /// the order of members differs in every process, so only XML works with a cache that uses the body as a key.
     public static func propertyList(
         _ value: some Encodable & Sendable, encoder: PropertyListEncoder? = nil
     ) -> RequestBody {
@@ -73,8 +75,8 @@ public struct RequestBody: Sendable {
             }, contentType: "application/x-plist")
     }
 
-    /// What `encode` makes, in a format of one's own. It runs when the request is built, on the thread that starts it; what
-    /// it throws is the `underlyingError` of ``ErrandError/requestEncodingFailed``.
+    /// The result of `encode`, for other formats. The closure runs when the request is built, on the thread that starts
+    /// the request; its error is the `underlyingError` of ``ErrandError/requestEncodingFailed``.
     public static func custom(
         contentType: String?, encode: @escaping @Sendable () throws -> [UInt8]
     ) -> RequestBody {
@@ -86,16 +88,16 @@ public struct RequestBody: Sendable {
         RequestBody(.form(items), contentType: "application/x-www-form-urlencoded")
     }
 
-    /// The same, sorted by name as a dictionary has no order.
+    /// The same, sorted by name, because a dictionary has no order.
     public static func form(_ items: [String: String]) -> RequestBody {
         form(items.sorted { $0.key < $1.key }.map { QueryItem($0.key, $0.value) })
     }
 
-    /// `length` bytes of a regular file from `offset`; `nil`: to its end, as it is when the request is built. It is read by
-    /// the engine while it is sent and must not become shorter: between two transfers, as at a redirect, that is
-    /// ``ErrandError/invalidBody``, within one ``ErrandError/uploadFailed``. What cannot be opened, or is no regular file,
-    /// is ``ErrandError/fileUnreadable`` before any socket, and a stretch that is not in the file
-    /// ``ErrandError/invalidBody``.
+    /// `length` bytes of a regular file from `offset`; `nil`: to the end of the file when the request is built. The
+    /// engine reads the file while it is sent. The file must not become shorter: between two transfers, as at a
+    /// redirect, that is ``ErrandError/invalidBody``, and within one transfer ``ErrandError/uploadFailed``. A path that
+    /// cannot be opened, or is not a regular file, is ``ErrandError/fileUnreadable`` before any socket is opened. A
+    /// range that is not within the file is ``ErrandError/invalidBody``.
     public static func file(
         _ path: String, offset: UInt64 = 0, length: Int64? = nil, contentType: String? = "application/octet-stream"
     ) -> RequestBody {

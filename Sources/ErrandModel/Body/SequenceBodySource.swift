@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The chunks of an asynchronous sequence, each sent as it comes.
+/// The chunks of an asynchronous sequence, each sent as it arrives.
 struct SequenceBodySource<S: AsyncSequence>: RequestBodySource where S.Element: Collection<UInt8> {
     let length: Int64?
     let isReplayable: Bool
@@ -19,7 +19,7 @@ struct SequenceBodySource<S: AsyncSequence>: RequestBodySource where S.Element: 
 
     private final class Reader: BodyReader {
         private var iterator: S.AsyncIterator
-        /// What did not fit into the last answer.
+        /// The rest of a chunk that was larger than the last `maximum`.
         private var rest: [UInt8] = []
         private var position = 0
         private var isOver = false
@@ -49,7 +49,7 @@ struct SequenceBodySource<S: AsyncSequence>: RequestBodySource where S.Element: 
     }
 }
 
-/// Gives its sequence away once.
+/// Returns its sequence once.
 final class OneShot<S: Sendable>: Sendable {
     private let sequence: Mutex<S?>
 

@@ -1,6 +1,6 @@
 extension ErrandError {
-    /// The closed set behind the static members; private to the module so that it may grow. The raw value is the
-    /// name given to metrics and never changes.
+    /// The closed set behind the static members; private to the module so that it may grow. The raw value is the name
+    /// used in metrics and never changes.
     package enum Code: String, Sendable, CaseIterable {
         case invalidArgument, invalidURL, unsupportedScheme, invalidMethod, invalidHeader, invalidBody, invalidLimit
         case invalidOption, fileUnreadable, unsupportedFeature, requestEncodingFailed, queueFull, shutDown, forked

@@ -12,7 +12,7 @@
 /// }
 /// ```
 ///
-/// Two errors are equal when their kind is; what is attached (message, response, libcurl's code) does not count.
+/// Two errors are equal when their kinds are; attachments (message, response, libcurl's code) do not count.
 public struct ErrandError: Error, Sendable {
     package let code: Code
     private let details: Details?
@@ -27,7 +27,7 @@ public struct ErrandError: Error, Sendable {
         self.details = details
     }
 
-    /// The attachments; only failures pay for them.
+    /// The attachments, in an object of their own so that only failures allocate them.
     package final class Details: Sendable {
         let message: String?
         let curlCode: Int32
@@ -69,25 +69,26 @@ extension ErrandError {
     /// A short, stable, low-cardinality name such as `timeoutIdle`, fit for a metric label.
     public var shortDescription: String { code.rawValue }
 
-    /// What happened in words: libcurl's own where it has some, else a fixed sentence.
+    /// A description of the failure: libcurl's own text where it has one, otherwise a fixed sentence.
     public var message: String { details?.message ?? code.text }
 
-    /// libcurl's code (`CURLcode`) beneath a failed transfer; `nil` where there is none.
+    /// libcurl's code (`CURLcode`) of a failed transfer; `nil` where there is none.
     public var curlCode: Int? { details.flatMap { $0.curlCode == 0 ? nil : Int($0.curlCode) } }
 
-    /// The system's error number (`errno`) beneath a failed transfer; `nil` where there is none.
+    /// The system's error number (`errno`) of a failed transfer; `nil` where there is none.
     public var systemErrorCode: Int? { details.flatMap { $0.systemErrorCode == 0 ? nil : Int($0.systemErrorCode) } }
 
-    /// What came of the response: for a failure in the middle, its head and the body so far; `nil` where none began.
+    /// The part of the response that arrived: after a failure in the middle, its head and the body so far; `nil` where
+    /// no response began.
     public var response: Response? { details?.response }
 
-    /// What the failed transfer cost, as far as it got; `nil` where nothing was sent.
+    /// The metrics of the failed transfer, as far as it got; `nil` where nothing was sent.
     public var metrics: TransferMetrics? { details?.metrics ?? response?.metrics }
 
     /// The status code of ``response``.
     public var statusCode: Int? { response?.statusCode }
 
-    /// The error of an encoder, decoder or hook beneath this one.
+    /// The error of an encoder, decoder or hook that caused this one.
     public var underlyingError: (any Error)? { details?.underlying }
 
     /// Whether one of the five timeouts ended the request.
@@ -98,15 +99,16 @@ extension ErrandError {
         }
     }
 
-    /// Whether the request was refused before anything was sent: the caller's mistake, or the client's state. A fact of
-    /// this one error, not of its kind: ``shutDown`` may also end a request that is under way.
+    /// Whether the request was refused before anything was sent, because of a caller's mistake or the client's state.
+    /// This depends on the single error, not on its kind: ``shutDown`` may also end a request that is in flight.
     public var isRefusal: Bool { details?.isRefusal ?? false }
 
-    /// The same error of a request of which nothing was sent.
+    /// The same error for a request of which nothing was sent.
     package var refused: ErrandError { with(isRefusal: true) }
 
-    /// The error of a hop that could not be sent after `response` had led to it. Where the client's state is the reason
-    /// the kind stays; where the description is, the server's `Location` is to blame, not the caller.
+    /// The error of a redirect hop that could not be sent; `response` is the redirecting response. The kind stays where
+    /// the client's state is the cause. Where the request is invalid, the server's `Location` is the cause, not the
+    /// caller.
     package func refusingHop(after response: Response?) -> ErrandError {
         switch code {
         case .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread,
@@ -121,7 +123,7 @@ extension ErrandError {
 }
 
 extension ErrandError: Equatable, Hashable {
-    /// Equal kinds; attachments do not count.
+    /// Compares the kinds; attachments do not count.
     public static func == (left: ErrandError, right: ErrandError) -> Bool {
         left.code == right.code
     }

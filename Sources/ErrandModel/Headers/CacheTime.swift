@@ -1,5 +1,5 @@
-/// A point of the wall clock. Bounded to some 285,000 years around 1970, so that no sum or difference of two overflows,
-/// whatever a server writes. Spans of time are `Int64` milliseconds.
+/// A point of the wall clock. Bounded to about 285,000 years around 1970, so that no sum or difference of two
+/// overflows, whatever a server sends. Durations are `Int64` milliseconds.
 package struct CacheTime: Comparable, Hashable, Sendable {
     private static let bound: Int64 = 1 << 53
 

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Comma-separated names, as in `Vary` and `Connection` (RFC 9110 5.6.1).
 package enum FieldTokens {
-    /// In lower case, in order; `nil` for what is no token.
+    /// The names in lower case, in order; `nil` for a member that is not a token.
     package static func members(_ values: [String]) -> [String?] {
         values.flatMap { value in
             value.utf8.split(separator: UInt8(ascii: ","))
@@ -12,7 +12,7 @@ package enum FieldTokens {
         }
     }
 
-    /// Without blanks at either end.
+    /// The text without blanks at either end.
     package static func trimmed(_ text: Substring) -> String {
         var bytes = text.utf8
         while let byte = bytes.first, byte == 0x20 || byte == 0x09 { bytes.removeFirst() }

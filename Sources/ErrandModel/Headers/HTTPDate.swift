@@ -1,12 +1,12 @@
-/// HTTP-date (RFC 9110 5.6.7) in its three formats, letters of either case (RFC 9111 4.2). Zones other than GMT are no
-/// dates, and neither is a 31st of April.
+/// HTTP-date (RFC 9110 5.6.7) in its three formats, letters of either case (RFC 9111 4.2). A date with a zone other
+/// than GMT is invalid, and so is the 31st of April.
 package enum HTTPDate {
     private static let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// `now` tells the century of a year with two digits.
+    /// `now` determines the century of a year with two digits.
     package static func time(_ text: String, now: CacheTime) -> CacheTime? {
         var reader = Reader(text)
         let day = reader.letters()
@@ -22,14 +22,14 @@ package enum HTTPDate {
         else { return nil }
         guard !isShort else { return time(writtenYear, month + 1, dayOfMonth, clock) }
         let century = civil(dayCount(now)).year / 100 * 100
-        // More than 50 years ahead means the past (RFC 9110 5.6.7).
+        // A date more than 50 years in the future is in the past (RFC 9110 5.6.7).
         let horizon = now + 50 * 31_556_952_000
         return [century + 100, century, century - 100].lazy
             .compactMap { time($0 + writtenYear, month + 1, dayOfMonth, clock) }
             .first { $0 <= horizon }
     }
 
-    /// `Sun Nov  6 08:49:37 1994`, from behind the day.
+    /// `Sun Nov  6 08:49:37 1994`, starting after the day's name.
     private static func asctime(_ reader: inout Reader) -> CacheTime? {
         guard reader.take(" "), let month = months.firstIndex(of: reader.letters()), reader.take(" "),
             let dayOfMonth = reader.take(" ") ? reader.number(1) : reader.number(2), reader.take(" "),
@@ -58,7 +58,7 @@ package enum HTTPDate {
         return CacheTime(seconds: dayCount(year, month, day) * 86_400 + clock)
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`; the milliseconds are dropped. Years beyond four digits are clamped.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`; the milliseconds are dropped. Years with more than four digits are clamped.
     package static func text(_ time: CacheTime) -> String {
         let first: Int64 = -62_167_219_200_000
         let last: Int64 = 253_402_300_799_000
@@ -66,7 +66,7 @@ package enum HTTPDate {
         let days = dayCount(time)
         let date = civil(days)
         let clock = (time.milliseconds - days * 86_400_000) / 1000
-        // 1970 began with a Thursday.
+        // 1 January 1970 was a Thursday.
         let weekday = Int(((days % 7) + 7 + 3) % 7)
         return "\(capitalized(Self.days[weekday])), \(padded(date.day, 2)) \(capitalized(months[date.month - 1])) "
             + "\(padded(date.year, 4)) \(padded(clock / 3600, 2)):\(padded(clock / 60 % 60, 2)):"
@@ -82,13 +82,13 @@ package enum HTTPDate {
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 
-    /// Whole days since 1970, downwards.
+    /// Whole days since 1970, rounded down.
     private static func dayCount(_ time: CacheTime) -> Int64 {
         let days = time.milliseconds / 86_400_000
         return time.milliseconds % 86_400_000 < 0 ? days - 1 : days
     }
 
-    /// Days since 1970 of a Gregorian date. Years are counted from March, so that the leap day is the last of a year.
+    /// Days since 1970 of a Gregorian date. Years start in March, so that the leap day is the last day of a year.
     private static func dayCount(_ year: Int64, _ month: Int, _ day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

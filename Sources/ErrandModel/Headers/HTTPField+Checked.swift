@@ -1,8 +1,8 @@
 public import HTTPTypes
 
 extension HTTPField {
-    /// A field from unchecked text; unlike `HTTPField(name:value:)` it refuses CR, LF and NUL instead of replacing them.
-    /// Throws ``ErrandError/invalidHeader``.
+    /// A field from unchecked text. Unlike `HTTPField(name:value:)` it refuses CR, LF and NUL instead of replacing
+    /// them. Throws ``ErrandError/invalidHeader``.
     public static func checked(name: String, value: String) throws(ErrandError) -> HTTPField {
         guard let fieldName = HTTPField.Name(name) else {
             throw ErrandError.invalidHeader.with(

@@ -1,7 +1,7 @@
 public import HTTPTypes
 
-/// Header fields as they cross the wire: `Name: value` lines, each ended by CRLF, in one piece. Parsed when read, so
-/// that nobody pays for what is not looked at.
+/// Header fields as they cross the wire: `Name: value` lines, each ended by CRLF, in one array. Fields are parsed only
+/// when they are read.
 public struct HeaderBlock: Sendable, Hashable {
     package let bytes: [UInt8]
 
@@ -21,7 +21,7 @@ public struct HeaderBlock: Sendable, Hashable {
     /// No fields.
     public static let empty = HeaderBlock(bytes: [])
 
-    /// The fields, parsed now. Lines that are no fields are left out.
+    /// The fields, parsed at each call. Lines that are not fields are left out.
     public var fields: HTTPFields {
         bytes.withUnsafeBytes { HeaderParser.fields($0) }
     }
@@ -31,14 +31,14 @@ public struct HeaderBlock: Sendable, Hashable {
         bytes.withUnsafeBytes { HeaderParser.firstValue(of: name.canonicalName, in: $0) }
     }
 
-    /// Replaces the fields of that name by one, which goes last. Throws ``ErrandError/invalidHeader``, and changes
-    /// nothing, where the value has CR, LF or NUL in it (RFC 9110 5.5).
+    /// Replaces the fields of that name by one field at the end. Throws ``ErrandError/invalidHeader``, without a
+    /// change, where the value contains CR, LF or NUL (RFC 9110 5.5).
     public mutating func set(_ name: HTTPField.Name, to value: String) throws(ErrandError) {
         self = try setting(name, to: value)
     }
 
-    /// The same block with one field of that name, which goes last. Throws ``ErrandError/invalidHeader`` where the
-    /// value has CR, LF or NUL in it (RFC 9110 5.5).
+    /// The same block with one field of that name, at the end. Throws ``ErrandError/invalidHeader`` where the value
+    /// contains CR, LF or NUL (RFC 9110 5.5).
     public func setting(_ name: HTTPField.Name, to value: String) throws(ErrandError) -> HeaderBlock {
         let field = try HTTPField.checked(name: name.rawName, value: value)
         var bytes = removing(name).bytes
@@ -70,7 +70,8 @@ public struct HeaderBlock: Sendable, Hashable {
 extension [UInt8] {
     /// Appends `Name: value` and CRLF.
     package mutating func appendLine(_ field: HTTPField) {
-        // By the bytes as they lie there, and byte by byte: literals of two would be arrays of their own.
+        // Appends the stored bytes, and single bytes for the separators: a literal of two bytes would allocate an
+        // array.
         if field.name.rawName.utf8.withContiguousStorageIfAvailable({ append(contentsOf: $0) }) == nil {
             append(contentsOf: field.name.rawName.utf8)
         }

@@ -1,17 +1,17 @@
 import Glibc
 package import HTTPTypes
 
-/// Reads header blocks. libcurl has checked the framing already; what is left is to find lines, names and values, and
-/// to bear whatever bytes a server put there.
+/// Reads header blocks. libcurl has already checked the framing. This parser finds lines, names and values, and
+/// tolerates any bytes that a server sends.
 package enum HeaderParser {
     private static let lineFeed: UInt8 = 0x0A
     private static let carriageReturn: UInt8 = 0x0D
     private static let colon: UInt8 = 0x3A
 
-    /// `HTTPFields` traps beyond 65,535 fields.
+    /// The limit of fields; `HTTPFields` traps beyond 65,535.
     private static let mostFields = 60_000
 
-    /// Calls `body` with name and value of each line until it says stop.
+    /// Calls `body` with name and value of each line until `body` stops it.
     private static func forEachField(
         _ block: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
     ) {
@@ -32,7 +32,7 @@ package enum HeaderParser {
         }
     }
 
-    /// By the C library, which looks at many bytes at once.
+    /// Uses the C library's search, which looks at many bytes at once.
     private static func position(
         of byte: UInt8, in block: UnsafeRawBufferPointer, from start: Int, to end: Int
     ) -> Int? {
@@ -58,7 +58,8 @@ package enum HeaderParser {
         return fields
     }
 
-    /// `name` is in lower case. `byte`: `nil` too where it is not in that value, which is made no text then.
+    /// `name` is in lower case. With `byte`, the result is also `nil` where the value does not contain that byte; no
+    /// text is made then.
     static func firstValue(
         of name: String, having byte: UInt8? = nil, in block: UnsafeRawBufferPointer
     ) -> String? {
@@ -72,7 +73,7 @@ package enum HeaderParser {
         return found
     }
 
-    /// All values of each of these names, which are in lower case; empty where there is none of any.
+    /// All values of each of these names, which are in lower case; empty if no field has any of these names.
     package static func values(of names: [String], in block: UnsafeRawBufferPointer) -> [[String]] {
         var values: [[String]] = []
         forEachField(block) { rawName, rawValue in
@@ -97,7 +98,7 @@ package enum HeaderParser {
         return isFound
     }
 
-    /// UTF-8 where it is valid, ISO 8859-1 otherwise, as RFC 9110 5.5 leaves it open.
+    /// UTF-8 if it is valid, otherwise ISO 8859-1; RFC 9110 5.5 does not define the charset.
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

@@ -1,4 +1,4 @@
-/// A media type (RFC 9110 8.3.1) in lower case, with its parameters. `nil` for text that is none.
+/// A media type (RFC 9110 8.3.1) in lower case, with its parameters. `nil` for text that is not a media type.
 struct MediaType: Hashable {
     let type: String
     let subtype: String
@@ -17,7 +17,7 @@ struct MediaType: Hashable {
         self.parameters = scanner.parameters()
     }
 
-    /// The value of the first parameter of that lower-case name; `nil` where it is missing or empty.
+    /// The value of the first parameter of that lower-case name; `nil` if it is missing or empty.
     func parameter(_ name: String) -> String? {
         parameters.first { $0.name == name && !$0.value.isEmpty }?.value
     }
@@ -33,7 +33,7 @@ struct MediaType: Hashable {
 }
 
 extension MediaType {
-    /// Reads what servers send, not only what the grammar allows: a broken parameter is passed over up to the next `;`.
+    /// Reads what servers send, not only what the grammar allows: a malformed parameter is skipped up to the next `;`.
     private struct Scanner {
         private let bytes: [UInt8]
         private var index = 0
@@ -55,7 +55,7 @@ extension MediaType {
             while let byte = next, byte == 0x20 || byte == 0x09 { index += 1 }
         }
 
-        /// RFC 9110 5.6.2; `*` is a token's byte, so ranges are read by this too.
+        /// RFC 9110 5.6.2; `*` is a token byte, so this reads ranges as well.
         mutating func token() -> String? {
             let start = index
             while let byte = next, Self.isTokenByte(byte) { index += 1 }
@@ -77,7 +77,7 @@ extension MediaType {
             return found
         }
 
-        /// A quoted string (5.6.4), one without its closing quote included, or the rest up to `;`.
+        /// A quoted string (5.6.4), also without a closing quote, or the rest up to `;`.
         private mutating func value() -> String {
             guard take(UInt8(ascii: "\"")) else {
                 let start = index

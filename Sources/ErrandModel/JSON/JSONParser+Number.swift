@@ -1,5 +1,5 @@
 extension JSONParser {
-    /// RFC 8259 6. A whole number that an `Int64` holds is exact, whatever it is written like.
+    /// RFC 8259 6. A whole number that fits an `Int64` is exact, in any notation.
     mutating func number() throws(Failure) -> JSONValue {
         let start = index
         var decimal = Decimal()
@@ -25,7 +25,7 @@ extension JSONParser {
         }
         let double = try double(start, decimal)
         if let integer = Int64(exactly: double) {
-            // Up to here every whole number is a Double of its own.
+            // Below 2^53 every whole number has a `Double` of its own.
             if double.magnitude < 0x1p53 { return .integer(integer) }
             if let integer = decimal.integer { return .integer(integer) }
         }
@@ -36,7 +36,7 @@ extension JSONParser {
         byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e")
     }
 
-    /// One digit or more; how many.
+    /// Takes one digit or more, and returns their number.
     private mutating func digits(_ decimal: inout Decimal) throws(Failure) -> Int {
         let start = index
         while index < bytes.count, case let digit = bytes[index] &- UInt8(ascii: "0"), digit < 10 {
@@ -53,12 +53,14 @@ extension JSONParser {
         if isNegative || bytes[index] == UInt8(ascii: "+") { index += 1 }
         var decimal = Decimal()
         _ = try digits(&decimal)
-        // Beyond any Double, and far from an overflow when it is added to a count of digits.
+        // The limit is beyond the exponent of any `Double`, and low enough that adding a count of digits does not
+        // overflow.
         let magnitude = decimal.isExact ? Int(min(decimal.digits, 1 << 40)) : 1 << 40
         return isNegative ? -magnitude : magnitude
     }
 
-    /// The nearest `Double`. By Clinger's fast path where both factors are exact; else by the C library, as Foundation.
+    /// The nearest `Double`: by Clinger's fast path if both factors are exact, otherwise by the C library, as in
+    /// Foundation.
     private func double(_ start: Int, _ decimal: Decimal) throws(Failure) -> Double {
         if let double = decimal.exactDouble { return double }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
@@ -66,10 +68,10 @@ extension JSONParser {
         return double
     }
 
-    /// A number as it is written.
+    /// A number as it is written in the text.
     private struct Decimal {
         var isNegative = false
-        /// All of them, without the point; only the first ones where not `isExact`.
+        /// All digits, without the point; only the first ones if not `isExact`.
         private(set) var digits: UInt64 = 0
         private(set) var isExact = true
         var exponent = 0
@@ -86,7 +88,7 @@ extension JSONParser {
             if isExact { digits = sum }
         }
 
-        /// `nil` where it is none or does not fit.
+        /// The whole number; `nil` if the number has a fraction or does not fit.
         var integer: Int64? {
             guard isExact else { return nil }
             var magnitude = digits

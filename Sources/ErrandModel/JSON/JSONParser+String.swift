@@ -1,5 +1,5 @@
 extension JSONParser {
-    /// RFC 8259 7. Stands on the opening quotation mark.
+    /// RFC 8259 7. The index is at the opening quotation mark.
     mutating func string() throws(Failure) -> String {
         index += 1
         let start = index
@@ -19,7 +19,7 @@ extension JSONParser {
         throw failure("")
     }
 
-    /// The same, its first escape found.
+    /// The same, after the first escape was found.
     private mutating func stringWithEscapes(from start: Int) throws(Failure) -> String {
         var unescaped = Array(bytes[start..<index])
         while index < bytes.count {
@@ -47,7 +47,7 @@ extension JSONParser {
         return text
     }
 
-    /// Stands on the reverse solidus.
+    /// The index is at the reverse solidus.
     private mutating func escape(_ text: inout [UInt8]) throws(Failure) {
         index += 1
         guard index < bytes.count else { throw failure("") }
@@ -67,7 +67,7 @@ extension JSONParser {
         index += 1
     }
 
-    /// Behind `\u`: one unit of UTF-16, or a pair of surrogates.
+    /// The text after `\u`: one unit of UTF-16, or a pair of surrogates.
     private mutating func escapedScalar() throws(Failure) -> Unicode.Scalar {
         let unit = try escapedUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }

@@ -1,17 +1,18 @@
-/// Reads JSON text (RFC 8259) into a ``JSONValue``, in one pass and in time that grows with the text alone. Foundation's
-/// decoder would make an error for each type that a value is not, and in each error the whole path to it.
+/// Reads JSON text (RFC 8259) into a ``JSONValue``, in one pass and in linear time. Foundation's decoder would make an
+/// error for each type that a value does not have, and each error contains the whole path to the value.
 ///
-/// It takes what Foundation's decoder takes: 512 levels, a comma after the last element, UTF-16 and UTF-32, of a name that
-/// comes twice the first value. It differs in three points: what is malformed is refused within a value that is dropped, too;
-/// a number of 2^53 or more that is written with a fraction is not read as whole; a unit of UTF-16 or UTF-32 that the end cuts is refused.
+/// The parser accepts what Foundation's decoder accepts: 512 levels, a comma after the last element, UTF-16 and UTF-32,
+/// and the first value of a name that occurs twice. It differs in three points. Malformed text is refused within a
+/// dropped value, too. A number of 2^53 or more with a fraction is not read as a whole number. A unit of UTF-16 or
+/// UTF-32 that is truncated at the end is refused.
 struct JSONParser {
-    /// The bound of Foundation's decoder.
+    /// The limit of Foundation's decoder.
     static let maximumDepth = 512
 
-    /// Why text is no JSON.
+    /// Why text is not JSON.
     struct Failure: Error, Hashable, CustomStringConvertible {
         let problem: String
-        /// Counted in UTF-8, whatever the text came in.
+        /// Counted in bytes of UTF-8, whatever the encoding of the text was.
         let offset: Int
 
         var description: String { "\(problem) at byte \(offset)" }
@@ -25,7 +26,7 @@ struct JSONParser {
         self.bytes = bytes
     }
 
-    /// The value that all of the text is.
+    /// The value of the whole text.
     static func value(of text: UnsafeRawBufferPointer) throws(Failure) -> JSONValue {
         let (encoding, markLength) = JSONTextEncoding.of(text)
         let text = UnsafeRawBufferPointer(rebasing: text[markLength...])
@@ -49,7 +50,7 @@ struct JSONParser {
         Failure(problem: index < bytes.count ? problem : "It ends too early", offset: index)
     }
 
-    /// The next byte that is no blank, which is not taken; `nil` at the end.
+    /// The next byte that is not a blank, without consuming it; `nil` at the end.
     private mutating func nextByte() -> UInt8? {
         while index < bytes.count {
             let byte = bytes[index]
@@ -83,14 +84,14 @@ struct JSONParser {
         return value
     }
 
-    /// Takes the opening bracket.
+    /// Consumes the opening bracket.
     private mutating func enter() throws(Failure) {
         guard depth < Self.maximumDepth else { throw failure("More than \(Self.maximumDepth) levels") }
         depth += 1
         index += 1
     }
 
-    /// Takes a comma, or stands before the closing bracket.
+    /// Consumes a comma, or stops before the closing bracket.
     private mutating func separate(before closing: UInt8) throws(Failure) {
         let next = nextByte()
         if next == UInt8(ascii: ",") { index += 1 } else if next != closing { throw failure("No comma") }

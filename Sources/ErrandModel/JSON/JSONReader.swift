@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
-/// The one way from JSON text to a value: nothing else in this library may call a `JSONDecoder`, so that no text gets
-/// past ``JSONGuard``, text that was converted from another charset included.
+/// The only way from JSON text to a value. No other code of this library may call a `JSONDecoder`, so that all text
+/// passes ``JSONGuard``, including text that was converted from another charset.
 package enum JSONReader {
-    /// Throws what `decoder` throws.
+    /// Throws the error of `decoder`.
     package static func value<Value: Decodable>(
         _ type: Value.Type, from text: Data, using decoder: JSONDecoder
     ) throws -> Value {
@@ -12,7 +12,7 @@ package enum JSONReader {
         return try decoder.decode(type, from: text)
     }
 
-    /// What needs no decoder, as no option of it applies; `nil` for other types.
+    /// The value of a type that needs no decoder, if no option of the decoder applies; `nil` for other types.
     private static func tree<Value>(
         _ type: Value.Type, from text: Data, using decoder: JSONDecoder
     ) throws(DecodingError) -> Value? {
@@ -26,7 +26,7 @@ package enum JSONReader {
         }
     }
 
-    /// Any JSON value, by the parser of our own.
+    /// Any JSON value, read by ``JSONParser``.
     static func value(from text: Data) throws(DecodingError) -> JSONValue {
         do {
             return try text.withUnsafeBytes { try JSONParser.value(of: $0) }

@@ -1,11 +1,11 @@
-/// What JSON text is encoded in, told from its first bytes as Foundation does: by a byte order mark, else by where the
-/// zeros stand, as the first character is ASCII (RFC 4627 3). RFC 8259 8.1 knows UTF-8 alone.
+/// The encoding of JSON text, detected from its first bytes as in Foundation: by a byte order mark, otherwise by the
+/// positions of zeros, because the first character is ASCII (RFC 4627 3). RFC 8259 8.1 allows UTF-8 only.
 enum JSONTextEncoding: Equatable {
     case utf8
     case utf16(isBigEndian: Bool)
     case utf32(isBigEndian: Bool)
 
-    /// And the byte order mark's length.
+    /// The encoding, and the length of the byte order mark.
     static func of(_ text: UnsafeRawBufferPointer) -> (encoding: JSONTextEncoding, markLength: Int) {
         if text.starts(with: [0x00, 0x00, 0xFE, 0xFF]) { return (.utf32(isBigEndian: true), 4) }
         if text.starts(with: [0xFF, 0xFE, 0x00, 0x00]) { return (.utf32(isBigEndian: false), 4) }
@@ -17,7 +17,7 @@ enum JSONTextEncoding: Equatable {
     }
 
     private static func withoutMark(_ text: UnsafeRawBufferPointer) -> JSONTextEncoding {
-        // Two zeros in a row are no text in UTF-16.
+        // Text in UTF-16 does not have two zeros in a row.
         switch text.prefix(4).map({ $0 == 0 }) {
         case [true, true, true, false]: .utf32(isBigEndian: true)
         case [false, true, true, true]: .utf32(isBigEndian: false)
@@ -26,7 +26,7 @@ enum JSONTextEncoding: Equatable {
         }
     }
 
-    /// The same text in UTF-8; `nil` where it is not valid, or its last unit is cut off.
+    /// The same text in UTF-8; `nil` if it is invalid, or its last unit is truncated.
     func utf8(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         switch self {
         case .utf8:

@@ -1,5 +1,5 @@
 extension JSONValue: Codable {
-    /// Writes the value. A `Double` that is not finite is an error of the encoder's.
+    /// Encodes the value. A `Double` that is not finite is an error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -15,7 +15,7 @@ extension JSONValue: Codable {
 }
 
 extension JSONValue: ResponseConvertible {
-    /// The body read as JSON; see ``Response/json()``.
+    /// The body decoded as JSON; see ``Response/json()``.
     public init(response: Response) throws {
         self = try response.json()
     }

@@ -1,11 +1,11 @@
 extension JSONValue {
-    /// Reads any JSON value by whatever decoder. A number outside the range of `Double` is an error.
+    /// Reads any JSON value with any decoder. A number outside the range of `Double` is an error.
     ///
-    /// A response, a line, what a ``JSONShape`` checks are not read by this but by a parser, which bears 512 levels. Where
-    /// a value is a part of another type it may be 64 levels from the outermost: `JSONDecoder` makes an error for each type
-    /// that a value is not, and an error there costs the square of its depth.
+    /// Responses, lines and values for a ``JSONShape`` are not read by this initialiser but by a parser, which allows
+    /// 512 levels. A value that is part of another type may be at most 64 levels deep: `JSONDecoder` makes an error for
+    /// each type that a value does not have, and the cost of such an error is quadratic in the depth.
     public init(from decoder: any Decoder) throws {
-        // The commonest first. A container of another kind is refused the same way.
+        // The most common types first. A container of another kind is refused in the same way.
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -35,8 +35,8 @@ extension JSONValue {
         throw DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: problem))
     }
 
-    /// `nil` for what is no text; text that is broken (not UTF-8, a lone surrogate) is an error, which to ask for another
-    /// type next would hide.
+    /// `nil` if the value is not text. Broken text (not UTF-8, a lone surrogate) is an error, which trying another type
+    /// next would hide.
     private static func string(_ container: any SingleValueDecodingContainer) throws -> String? {
         do {
             return try container.decode(String.self)

@@ -1,13 +1,13 @@
 extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The value as JSON on one line, the names of objects sorted. A number that JSON does not have is `nan`, `inf` or
-    /// `-inf`.
+    /// The value as JSON on one line, with the names of objects sorted. A number that JSON does not have is `nan`,
+    /// `inf` or `-inf`.
     public var description: String {
         var text = ""
         write(to: &text)
         return text
     }
 
-    /// The same.
+    /// The same as ``description``.
     public var debugDescription: String { description }
 
     private func write(to text: inout String) {

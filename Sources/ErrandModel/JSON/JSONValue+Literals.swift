@@ -1,4 +1,4 @@
-// No literal `nil`: a closure's `nil` that was meant as an `Optional` would turn into a `null` without a word.
+// There is no `nil` literal: a closure's `nil` that was meant as an `Optional` would silently become a `null`.
 extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
@@ -27,7 +27,7 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
         self = .array(elements)
     }
 
-    /// An object; of a name that is given twice the last value stays.
+    /// An object; if a name occurs twice, the last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { $1 })
     }

@@ -1,14 +1,14 @@
-/// Any JSON value: what ``Response/json()`` gives, what ``JSONShape`` checks, and what a command's `Response` may be
-/// where no type fits.
+/// Any JSON value: the result of ``Response/json()``, the value that ``JSONShape`` checks, and a command's `Response`
+/// where no other type fits.
 ///
 /// ```swift
 /// let value = try response.json()
 /// let name = value["users"]?[0]?["name"]?.string
 /// ```
 ///
-/// Whole numbers that an `Int64` holds are exact; others are a `Double`. `1`, `1.0` and `1e0` are the same number, and
-/// equal. Text is read as Foundation's decoder reads it: a comma after the last element is borne, which RFC 8259 does not
-/// know; where an object has a name twice the first value stays (RFC 8259 4 leaves it open); 512 levels are the limit.
+/// Whole numbers that fit an `Int64` are exact; others are a `Double`. `1`, `1.0` and `1e0` are the same number, and
+/// equal. Text is read as Foundation's decoder reads it: a comma after the last element is accepted, against RFC 8259;
+/// if an object has a name twice, the first value is used (RFC 8259 4 leaves it open); 512 levels are the limit.
 public enum JSONValue: Sendable {
     /// `null`.
     case null
@@ -27,12 +27,12 @@ public enum JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// The member of that name; `nil` where it is missing or this is no object.
+    /// The member of that name; `nil` if it is missing or this is not an object.
     public subscript(name: String) -> JSONValue? {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// The element there; `nil` where there is none or this is no array.
+    /// The element at that index; `nil` if there is none or this is not an array.
     public subscript(index: Int) -> JSONValue? {
         if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
     }
@@ -42,12 +42,12 @@ extension JSONValue {
         if case .null = self { true } else { false }
     }
 
-    /// The truth value; `nil` for anything else.
+    /// The boolean; `nil` for any other value.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The number where it is whole and fits; `nil` for anything else.
+    /// The number if it is whole and fits; `nil` for any other value.
     public var integer: Int64? {
         switch self {
         case .integer(let value): value
@@ -56,7 +56,7 @@ extension JSONValue {
         }
     }
 
-    /// The number, rounded to a `Double` where it must be; `nil` for anything else.
+    /// The number, rounded to a `Double` if necessary; `nil` for any other value.
     public var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -65,22 +65,22 @@ extension JSONValue {
         }
     }
 
-    /// The text; `nil` for anything else.
+    /// The text; `nil` for any other value.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The elements; `nil` for anything else.
+    /// The elements; `nil` for any other value.
     public var array: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The members; `nil` for anything else.
+    /// The members; `nil` for any other value.
     public var object: [String: JSONValue]? {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The same value without the members that are `null`, however deep; elements of arrays stay (AFNetworking
+    /// The same value without members that are `null`, at any depth; elements of arrays stay (AFNetworking
     /// `removesKeysWithNullValues`).
     public var removingNulls: JSONValue {
         switch self {
@@ -95,7 +95,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Hashable {
-    /// Numbers are equal by value, whichever case holds them.
+    /// Numbers are equal by value, in either case.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -111,7 +111,7 @@ extension JSONValue: Hashable {
         }
     }
 
-    /// Equal numbers hash alike.
+    /// Equal numbers have equal hashes.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)

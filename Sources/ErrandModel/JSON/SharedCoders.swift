@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// Coders shared by every command that does not bring its own. Neither is changed after it was made.
+/// Coders shared by all commands without their own. They are not changed after they were made.
 package enum SharedCoders {
-    /// Given by a command, it stands for the client's.
+    /// A command that returns this decoder uses the client's decoder.
     package static let jsonDecoder = JSONDecoder()
-    /// With sorted names: in an order of Foundation's own the same value is other bytes in every process, as the seeds of its
-    /// hash tables are.
+    /// Sorts names: Foundation's own order depends on the seeds of its hash tables, so that equal values would give
+    /// different bytes in every process.
     package static let jsonEncoder = JSONEncoder().withSortedKeys
 }

@@ -1,4 +1,4 @@
-/// A value among ``Parameters``. Literals make it: `["page": 2, "tags": ["a", "b"], "sort": nil]`.
+/// A value in ``Parameters``. Literals make values: `["page": 2, "tags": ["a", "b"], "sort": nil]`.
 public enum ParameterValue: Sendable, Hashable {
     /// A name without a value in a query or form; `null` in JSON.
     case null
@@ -6,8 +6,8 @@ public enum ParameterValue: Sendable, Hashable {
     case bool(Bool)
     /// An integer.
     case int(Int64)
-    /// A number; one that is not finite is ``ErrandError/requestEncodingFailed``. Without a fraction it is written without
-    /// a point.
+    /// A number. One that is not finite is ``ErrandError/requestEncodingFailed``. A number without a fraction is
+    /// written without a decimal point.
     case double(Double)
     /// Text.
     case string(String)
@@ -15,7 +15,7 @@ public enum ParameterValue: Sendable, Hashable {
     case array([ParameterValue])
     /// `name[key]=1` in a query or form, unless the style says otherwise.
     case object(Parameters)
-    /// The name repeated, sorted by what is sent; JSON has no such thing (``ErrandError/requestEncodingFailed``).
+    /// The name repeated, sorted by the encoded values. JSON has no sets (``ErrandError/requestEncodingFailed``).
     case set([ParameterValue])
 }
 
@@ -42,7 +42,7 @@ extension ParameterValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, 
 }
 
 extension ParameterValue {
-    /// A scalar as text; `nil` for ``null`` and for what has parts.
+    /// A scalar as text; `nil` for ``null`` and for arrays, objects and sets.
     func text(booleans: QueryStyle.Booleans) throws(ErrandError) -> String? {
         switch self {
         case .null, .array, .object, .set:
@@ -61,12 +61,13 @@ extension ParameterValue {
         }
     }
 
-    /// The shortest text that reads as the same number, as NSNumber's: `1` for 1.0.
+    /// The shortest text that reads as the same number, as NSNumber writes it: `1` for 1.0.
     static func text(_ value: Double) throws(ErrandError) -> String {
         guard value.isFinite else {
             throw ErrandError.requestEncodingFailed.with(message: "a parameter is \(value), which is no finite number")
         }
-        // Above 2^53 not every integer is a Double, and a long row of digits would claim more than is known.
+        // Above 2^53 not every integer is a Double; a long row of digits would claim a precision that the value does
+        // not have.
         if value == value.rounded(), abs(value) < 9_007_199_254_740_992 { return String(Int64(value)) }
         return "\(value)"
     }

@@ -1,6 +1,6 @@
 extension Parameters {
-    /// RFC 8259 text, members in order. Throws ``ErrandError/requestEncodingFailed`` for what JSON cannot say: numbers
-    /// that are not finite, sets, a name that occurs twice in an object.
+    /// RFC 8259 text, members in order. Throws ``ErrandError/requestEncodingFailed`` for values that JSON does not
+    /// have: numbers that are not finite, sets, a name that occurs twice in an object.
     package func json() throws(ErrandError) -> [UInt8] {
         var writer = JSONWriter()
         try writer.write(self, depth: 0)
@@ -47,7 +47,8 @@ private struct JSONWriter {
         }
     }
 
-    /// RFC 8259 7: quotation mark, reverse solidus and control characters are escaped, nothing else has to be.
+    /// RFC 8259 7: quotation mark, reverse solidus and control characters must be escaped; other characters need not
+    /// be.
     private mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

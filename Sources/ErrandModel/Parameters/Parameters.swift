@@ -1,12 +1,11 @@
-/// Names and values of a request, in order: from a dictionary literal in the order of the literal, from a dictionary
-/// sorted by name.
+/// Names and values of a request, in order. A dictionary literal keeps its order; a dictionary is sorted by name.
 ///
 /// ```swift
 /// var parameters: Parameters? { ["user": ["name": "Ada", "tags": ["a", "b"]], "page": 1] }
 /// ```
 ///
-/// Queries and forms sort them unless their ``QueryStyle`` says otherwise; JSON keeps the order. Equal values have the
-/// same order.
+/// Queries and forms sort the names unless their ``QueryStyle`` says otherwise; JSON keeps the order. Equal values have
+/// the same order.
 public struct Parameters: Sendable, Hashable {
     /// A name and its value.
     public struct Pair: Sendable, Hashable {
@@ -22,7 +21,7 @@ public struct Parameters: Sendable, Hashable {
         }
     }
 
-    /// In order. A name may occur more than once, but not in JSON.
+    /// The pairs in order. A name may occur more than once, except in JSON.
     public var pairs: [Pair]
 
     /// These pairs, in this order.
@@ -30,16 +29,16 @@ public struct Parameters: Sendable, Hashable {
         self.pairs = pairs
     }
 
-    /// These values, sorted by name as a dictionary has no order.
+    /// These values, sorted by name, because a dictionary has no order.
     public init(_ values: [String: ParameterValue]) {
         pairs = values.sorted { $0.key < $1.key }.map { Pair($0.key, $0.value) }
     }
 
-    /// Whether there is nothing in it.
+    /// Whether there are no pairs.
     public var isEmpty: Bool { pairs.isEmpty }
 
-    /// The first value of that name. Setting replaces it and drops the others of that name, or appends; `nil` removes all
-    /// of that name (``ParameterValue/null`` is a value).
+    /// The first value of that name. Setting a value replaces the first one and removes the others of that name, or
+    /// appends it. Setting `nil` removes all values of that name (``ParameterValue/null`` is a value).
     public subscript(name: String) -> ParameterValue? {
         get { pairs.first { $0.name == name }?.value }
         set {

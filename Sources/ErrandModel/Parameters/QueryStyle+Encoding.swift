@@ -1,5 +1,5 @@
 extension QueryStyle {
-    /// A name as it stands on the wire before escaping, and a value: what AFNetworking calls a query string pair.
+    /// An unescaped name, flattened, and a value: AFNetworking's query string pair.
     package struct Field: Equatable {
         var name: String
         /// `nil` for null.
@@ -38,7 +38,7 @@ extension QueryStyle {
         return fields
     }
 
-    /// Deeper values than anybody sends; recursion ends before the stack does.
+    /// The limit of nesting: deeper than real values, and low enough that the recursion does not exhaust the stack.
     static let depthLimit = 128
 
     private func append(
@@ -121,7 +121,7 @@ extension QueryStyle {
         }.joined(separator: "&")
     }
 
-    /// RFC 3986 3.4 lets "/" and "?" stand in a query; all else that is reserved could end a value or a name.
+    /// RFC 3986 3.4 allows "/" and "?" in a query; any other reserved character could end a value or a name.
     private func escape(_ text: String) -> String {
         if text.utf8.allSatisfy(Self.isKept) { return text }
         let escaped = PercentEncoding.encode(text, keeping: Self.isKept)

@@ -1,6 +1,6 @@
-/// How ``Parameters`` are written in a query or form. The defaults are AFNetworking's rules: names sorted, `a[b]`, `a[]`,
-/// sets as a repeated name, null as a name without `=`, booleans as 1 and 0, all but unreserved characters, `/` and `?`
-/// percent-encoded, `%` too, a space as `%20`.
+/// How ``Parameters`` are written in a query or form. The defaults are AFNetworking's rules: names are sorted; `a[b]`
+/// and `a[]`; a set repeats the name; null is a name without `=`; booleans are 1 and 0. All characters except
+/// unreserved ones, `/` and `?` are percent-encoded, `%` included; a space is `%20`.
 public struct QueryStyle: Sendable, Hashable {
     /// How the elements of an array are named.
     public enum Arrays: Sendable, Hashable {
@@ -10,7 +10,7 @@ public struct QueryStyle: Sendable, Hashable {
         case repeated
         /// `a[0]=1&a[1]=2`
         case indexed
-        /// `a=1,2`, commas of the elements encoded. Elements must be scalars and not null, or it is
+        /// `a=1,2`; commas within elements are encoded. Elements must be scalars and not null; any other element is
         /// ``ErrandError/requestEncodingFailed``. An empty array is `a=`.
         case comma
     }
@@ -25,7 +25,7 @@ public struct QueryStyle: Sendable, Hashable {
 
     /// How booleans are written.
     public enum Booleans: Sendable, Hashable {
-        /// `1` and `0`, as NSNumber.
+        /// `1` and `0`, as NSNumber writes them.
         case numeric
         /// `true` and `false`.
         case literal
@@ -35,7 +35,7 @@ public struct QueryStyle: Sendable, Hashable {
     public enum Spaces: Sendable, Hashable {
         /// `%20`
         case percent
-        /// `+`, as HTML forms do; a plus sign is `%2B` in any case.
+        /// `+`, as in HTML forms; a plus sign is `%2B` in both styles.
         case plus
     }
 
@@ -45,7 +45,7 @@ public struct QueryStyle: Sendable, Hashable {
         case nameOnly
         /// `a=`
         case empty
-        /// Not at all.
+        /// The name is left out, too.
         case omitted
     }
 
@@ -62,7 +62,7 @@ public struct QueryStyle: Sendable, Hashable {
     /// Whether names are sorted at every level, by Unicode scalars. Default: yes; if not, they keep their order.
     public var sortsNames = true
 
-    /// AFNetworking's rules; change what should differ.
+    /// AFNetworking's rules; set the members that should differ.
     public init() {}
 
     /// AFNetworking's rules.

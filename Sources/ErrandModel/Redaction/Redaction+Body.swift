@@ -1,6 +1,6 @@
 extension Redaction {
-    /// A body as it may be shown, by its content type: the values of secret members of JSON (malformed or not), of secret
-    /// fields of a form, of secret parts of a multipart body. Everything else stays as it is.
+    /// A body without its secrets, by its content type: the values of secret members of JSON (malformed or not), of
+    /// secret form fields and of secret parts of a multipart body are replaced. Other bodies are not changed.
     public func body(_ bytes: [UInt8], contentType: String?) -> [UInt8] {
         guard !parameters.isEmpty, !bytes.isEmpty else { return bytes }
         let parts = (contentType ?? "").split(separator: ";", maxSplits: 1)
@@ -26,7 +26,7 @@ extension Redaction {
         return nil
     }
 
-    /// Replaces the content of each part whose `name="..."` is a secret's.
+    /// Replaces the content of each part whose `name="..."` is that of a secret.
     private func multipart(_ bytes: [UInt8], boundary: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var position = bytes.startIndex
@@ -56,7 +56,7 @@ extension Redaction {
 }
 
 extension ArraySlice<UInt8> {
-    /// Where `pattern` occurs next behind `start`.
+    /// The position of the next `pattern` after `start`.
     fileprivate func firstIndex(of pattern: [UInt8], after start: Int) -> Int? {
         guard let first = pattern.first, count >= pattern.count else { return nil }
         var index = start + 1
@@ -69,7 +69,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension String {
-    /// Where `text` occurs first.
+    /// The range of the first `text`.
     fileprivate func firstRange(of text: String) -> Range<String.Index>? {
         var start = startIndex
         while start < endIndex {

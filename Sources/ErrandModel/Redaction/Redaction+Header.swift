@@ -1,5 +1,5 @@
 extension Redaction {
-    /// The value of a header field as it may be shown. A field that holds a URL is treated as one: `Location`,
+    /// The value of a header field without its secrets. URLs are redacted in the fields that contain them: `Location`,
     /// `Content-Location`, `Referer`, `Destination`, and within `Refresh` and `Link`.
     public func value(_ value: String, ofHeader name: String) -> String {
         let lowercased = name.lowercased()
@@ -32,7 +32,7 @@ extension Redaction {
             result += rest[...start] + url(String(target)) + ">"
             rest = rest[end...].dropFirst()
         }
-        // One that is not closed is a target all the same.
+        // A target without a closing `>` is still a target.
         guard let start = rest.firstIndex(of: "<") else { return result + rest }
         return result + rest[...start] + url(String(rest[start...].dropFirst()))
     }

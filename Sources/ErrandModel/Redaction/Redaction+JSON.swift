@@ -1,8 +1,8 @@
 import FoundationEssentials
 
 extension Redaction {
-    /// JSON text with the values of secret members replaced. One pass over the bytes, no tree, so that text which is cut
-    /// off or malformed is treated as far as it makes sense, and nothing nests too deep.
+    /// JSON text with the values of secret members replaced. One pass over the bytes, without a tree, so that truncated
+    /// or malformed text is redacted as far as possible, and the nesting has no limit.
     func json(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -27,7 +27,7 @@ extension Redaction {
         return result
     }
 
-    /// Behind the string's closing quote.
+    /// The position after the string's closing quote.
     private static func endOfString(_ bytes: [UInt8], _ start: Int) -> Int {
         var index = start + 1
         while index < bytes.count {
@@ -37,7 +37,7 @@ extension Redaction {
         return bytes.count
     }
 
-    /// Where the member's value starts; `nil` where what lies before is no member's name.
+    /// The position of the member's value; `nil` if the string before is not a member's name.
     private static func startOfValue(_ bytes: [UInt8], _ end: Int) -> Int? {
         var index = skippingBlanks(bytes, end)
         guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else { return nil }
@@ -77,7 +77,7 @@ extension Redaction {
         return index
     }
 
-    /// A quoted name without its quotes; escapes are rare, so a decoder reads them.
+    /// A quoted name without its quotes. Escapes are rare, so a decoder reads them.
     private static func memberName(_ quoted: ArraySlice<UInt8>) -> String {
         if quoted.contains(UInt8(ascii: "\\")),
             let name = try? JSONReader.value(

@@ -1,16 +1,16 @@
 extension Redaction {
-    /// A URL as it may be shown: without user and password, and with the values of secret parameters replaced, in the
-    /// query and in a fragment that has the form of one. A parameter's value that is a URL itself, percent-encoded or not,
-    /// is treated as one.
+    /// A URL without its secrets: user and password are hidden, and the values of secret parameters are replaced, in
+    /// the query and in a fragment in the form of a query. A parameter's value that is a URL, percent-encoded or not,
+    /// is redacted in the same way.
     public func url(_ url: String) -> String {
         self.url(url, depth: 0)
     }
 
-    /// A URL of no request yet, quoted, as an error's message may show it; see ``shown(_:)``.
+    /// A URL that is not yet a request's, quoted and without its secrets, for an error's message; see ``shown(_:)``.
     package static func quoted(_ url: String) -> String { shown(url).debugDescription }
 
-    /// A URL of no request yet, sound or not: without the secrets of ``standard``, and without what stands before an `@`
-    /// where an authority was meant.
+    /// A URL that is not yet a request's, valid or not: without the secrets of ``standard``, and without the text
+    /// before an `@` where an authority was intended.
     package static func shown(_ url: String) -> String {
         let shown = standard.url(url)
         var parts = URLReference(shown)
@@ -31,7 +31,7 @@ extension Redaction {
         return Self.placeholder + shown[mark...]
     }
 
-    /// How many URLs may stand within each other; what is deeper is hidden.
+    /// The limit of URLs nested in each other; deeper URLs are hidden as a whole.
     private static let maximumNesting = 4
 
     private func url(_ url: String, depth: Int) -> String {
@@ -44,7 +44,7 @@ extension Redaction {
         return parts.text
     }
 
-    /// `a=1&token=x` as it may be shown.
+    /// `a=1&token=x` without its secrets.
     func query(_ text: Substring) -> Substring {
         query(text, depth: 0)
     }
@@ -60,10 +60,10 @@ extension Redaction {
         return Substring(items.joined(separator: "&"))
     }
 
-    /// A value as it may be shown where it is a URL with secrets; `nil` where it may be shown as it is.
+    /// The redacted value if it is a URL with secrets; `nil` if the value can be shown unchanged.
     private func urlWithin(_ value: Substring, depth: Int) -> String? {
         var text = String(value)
-        // Sent on by a page that was sent on itself, it is encoded more than once.
+        // After several redirects a URL in a parameter may be encoded more than once.
         for rounds in 0...3 {
             if Self.isURL(text) {
                 guard depth <= Self.maximumNesting else { return Self.placeholder }

@@ -1,30 +1,30 @@
 public import HTTPTypes
 
-/// What must not be seen in logs and printed commands: which header fields, which parameters of queries, forms and JSON
-/// bodies, and the user part of URLs. Pure; any thread.
+/// The secrets to hide in logs and printed commands: header fields, parameters of queries, forms and JSON bodies, and
+/// the user part of URLs. A pure value; any thread.
 ///
-/// A secret's value is replaced by `REDACTED`, its name stays. It is a net, not a wall: a secret in a path, in a text
-/// body or under a name that nobody listed is shown.
+/// The value of a secret is replaced by `REDACTED`; its name stays. Redaction is not complete: a secret in a path, in a
+/// text body or under an unlisted name is shown.
 public struct Redaction: Sendable, Hashable {
-    /// What stands for a secret.
+    /// The text that replaces a secret.
     public static let placeholder = "REDACTED"
 
     /// Names of header fields; case does not matter. Default: ``secretHeaders``.
     public var headers: Set<String> {
         didSet { lowercasedHeaders = Self.lowercased(headers) }
     }
-    /// Names of query items, form fields and JSON members. Case, `_` and `-` do not matter, and of `user[password]` the
-    /// last part counts. Default: ``secretParameters``.
+    /// Names of query items, form fields and JSON members. Case, `_` and `-` do not matter; for `user[password]` the
+    /// last part is compared. Default: ``secretParameters``.
     public var parameters: Set<String> {
         didSet { plainParameters = Self.plain(parameters) }
     }
-    /// Whether `user:password@` of URLs, keys' passwords and proxies' users are hidden. Default: yes.
+    /// Whether `user:password@` in URLs, passwords of keys and users of proxies are hidden. Default: yes.
     public var hidesCredentials: Bool
 
     private var lowercasedHeaders: Set<String>
     private var plainParameters: Set<String>
 
-    /// Hides these; what is left out has the default above.
+    /// Makes a redaction; arguments that are left out have the defaults above.
     public init(
         headers: Set<String> = secretHeaders, parameters: Set<String> = secretParameters, hidesCredentials: Bool = true
     ) {
@@ -37,17 +37,17 @@ public struct Redaction: Sendable, Hashable {
 
     /// The default: the well-known names.
     public static let standard = Redaction()
-    /// Everything is shown, secrets included.
+    /// Hides nothing: secrets are shown.
     public static let none = Redaction(headers: [], parameters: [], hidesCredentials: false)
 
-    /// Header fields whose values are secrets by their nature. A redirect takes none of them to another origin.
+    /// Header fields whose values are secrets. A redirect drops all of them when it leads to another origin.
     public static let secretHeaders: Set<String> = [
         "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "Api-Key", "X-Auth-Token",
         "X-Access-Token", "X-Csrf-Token", "X-Xsrf-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Vault-Token",
         "Authentication-Info",
     ]
 
-    /// Parameters whose values are secrets by common use.
+    /// Parameters whose values are usually secrets.
     public static let secretParameters: Set<String> = [
         "token", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "csrf_token", "key",
         "api_key", "access_key", "secret_key", "private_key", "app_key", "auth", "password", "passwd", "pwd",
@@ -87,7 +87,7 @@ extension Redaction {
         return plainParameters.contains(Self.plain(last))
     }
 
-    /// Header fields as they may be shown.
+    /// Header fields without their secrets.
     public func fields(_ fields: HTTPFields) -> HTTPFields {
         HTTPFields(fields.map { HTTPField(name: $0.name, value: value($0.value, ofHeader: $0.name.canonicalName)) })
     }

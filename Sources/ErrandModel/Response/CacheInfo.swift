@@ -1,23 +1,24 @@
 package import HTTPTypes
 
-/// What a cache had to do with a response.
+/// How a cache took part in a response.
 package protocol CacheInfo: Sendable {
     /// Whether the response was stored before the request was made.
     var isServed: Bool { get }
     /// Whether the response is stored now.
     var isStored: Bool { get }
-    /// The `Cache-Status` field (RFC 9211) of the response, behind `fields` of caches nearer to the server.
+    /// The `Cache-Status` field (RFC 9211) of the response; `fields` of caches nearer to the server come first.
     func cacheStatus(behind fields: String?) -> String
 }
 
 extension Response {
-    /// What the client's cache did, as a `Cache-Status` field says it (RFC 9211), behind what caches nearer to the server
-    /// wrote there: `errand; hit; ttl=376`. `nil` where the request was not cached (``CachePolicy/off``).
+    /// The result of the client's cache as a `Cache-Status` field (RFC 9211): `errand; hit; ttl=376`. Entries of caches
+    /// nearer to the server come first. `nil` where the request was not cached (``CachePolicy/off``).
     public var cacheStatus: String? {
         storage.cacheInfo.map { $0.cacheStatus(behind: header(.cacheStatus)) }
     }
 
-    /// Whether it was stored before the request was made; false for one that the server has just confirmed (304).
+    /// Whether the response was stored before the request was made; false for a response that the server has just
+    /// revalidated (304).
     public var isFromCache: Bool { storage.cacheInfo?.isServed ?? false }
 
     package func marked(_ info: any CacheInfo) -> Response {
@@ -28,6 +29,6 @@ extension Response {
 }
 
 extension HTTPField.Name {
-    /// HTTPTypes does not know the name.
+    /// The `Cache-Status` field, which HTTPTypes does not define.
     package static let cacheStatus = Self("Cache-Status") ?? .cacheControl
 }

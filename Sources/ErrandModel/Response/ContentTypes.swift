@@ -7,11 +7,11 @@ import HTTPTypes
 /// var acceptedContentTypes: ContentTypes { ["image/*", "application/pdf"] }
 /// ```
 ///
-/// Types are compared without regard to case and parameters. A response without a body passes, whatever it says (204,
-/// 205, HEAD, `Content-Length: 0`). One with a body but no `Content-Type`, or one that is malformed, passes ``any``
-/// alone. AFNetworking calls this `acceptableContentTypes`.
+/// Types are compared without case and parameters. A response without a body is accepted, whatever its `Content-Type`
+/// (204, 205, HEAD, `Content-Length: 0`). A body without a `Content-Type`, or with a malformed one, is accepted by
+/// ``any`` only. AFNetworking calls this `acceptableContentTypes`.
 public struct ContentTypes: Sendable, Hashable {
-    /// `nil` is any.
+    /// `nil` is any type.
     private let ranges: [Range]?
     private let isInherited: Bool
 
@@ -20,52 +20,52 @@ public struct ContentTypes: Sendable, Hashable {
         self.isInherited = isInherited
     }
 
-    /// What ``Client/Settings/acceptedContentTypes`` say: the default of a command. By itself, as in the settings, the same
-    /// as ``any``.
+    /// The types of ``Client/Settings/acceptedContentTypes``: the default of a command. Outside of a command, and in
+    /// the settings, the same as ``any``.
     public static var inherited: ContentTypes { ContentTypes(ranges: nil, isInherited: true) }
 
-    /// Any type, and none.
+    /// Any type, and responses without a type.
     public static var any: ContentTypes { ContentTypes(ranges: nil) }
 
-    /// `application/json`, `text/json`, `text/javascript` (AFNetworking's list), and whatever ends in `+json`
+    /// `application/json`, `text/json`, `text/javascript` (AFNetworking's list), and every type that ends in `+json`
     /// (RFC 6839 3.1).
     public static let json: ContentTypes = ["application/json", "text/json", "text/javascript", "+json"]
 
-    /// `application/xml`, `text/xml` (AFNetworking's list), and whatever ends in `+xml` (RFC 7303 4.2).
+    /// `application/xml`, `text/xml` (AFNetworking's list), and every type that ends in `+xml` (RFC 7303 4.2).
     public static let xml: ContentTypes = ["application/xml", "text/xml", "+xml"]
 
-    /// `application/x-plist` (AFNetworking's list), `application/x-apple-plist`, and the two types of ``xml`` that
-    /// property lists are sent by.
+    /// `application/x-plist` (AFNetworking's list), `application/x-apple-plist`, and the two types of ``xml`` with
+    /// which servers send property lists.
     public static let propertyList: ContentTypes = [
         "application/x-plist", "application/x-apple-plist", "application/xml", "text/xml",
     ]
 
-    /// The types named: `text/html`, `image/*`, `*/*` (any type, but there must be one), `application/*+json`, or `+json`
-    /// for every type with that suffix. Text that is none of these matches nothing.
+    /// The named types: `text/html`, `image/*`, `*/*` (any type, but the response must have one), `application/*+json`,
+    /// or `+json` for every type with that suffix. Any other text matches nothing.
     public static func of(_ types: [String]) -> ContentTypes {
         ContentTypes(ranges: types.map(Range.init))
     }
 
-    /// Those of either; ``inherited`` counts as what it is by itself.
+    /// The types of both sets; ``inherited`` counts as ``any``.
     public func union(_ other: ContentTypes) -> ContentTypes {
         guard let ranges, let others = other.ranges else { return .any }
         return ContentTypes(ranges: ranges + others.filter { !ranges.contains($0) })
     }
 
-    /// What `self` says, or `other` where it says nothing.
+    /// `self`, or `other` where `self` is ``inherited``.
     package func inheriting(_ other: @autoclosure () -> ContentTypes) -> ContentTypes {
         isInherited ? other() : self
     }
 
-    /// Whether everything passes.
+    /// Whether every type is accepted.
     package var isAny: Bool { ranges == nil }
 
-    /// Whether the response has no body, or one of a type that is taken.
+    /// Whether the response has no body, or a body of an accepted type.
     public func accepts(_ response: Response) -> Bool {
         ranges == nil || response.body.isEmpty || accepts(contentType: response.header(.contentType))
     }
 
-    /// Whether a body with this `Content-Type` is taken; `nil` for a response without that field.
+    /// Whether a body with this `Content-Type` is accepted; `nil` for a response without that field.
     public func accepts(contentType: String?) -> Bool {
         guard let ranges else { return true }
         guard let contentType, let mediaType = MediaType(contentType) else { return false }
@@ -96,7 +96,7 @@ extension ContentTypes: CustomStringConvertible {
 }
 
 extension ContentTypes {
-    /// One of the types named. The empty suffix and `nil` for "whatever" keep a comparison to three short strings.
+    /// One of the named types. An empty suffix and `nil` for a wildcard reduce a comparison to three short strings.
     private struct Range: Sendable, Hashable {
         let text: String
         private let type: String?

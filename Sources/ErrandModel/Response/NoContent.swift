@@ -1,5 +1,5 @@
-/// The value of a command whose response body is of no interest.
+/// The value of a command that ignores the response's body.
 public struct NoContent: Sendable, Hashable {
-    /// Makes the value; there is only one.
+    /// Makes the value; all are equal.
     public init() {}
 }

@@ -1,4 +1,4 @@
-/// A value read from a property list rather than from JSON.
+/// A value that is read from a property list instead of JSON.
 ///
 /// ```swift
 /// struct GetManifest: Command {
@@ -7,7 +7,7 @@
 /// }
 /// ```
 public struct PropertyList<Value: Decodable & Sendable>: ResponseConvertible {
-    /// What was in it.
+    /// The decoded value.
     public var value: Value
 
     /// Reads the body; see ``Response/decodePropertyList(_:using:)``.

@@ -1,24 +1,24 @@
 import FoundationEssentials
 
-/// Keeps from Foundation's decoder the property lists that would end the process. Of the three forms swift-foundation
-/// (6.3 at least) reads the OpenStep form within bounds; the XML form by recursion without a bound, and with traps
-/// where an integer is no UTF-8 or the year of a date does not fit; and the binary form with traps where an offset or a
-/// length is out of range, or round in circles where an object refers to itself.
+/// Rejects property lists with which Foundation's decoder would crash the process. Of the three formats,
+/// swift-foundation (6.3 at least) reads only the OpenStep format within bounds. The XML reader recurses without a
+/// bound, and traps on an integer that is not UTF-8 and on a date whose year does not fit. The binary reader traps on
+/// an offset or a length that is out of range, and loops forever on an object that refers to itself.
 enum PropertyListGuard {
     private typealias Text = Slice<UnsafeRawBufferPointer>
 
-    /// The bound of Foundation's JSON decoder.
+    /// The same limit as that of Foundation's JSON decoder.
     static let maximumDepth = 512
-    /// A date has 20 bytes; in less than this no year is near the bounds of `Int64`.
+    /// A date has 20 bytes. In fewer than 32 bytes no year comes near the bounds of `Int64`.
     static let maximumDateLength = 32
-    /// What Foundation reads by recursion.
+    /// The elements that Foundation reads by recursion.
     private static let containers = ["array", "dict", "plist"]
 
     static func check(_ body: Response.Body) throws(DecodingError) {
         let problem = body.withBytes { bytes in
             if bytes.starts(with: "bplist".utf8) { return "A binary property list is not read." as String? }
             if bytes.contains(0) { return "A property list in UTF-16 or UTF-32 is not read." }
-            // Of other charsets Foundation reads none, but it notices late.
+            // Foundation reads no other charset, but notices that late.
             if String(validating: bytes, as: UTF8.self) == nil { return "The property list is not UTF-8." }
             return isXML(bytes) ? markupProblem(bytes) : nil
         }
@@ -26,22 +26,22 @@ enum PropertyListGuard {
         throw .dataCorrupted(.init(codingPath: [], debugDescription: problem))
     }
 
-    /// Foundation takes for XML what begins with "<", behind a byte order mark and white space.
+    /// Foundation reads a body as XML if it begins with "<", after a byte order mark and white space.
     private static func isXML(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let text: Text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         return text.first(where: { $0 > 0x20 }) == UInt8(ascii: "<")
     }
 
-    /// Finds markup where Foundation's `XMLPlistScanner` does: it skips what that one skips, and where that one throws,
-    /// it does not matter what stands behind. So no container ends here that goes on there. Other elements are not
-    /// counted: Foundation takes `<key/></key>` for one key.
+    /// Finds markup where Foundation's `XMLPlistScanner` finds it. This function skips what the scanner skips; where
+    /// the scanner throws, the rest does not matter. So a container never ends here while it continues in the scanner.
+    /// Other elements are not counted: Foundation reads `<key/></key>` as one key.
     private static func markupProblem(_ bytes: UnsafeRawBufferPointer) -> String? {
         var depth = 0
         var rest: Text = bytes[...]
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             rest = rest[(start + 1)...]
             if rest.first == UInt8(ascii: "?") {
-                // Foundation takes it for a whole instruction within a container, and for the begin of one outside.
+                // Foundation reads it as a whole instruction within a container, and as the start of one outside.
                 if rest.starts(with: "?>".utf8) { return "A processing instruction has no name." }
                 skip(past: "?>", &rest)
             } else if rest.starts(with: "!--".utf8) {
@@ -59,13 +59,13 @@ enum PropertyListGuard {
         return nil
     }
 
-    /// `tag`: what is between "<" and the first ">", with which `rest` begins.
+    /// `tag` is the text between "<" and the first ">"; `rest` begins with that ">".
     private static func tagProblem(_ tag: Text, before rest: Text, _ depth: inout Int) -> String? {
-        // A ">" inside quotes: whether it ends the tag is what parsers differ in.
+        // A ">" within quotes: parsers disagree whether it ends the tag.
         if endsInQuotes(tag) { return "A tag ends within quotes." }
         switch tag.first {
         case UInt8(ascii: "!"):
-            // A document type with declarations Foundation refuses, too.
+            // Foundation also refuses a document type with declarations.
             let isPlain = tag.starts(with: "!DOCTYPE".utf8) && !tag.contains(UInt8(ascii: "["))
             return isPlain ? nil : "A declaration that a property list has not."
         case UInt8(ascii: "/"):
@@ -74,7 +74,7 @@ enum PropertyListGuard {
             if !isName { return "A closing tag that a property list has not." }
             if containers.contains(where: { name.elementsEqual($0.utf8) }) { depth = max(0, depth - 1) }
         default:
-            // Foundation looks at the first letters of a name only.
+            // Foundation only looks at the first letters of a name.
             if tag.starts(with: "date".utf8) {
                 let text = rest.dropFirst().prefix(maximumDateLength)
                 if !text.contains(UInt8(ascii: "<")) { return "A date of \(maximumDateLength) bytes or more." }

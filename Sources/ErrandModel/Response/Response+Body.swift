@@ -8,7 +8,7 @@ extension Response {
         /// The number of bytes.
         public var count: Int { storage.body.count }
 
-        /// Whether there are none.
+        /// Whether the body has no bytes.
         public var isEmpty: Bool { storage.body.isEmpty }
 
         /// Calls `read` with the bytes in place. The pointer must not leave the closure.
@@ -23,7 +23,8 @@ extension Response {
         /// A copy of the bytes.
         public var bytes: [UInt8] { withBytes { [UInt8]($0) } }
 
-        /// The bytes as `Data`: larger ones share the engine's memory and keep it alive. Writing into it copies first.
+        /// The bytes as `Data`. A body of 64 bytes or more shares the engine's memory and keeps it alive; writing
+        /// copies first.
         public var data: Data {
             storage.data
         }

@@ -1,11 +1,13 @@
 public import HTTPTypes
 
 extension Response {
-    /// Whether it is of those that have no content: 1xx, 204, 205, 304, and each answer to HEAD (RFC 9110 6.4.1, 15.3.6).
+    /// Whether this is a response without content: 1xx, 204, 205, 304, and each response to HEAD (RFC 9110 6.4.1,
+    /// 15.3.6).
     ///
-    /// A ``Command/shape`` is not asked about these. Every other empty body is an answer that lacks what was promised.
+    /// A ``Command/shape`` is not checked for these. Any other empty body lacks the promised content.
     ///
-    /// - Parameter method: What the request was sent with; a response alone does not tell. Default: none that matters.
+    /// - Parameter method: The method of the request, which the response alone does not tell. Default: GET,
+    ///   for which only the status counts.
     public func isWithoutContent(answering method: HTTPRequest.Method = .get) -> Bool {
         guard body.isEmpty else { return false }
         switch statusCode {
@@ -14,7 +16,7 @@ extension Response {
         }
     }
 
-    /// Whether the body says nothing: it is empty, or the single space that Rails sends for `head :ok`.
+    /// Whether the body is empty, or the single space that Rails sends for `head :ok`.
     var isBlank: Bool {
         switch body.count {
         case 0: true
@@ -24,7 +26,7 @@ extension Response {
     }
 }
 
-/// What nothing turns into.
+/// A type that can be made from an empty body.
 protocol ReadableFromNothing {
     static var nothing: Self { get }
 }

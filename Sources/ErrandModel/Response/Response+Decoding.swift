@@ -1,12 +1,14 @@
 public import FoundationEssentials
 
 extension Response {
-    /// The body read as JSON: UTF-8 (RFC 8259 8.1), UTF-16 or UTF-32, and where it is none of these and `Content-Type`
-    /// names another charset, that one. An empty body, or one of a single space, is `nil` where the type is an optional,
-    /// as a command's whose server says 204 may be.
+    /// Decodes the body as JSON in UTF-8 (RFC 8259 8.1), UTF-16 or UTF-32; a body in none of these is read in the
+    /// charset of `Content-Type`, if that names another one. An empty body, or one of a single space, is `nil` where
+    /// the type is an optional, for commands whose server may answer 204.
     ///
-    /// `decoder` defaults to that of the request: ``RequestOverrides/Members/jsonDecoder``, else ``Command/jsonDecoder``, else
-    /// ``Client/Settings/jsonDecoder``; for a response that came for no request it is one with Foundation's own settings. Throws ``ErrandError/responseDecodingFailed`` with Foundation's error beneath it.
+    /// `decoder` defaults to that of the request: ``RequestOverrides/Members/jsonDecoder``, then
+    /// ``Command/jsonDecoder``, then ``Client/Settings/jsonDecoder``. A response that does not come from a request uses
+    /// a decoder with Foundation's own settings. Throws ``ErrandError/responseDecodingFailed``, with Foundation's error
+    /// as its `underlyingError`.
     public func decode<Value: Decodable>(
         _ type: Value.Type, using decoder: JSONDecoder? = nil
     ) throws(ErrandError) -> Value {
@@ -28,10 +30,11 @@ extension Response {
         }
     }
 
-    /// The body read as a property list in the XML or the OpenStep form, in UTF-8 and of 512 levels at most (AFNetworking
-    /// `AFPropertyListResponseSerializer`). A binary one is refused: Foundation's reader of those traps on what is
-    /// malformed. So are a date of 32 bytes or more and markup that readers differ in. `decoder` defaults to one with Foundation's own settings. Throws ``ErrandError/responseDecodingFailed``
-    /// with Foundation's error beneath it.
+    /// Decodes the body as a property list in the XML or the OpenStep format, in UTF-8 and with at most 512 levels
+    /// (AFNetworking `AFPropertyListResponseSerializer`). A binary property list is refused, because Foundation's
+    /// reader for it traps on malformed input. A date of 32 bytes or more, and markup that parsers read differently,
+    /// are refused as well. `decoder` defaults to one with Foundation's own settings. Throws
+    /// ``ErrandError/responseDecodingFailed``, with Foundation's error as its `underlyingError`.
     public func decodePropertyList<Value: Decodable>(
         _ type: Value.Type, using decoder: PropertyListDecoder? = nil
     ) throws(ErrandError) -> Value {
@@ -43,7 +46,7 @@ extension Response {
         }
     }
 
-    /// A parser's words about an empty body are about its grammar: they help nobody.
+    /// For an empty body a message of its own: a parser's message about its grammar would not help.
     func undecodable(_ wanted: String, _ error: any Error) -> ErrandError {
         let message =
             body.isEmpty
@@ -51,7 +54,7 @@ extension Response {
         return .responseDecodingFailed.with(message: message, response: self, underlying: error)
     }
 
-    /// What the first of the decoders makes that does not throw (AFNetworking `AFCompoundResponseSerializer`):
+    /// The value of the first decoder that does not throw (AFNetworking `AFCompoundResponseSerializer`):
     ///
     /// ```swift
     /// try response.decodeFirst(of: [
@@ -60,8 +63,8 @@ extension Response {
     /// ])
     /// ```
     ///
-    /// They are called in order, where this is. Throws ``ErrandError/responseDecodingFailed`` with a
-    /// ``CompoundDecodingError`` beneath it that holds what each of them threw.
+    /// The decoders are called in order, on the calling thread. Throws ``ErrandError/responseDecodingFailed``, whose
+    /// `underlyingError` is a ``CompoundDecodingError`` with the error of each decoder.
     public func decodeFirst<Value>(of decoders: [(Response) throws -> Value]) throws(ErrandError) -> Value {
         var errors: [any Error] = []
         for decoder in decoders {
@@ -77,8 +80,8 @@ extension Response {
     }
 }
 
-/// What lies under the failure of ``Response/decodeFirst(of:)``.
+/// The `underlyingError` where every decoder of ``Response/decodeFirst(of:)`` failed.
 public struct CompoundDecodingError: Error {
-    /// What each decoder threw, in their order.
+    /// The error of each decoder, in order.
     public let errors: [any Error]
 }

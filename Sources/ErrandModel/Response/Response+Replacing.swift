@@ -1,13 +1,13 @@
 public import HTTPTypes
 
 extension Response {
-    /// The same response with another body: what ``Interceptor/transform(_:in:)`` gives back where it decrypts or unwraps.
-    /// Status line, trailer fields and metrics stay.
+    /// The same response with another body, as ``Interceptor/transform(_:in:)`` returns it after decrypting or
+    /// unwrapping. Status line, trailer fields and metrics stay.
     ///
     /// - Parameters:
-    ///   - body: In place of the one there is.
-    ///   - headers: In place of the fields there are. Default, `nil`: they stay as they came, those that tell of the body
-    ///     that was sent (`Content-Length`, `Content-Type`) included.
+    ///   - body: The new body.
+    ///   - headers: The new fields. Default, `nil`: the original fields stay, including those about the original body
+    ///     (`Content-Length`, `Content-Type`).
     public func replacing(body: [UInt8], headers: HTTPFields? = nil) -> Response {
         var head = Array(storage.head)
         if let headers {

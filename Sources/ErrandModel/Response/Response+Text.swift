@@ -3,15 +3,17 @@ import HTTPTypes
 extension Response {
     /// The body as text.
     ///
-    /// Its encoding is what a byte order mark says, which is then left out; else the charset of `Content-Type`; else UTF-8.
-    /// Labels mean what browsers take them for (WHATWG Encoding 4.2): `iso-8859-1` and `us-ascii` are windows-1252,
-    /// `gb2312` is GB 18030, `shift_jis` is windows-31j, `utf-16` without a mark is little-endian. Multi-byte encodings and
-    /// the rarer single-byte ones are decoded by the C library's iconv.
+    /// The encoding is that of a byte order mark, which is left out of the text; otherwise the charset of
+    /// `Content-Type`; otherwise UTF-8. Labels mean what they mean in browsers (WHATWG Encoding 4.2): `iso-8859-1` and
+    /// `us-ascii` are windows-1252, `gb2312` is GB 18030, `shift_jis` is windows-31j, `utf-16` without a mark is
+    /// little-endian. The C library's iconv decodes multi-byte encodings and the rarer single-byte ones.
     ///
     /// - Parameters:
-    ///   - charset: What the body is in, whatever the response says. `nil`, the default: as above.
-    ///   - lossy: Whether bytes that are not valid become U+FFFD, and an unknown charset UTF-8, in place of an error.
-    /// - Throws: ``ErrandError/responseDecodingFailed`` for an unknown charset or bytes that are not valid in theirs.
+    ///   - charset: The charset of the body, whatever the response says. `nil`, the default: as above.
+    ///   - lossy: Whether to replace invalid bytes by U+FFFD, and to read an unknown charset as UTF-8, instead of
+    ///     throwing.
+    /// - Throws: ``ErrandError/responseDecodingFailed`` for an unknown charset, or bytes that are invalid in the
+    ///   charset.
     public func text(charset: String? = nil, lossy: Bool = false) throws(ErrandError) -> String {
         let label = charset ?? self.charset
         let encoding = label.map { TextEncoding(label: $0) } ?? .utf8
@@ -36,7 +38,7 @@ extension Response {
         }
     }
 
-    /// The charset that `Content-Type` names; `nil` for none, an empty or a broken one.
+    /// The charset of `Content-Type`; `nil` if it is missing, empty or malformed.
     package var charset: String? {
         guard
             let contentType = HeaderParser.firstValue(

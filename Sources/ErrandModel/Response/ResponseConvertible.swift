@@ -1,11 +1,11 @@
 public import FoundationEssentials
 
-/// A type that a response turns into without a decoder: what a command's `Response` may be beside `Decodable` types.
+/// A type that is made from a response without a decoder. A command's `Response` is `Decodable` or such a type.
 ///
-/// `Data`, `[UInt8]`, `String`, ``NoContent`` and ``Response`` are; a type of yours that reads another format can be.
+/// `Data`, `[UInt8]`, `String`, ``NoContent`` and ``Response`` conform; conform your own type to read another format.
 public protocol ResponseConvertible: Sendable {
-    /// Called on the client's callback queue, or in the caller's own task. An error that is no ``ErrandError`` becomes
-    /// the `underlyingError` of ``ErrandError/responseDecodingFailed``.
+    /// Called on the client's callback queue, or in the caller's own task. An error that is not an ``ErrandError``
+    /// becomes the `underlyingError` of ``ErrandError/responseDecodingFailed``.
     init(response: Response) throws
 }
 
@@ -31,14 +31,14 @@ extension [UInt8]: ResponseConvertible {
 }
 
 extension String: ResponseConvertible {
-    /// The body as text; throws ``ErrandError/responseDecodingFailed`` where it is not valid in its charset.
+    /// The body as text; throws ``ErrandError/responseDecodingFailed`` where it is invalid in its charset.
     public init(response: Response) throws {
         self = try response.text()
     }
 }
 
 extension NoContent: ResponseConvertible {
-    /// Nothing; the body is ignored.
+    /// Makes the value; the body is ignored.
     public init(response: Response) {
         self.init()
     }

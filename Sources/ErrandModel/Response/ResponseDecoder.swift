@@ -1,9 +1,11 @@
 package import FoundationEssentials
 
-/// What reads the responses of a request as JSON. One reference and a flag, as every copy of a response has it.
+/// The JSON decoder for the responses of a request. One reference and a flag, because every copy of a response contains
+/// it.
 package struct ResponseDecoder: Sendable {
     package let decoder: JSONDecoder
-    /// The request's own. If not, the command's or the client's: a command that has another of its own takes that.
+    /// Whether the decoder is the request's own, from its overrides. Otherwise it is the command's or the client's, and
+    /// a command that declares another decoder uses that one.
     package let isOverride: Bool
 
     package init(decoder: JSONDecoder, isOverride: Bool) {

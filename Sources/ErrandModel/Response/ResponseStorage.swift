@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Synchronization
 
-/// The memory behind a ``Response``. Open for the engine, whose memory is the core's: `package` classes have no subclasses in
-/// other modules. The base class of what the engine hands over and of what Swift code makes.
+/// The memory behind a ``Response``: the base class of the engine's responses and of those made in Swift. The class is
+/// `open` because the engine, whose memory is the core's, subclasses it from another module, which `package` does not
+/// allow.
 ///
-/// `@unchecked Sendable`: everything but the lazy `shared` is set in the initialiser and not changed until `deinit`; the
-/// buffers point at memory that nobody writes while the object lives (see `data`).
+/// `@unchecked Sendable`: everything except the lazy `shared` is set in the initialiser and not changed until `deinit`;
+/// the buffers point at memory that is not written while the object lives (see `data`).
 @_spi(ErrandEngine) open class ResponseStorage: @unchecked Sendable {
     let statusCode: Int
     /// The status line and the fields.
@@ -13,24 +14,24 @@ import Synchronization
     let body: UnsafeRawBufferPointer
     private let memory: Memory
     private let shared = Mutex<Shared?>(nil)
-    /// Whether `shared` has a value, and with it the duty to free the memory.
+    /// Whether `shared` has a value, which is then responsible for freeing the memory.
     private let isShared = Atomic<Bool>(false)
 
-    /// What to free, and how.
+    /// The memory to free, and the function that frees it.
     ///
-    /// `@unchecked Sendable`: the pointer is only passed to `free`, once, by whoever is left last.
+    /// `@unchecked Sendable`: the pointer is only passed to `free`, once, by the last owner.
     public struct Memory: @unchecked Sendable {
         package let pointer: UnsafeMutableRawPointer
         let free: @Sendable (UnsafeMutableRawPointer) -> Void
 
-        /// Memory that `free` gives back.
+        /// Memory that `free` releases.
         public init(pointer: UnsafeMutableRawPointer, free: @escaping @Sendable (UnsafeMutableRawPointer) -> Void) {
             self.pointer = pointer
             self.free = free
         }
     }
 
-    /// Frees the memory when neither the storage nor any `Data` of it is left.
+    /// Frees the memory when the storage and all its `Data` are gone.
     private final class MemoryOwner: Sendable {
         private let memory: Memory
         init(_ memory: Memory) { self.memory = memory }
@@ -42,10 +43,10 @@ import Synchronization
         let data: Data
     }
 
-    /// A copy of so few bytes costs less than sharing them.
+    /// Bodies smaller than this are copied, which costs less than sharing them.
     private static let leastShared = 64
 
-    /// Owns: `memory`, which is freed with the last reference to it.
+    /// Owns `memory`, which is freed with the last reference to it.
     public init(statusCode: Int, head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer, memory: Memory) {
         self.statusCode = statusCode
         self.head = head
@@ -57,9 +58,9 @@ import Synchronization
         if !isShared.load(ordering: .relaxed) { memory.free(memory.pointer) }
     }
 
-    /// The body as `Data` over this memory. `Data` writes in place while it is the only reference to its buffer, one that
-    /// was made without a copy included; so there is one buffer, and the reference kept here makes everybody else's
-    /// copy on writing for as long as a response may read the memory.
+    /// The body as `Data` over this memory. `Data` writes in place while it has the only reference to its buffer, also
+    /// to a buffer made without a copy. Therefore there is one buffer, and the storage keeps a reference to it: every
+    /// other `Data` copies before it writes, for as long as a response may read the memory.
     final var data: Data {
         guard let base = body.baseAddress, body.count >= Self.leastShared else { return Data(body) }
         return shared.withLock { shared in
@@ -76,9 +77,9 @@ import Synchronization
 
     open var trailers: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
     open var metrics: TransferMetrics { TransferMetrics() }
-    /// Of the body on the wire.
+    /// Bytes of the body on the wire.
     open var bytesReceived: UInt64 { metrics.bytesReceived }
-    /// `nil` where no cache had to do with it.
+    /// `nil` where no cache took part.
     package var cacheInfo: (any CacheInfo)? { nil }
 
     /// The fields without the status line.
@@ -88,14 +89,14 @@ import Synchronization
     }
 }
 
-/// Memory of Swift's own, with what a cache, a stream or a download says of the response.
+/// Memory allocated by Swift, with the data of a cache, a stream or a download about the response.
 ///
-/// `@unchecked Sendable`: what it adds to its base is not changed after the initialiser.
+/// `@unchecked Sendable`: the members that it adds to its base are not changed after the initialiser.
 package final class OwnedResponseStorage: ResponseStorage, @unchecked Sendable {
     private let given: TransferMetrics?
     private let trailerBytes: UnsafeRawBufferPointer
     private let info: (any CacheInfo)?
-    /// What a part of the library keeps with its response.
+    /// A value that another part of the library stores with its response.
     package let attachment: (any Sendable)?
 
     public override var metrics: TransferMetrics { given ?? TransferMetrics() }
@@ -127,8 +128,8 @@ package final class OwnedResponseStorage: ResponseStorage, @unchecked Sendable {
     }
 }
 
-/// Another storage's memory, which is kept for as long as this object and each `Data` of the body live, with what a cache
-/// says of the response.
+/// The memory of another storage with the data of a cache about the response. The other storage is kept for as long as
+/// this object and each `Data` of the body live.
 ///
 /// `@unchecked Sendable`: everything is set in the initialiser; see the base class.
 final class MarkedResponseStorage: ResponseStorage, @unchecked Sendable {

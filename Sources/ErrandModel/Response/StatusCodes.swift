@@ -1,11 +1,11 @@
-/// The statuses that a response may have to be a success.
+/// The status codes with which a response is a success.
 ///
 /// ```swift
 /// var acceptedStatusCodes: StatusCodes { [200, 404] }
 /// var acceptedStatusCodes: StatusCodes { .in(200...399) }
 /// ```
 ///
-/// AFNetworking calls this `acceptableStatusCodes`, YTKNetwork asks `statusCodeValidator`.
+/// AFNetworking calls this `acceptableStatusCodes`, YTKNetwork `statusCodeValidator`.
 public struct StatusCodes: Sendable, Hashable {
     private enum Rule: Sendable, Hashable {
         case inherited
@@ -16,8 +16,8 @@ public struct StatusCodes: Sendable, Hashable {
 
     private let rule: Rule
 
-    /// What ``Client/Settings/acceptedStatusCodes`` say: the default of a command. By itself, as in the settings, the same as
-    /// ``successful``.
+    /// The codes of ``Client/Settings/acceptedStatusCodes``: the default of a command. Outside of a command, and in the
+    /// settings, the same as ``successful``.
     public static var inherited: StatusCodes { StatusCodes(rule: .inherited) }
 
     /// 200...299 (RFC 9110 15.3).
@@ -26,23 +26,23 @@ public struct StatusCodes: Sendable, Hashable {
     /// Every status.
     public static var any: StatusCodes { StatusCodes(rule: .any) }
 
-    /// Those from the first to the last.
+    /// The codes of a range.
     public static func `in`(_ codes: ClosedRange<Int>) -> StatusCodes {
         StatusCodes(rule: .range(codes))
     }
 
-    /// Those named.
+    /// The given codes.
     public static func of(_ codes: some Sequence<Int>) -> StatusCodes {
         StatusCodes(rule: .ranges(codes.map { $0...$0 }))
     }
 
-    /// Those of either; ``inherited`` counts as what it is by itself.
+    /// The codes of both sets; ``inherited`` counts as ``successful``.
     public func union(_ other: StatusCodes) -> StatusCodes {
         guard let ranges, let others = other.ranges else { return .any }
         return StatusCodes(rule: .ranges(ranges + others.filter { !ranges.contains($0) }))
     }
 
-    /// Whether this is one of them.
+    /// Whether the set contains this code.
     public func contains(_ statusCode: Int) -> Bool {
         switch rule {
         case .inherited: (200...299).contains(statusCode)
@@ -52,12 +52,12 @@ public struct StatusCodes: Sendable, Hashable {
         }
     }
 
-    /// What `self` says, or `other` where it says nothing.
+    /// `self`, or `other` where `self` is ``inherited``.
     package func inheriting(_ other: @autoclosure () -> StatusCodes) -> StatusCodes {
         if case .inherited = rule { other() } else { self }
     }
 
-    /// `nil`: any.
+    /// `nil`: any code.
     private var ranges: [ClosedRange<Int>]? {
         switch rule {
         case .inherited: [200...299]

@@ -1,5 +1,5 @@
-/// What one transfer cost. Durations count from the moment the engine started it, and are `nil` where a phase did not
-/// happen (a kept connection has no look-up); only ``queue`` lies before.
+/// Timings and byte counts of one transfer. Durations are counted from the moment the engine started the transfer; only
+/// ``queue`` is before it. A duration is `nil` where its phase did not happen (a kept connection needs no look-up).
 public struct TransferMetrics: Sendable, Hashable {
     /// From submission to the start.
     public var queue: Duration = .zero
@@ -21,17 +21,17 @@ public struct TransferMetrics: Sendable, Hashable {
     public var bytesSent: UInt64 = 0
     /// The connection had served a request before.
     public var isConnectionReused = false
-    /// The engine sent the request again on a new connection after a kept one turned out dead.
+    /// The engine sent the request again on a new connection, because the kept connection was dead.
     public var wasReplayed = false
     /// The body was decompressed.
     public var wasDecoded = false
     /// `1.1`, `2`; `nil` where there was no response.
     public var httpVersion: String?
-    /// `127.0.0.1:80`, `[::1]:80`; `nil` where nothing was connected.
+    /// `127.0.0.1:80`, `[::1]:80`; `nil` where no connection was made.
     public var remoteAddress: String?
-    /// This side's end of the connection, as ``remoteAddress``.
+    /// The local address of the connection, in the format of ``remoteAddress``.
     public var localAddress: String?
 
-    /// Nothing happened.
+    /// Makes empty metrics.
     public init() {}
 }

@@ -1,13 +1,13 @@
-/// How a transfer ended, before anybody looked at the status.
+/// How a transfer ended, before the status is checked.
 public enum TransferResult: Sendable {
-    /// A whole response came.
+    /// A whole response arrived.
     case response(Response)
-    /// None, or only a part of one, which is then in the error.
+    /// No response arrived, or only a part, which the error then contains.
     case failure(ErrandError)
 }
 
 extension TransferResult {
-    /// What came, whole or not.
+    /// The response, whole or partial.
     public var response: Response? {
         switch self {
         case .response(let response): response

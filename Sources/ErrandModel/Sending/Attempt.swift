@@ -1,12 +1,12 @@
-/// One transfer of a request: the first, and one more for every redirect and replay.
+/// One transfer of a request: the first one, and one for every redirect and replay.
 public struct Attempt: Sendable {
-    /// 1 for the first of a run.
+    /// 1 for the first transfer of a run.
     public let number: Int
-    /// What was asked for.
+    /// The requested URL.
     public let url: String
-    /// What came; `nil` where no response began.
+    /// The response; `nil` where none began.
     public let response: Response?
-    /// Why it failed; `nil` where a whole response came.
+    /// Why the transfer failed; `nil` where a whole response arrived.
     public let error: ErrandError?
 
     package init(number: Int, url: String, response: Response?, error: ErrandError?) {
@@ -16,6 +16,6 @@ public struct Attempt: Sendable {
         self.error = error
     }
 
-    /// How long each phase took, as far as it got; `nil` where nothing was sent.
+    /// Timings and byte counts of the transfer, as far as it got; `nil` where nothing was sent.
     public var metrics: TransferMetrics? { response?.metrics ?? error?.metrics }
 }

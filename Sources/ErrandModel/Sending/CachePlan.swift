@@ -1,23 +1,23 @@
-/// How the run of a request uses a cache; travels with the description of each of the run's transfers. The cache has the
-/// rest of it.
+/// How the run of a request uses a cache. The plan is part of the description of each transfer of the run; the cache
+/// keeps its own state of the run.
 package protocol CachePlan: Sendable {
-    /// In which order cache and network are asked.
+    /// The order in which cache and network are used.
     var reading: CacheReading { get set }
-    /// A redirect led to the transfer.
+    /// Whether a redirect led to the transfer.
     var isHop: Bool { get set }
-    /// The stored response was delivered before, or could not be used.
+    /// Whether the stored response was delivered before, or could not be used.
     var isSecond: Bool { get }
     /// Where the response of the run's last transfer came from.
     var source: CacheSource { get }
-    /// Whether the policy says how long a response is fresh, and not the server.
+    /// Whether the policy, and not the server, determines how long a response is fresh.
     var isTimed: Bool { get }
-    /// When the transfer was sent, in milliseconds since 1970, and after which removal of what it may store. For requests
-    /// that join the transfer.
+    /// When the transfer was sent, in milliseconds since 1970, and the number of the last cache removal before it. For
+    /// requests that join the transfer.
     var sent: (at: Int64, after: UInt64) { get }
 
-    /// The stored response does not end the run: the network is asked next.
+    /// The stored response does not end the run: the network is next.
     mutating func networkIsNext()
-    /// The run is over; what it took from the network is stored where it succeeded.
+    /// The run is over; its response from the network is stored if the run succeeded.
     func runEnded(succeeded: Bool)
 }
 

@@ -1,35 +1,35 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-/// One transfer, fully said: what a transport sends. Made once from a command and the client's defaults, and immutable
-/// from then on but for what a redirect policy alters in a copy of its own.
+/// A complete description of one transfer, as a transport sends it. It is made once from a command and the client's
+/// defaults and does not change afterwards; a redirect policy may alter its own copy.
 public struct RequestDescription: Sendable {
-    /// What the request carries.
+    /// The body of the request.
     public enum Body: Sendable {
-        /// Nothing.
+        /// No body.
         case none
         /// These bytes.
         case bytes([UInt8])
         /// These bytes.
         case data(Data)
-        /// `length` bytes (`nil`: all that follow) of a regular file from `offset`.
+        /// `length` bytes (`nil`: to the end) of a regular file from `offset`.
         case file(path: String, offset: UInt64, length: Int64?)
-        /// What the receiver writes (``Transport/write(_:to:)``): `length` bytes, `nil` where it is not known. It cannot
-        /// be sent again.
+        /// The bytes that the receiver writes (``Transport/write(_:to:)``): `length` bytes, `nil` where it is not
+        /// known. This body cannot be sent again.
         case stream(length: Int64?)
-        /// What a source gives while the request is sent.
+        /// The bytes of a source, read while the request is sent.
         case source(any RequestBodySource)
     }
 
-    /// How the response's body is handed over.
+    /// How the response's body is delivered.
     public enum Delivery: Sendable {
-        /// Whole, with the end of the transfer.
+        /// As a whole, with the end of the transfer.
         case buffered
-        /// As ``TransferEvent/Kind/head(_:)`` and chunks, as far as ``Transport/grant(_:bytes:)`` allows.
+        /// As ``TransferEvent/Kind/head(_:)`` and chunks, within the credit of ``Transport/grant(_:bytes:)``.
         case streamed
     }
 
-    /// What is told on the way; nothing is the default, and costs nothing.
+    /// The events to report during the transfer. The default is none, which costs nothing.
     public struct Reports: OptionSet, Sendable, Hashable {
         /// The bits.
         public let rawValue: UInt8
@@ -55,34 +55,34 @@ public struct RequestDescription: Sendable {
     public package(set) var delivery = Delivery.buffered
     /// Default: none.
     public package(set) var reports: Reports = []
-    /// How often the engine asked for the body once more and got it; see `AnyRequest.sendAgain`.
+    /// How often the engine asked for the body again and got it; see `AnyRequest.sendAgain`.
     package var resends: UInt8 = 0
-    /// Credentials for the server, by a scheme that needs a challenge. Default: none.
+    /// Credentials for the server, in a scheme that needs a challenge. Default: none.
     public var authentication: ServerAuthentication? {
         get { rare?.authentication }
         set { rare = Rare(newValue, rare?.cachePlan, originBoundFields) }
     }
-    /// What it has to do with the client's cache. `nil`: nothing.
+    /// How the transfer uses the client's cache. `nil`: not at all.
     package var cachePlan: (any CachePlan)? {
         get { rare?.cachePlan }
         set { rare = Rare(rare?.authentication, newValue, originBoundFields) }
     }
-    /// Fields that no other origin is to see, whatever their names: a redirect that leads to one drops them as it drops
-    /// ``Redaction/secretHeaders``. What an interceptor's `prepare` adds or alters is here once it has returned, so that
-    /// of an authenticator too. Take a name out, in ``RedirectPolicy/decide``, to have its field go along; put one in to
-    /// bind it. Default: none.
+    /// Fields that must not be sent to another origin, whatever their names: a redirect to another origin drops them,
+    /// as it drops ``Redaction/secretHeaders``. The fields that an interceptor's `prepare` adds or alters are added
+    /// here when it returns, including those of an authenticator. Remove a name, in ``RedirectPolicy/decide``, to keep
+    /// its field; insert one to bind it. Default: none.
     public var originBoundFields: Set<HTTPField.Name> {
         get { rare?.originBoundFields ?? [] }
         set { rare = Rare(rare?.authentication, rare?.cachePlan, newValue) }
     }
 
-    /// What few requests have, out of the way of the others.
+    /// Members that few requests use, in an object of their own so that other requests do not carry them.
     private final class Rare: Sendable {
         let authentication: ServerAuthentication?
         let cachePlan: (any CachePlan)?
         let originBoundFields: Set<HTTPField.Name>
 
-        /// `nil` where there is nothing to keep.
+        /// `nil` where all members are empty.
         init?(
             _ authentication: ServerAuthentication?, _ cachePlan: (any CachePlan)?,
             _ originBoundFields: Set<HTTPField.Name>
@@ -96,7 +96,7 @@ public struct RequestDescription: Sendable {
 
     private var rare: Rare?
 
-    /// Timeouts, limits, priority and how to connect.
+    /// Timeouts, limits, priority and connection options.
     public package(set) var settings: TransferSettings
 
     package init(
@@ -121,20 +121,21 @@ public struct RequestDescription: Sendable {
     }
 }
 
-/// The part of a description that most requests of a client have in common; checked and converted once, then shared.
+/// The part of a description that most requests of a client share; checked and converted once.
 public final class TransferSettings: Sendable {
-    /// With nothing left to inherit: `nil` is no limit here.
+    /// After inheritance: `nil` is no limit here.
     public let timeouts: Timeouts
-    /// With nothing left to inherit: `nil` is the engine's default here.
+    /// After inheritance: `nil` is the engine's default here.
     public let limits: Limits
-    /// With nothing left to inherit.
+    /// After inheritance.
     public let priority: Priority
-    /// With nothing left to inherit: a `nil` member is the library's default here. `nil`: what the client was made with.
+    /// After inheritance: a `nil` member is the library's default here. `nil`: the options of the client's
+    /// configuration.
     public let connection: ConnectionOptions?
 
     /// Whether clear text is refused.
     package let requiresTLS: Bool
-    /// What the request itself says of TLS; `nil`: nothing.
+    /// The TLS settings of the request itself; `nil`: none.
     package let ownTLS: ConnectionOptions.TLS?
 
     /// In milliseconds, 0 for none.
@@ -142,7 +143,7 @@ public final class TransferSettings: Sendable {
     /// 0 for the engine's default.
     package let headerBytes, headerCount, bodyBytes, decodedBytes: Int64
 
-    /// Of what has nothing left to inherit. Throws ``ErrandError/invalidLimit``.
+    /// Takes settings after inheritance. Throws ``ErrandError/invalidLimit``.
     package init(
         timeouts: Timeouts, limits: Limits, priority: Priority, connection: ConnectionOptions?,
         requiresTLS: Bool = false, ownTLS: ConnectionOptions.TLS? = nil
@@ -186,7 +187,7 @@ public final class TransferSettings: Sendable {
 }
 
 extension TransferSettings {
-    /// The same with another total timeout.
+    /// The same settings with another total timeout.
     package func with(total: Duration?) throws(ErrandError) -> TransferSettings {
         var timeouts = timeouts
         timeouts.total = total.map { .after($0) }
@@ -195,12 +196,13 @@ extension TransferSettings {
             ownTLS: ownTLS)
     }
 
-    /// The same with other options, as an entry of TLS policies has them.
+    /// The same settings with other options, for an entry of the TLS policies.
     func with(connection: ConnectionOptions?, requiresTLS: Bool) -> TransferSettings {
         TransferSettings(self, connection: connection, requiresTLS: requiresTLS, ownTLS: ownTLS)
     }
 
-    /// The same with other TLS settings, which have nothing left to inherit; `engine` is what no options stand for.
+    /// The same settings with other TLS settings, which are after inheritance; `engine` is used where there are no
+    /// options.
     package func with(tls: ConnectionOptions.TLS, engine: ConnectionOptions) -> TransferSettings {
         var connection = connection ?? engine
         connection.tls = tls.resolved
@@ -209,7 +211,7 @@ extension TransferSettings {
         return with(connection: options, requiresTLS: tls.demandsTLS)
     }
 
-    /// The same without limits of the body that nobody asked for.
+    /// The same settings; limits of the body that are not set are lifted.
     package func unlimited() throws(ErrandError) -> TransferSettings {
         guard limits.bodyBytes == nil || limits.decodedBytes == nil else { return self }
         var limits = limits
@@ -220,7 +222,8 @@ extension TransferSettings {
             ownTLS: ownTLS)
     }
 
-    /// The same without a TLS client certificate, which tells who asks; `clientDefault` is what no options stand for.
+    /// The same settings without a TLS client certificate, which identifies the client; `clientDefault` is used where
+    /// there are no options.
     package func withoutClientIdentity(_ clientDefault: ConnectionOptions) -> TransferSettings {
         var connection = connection ?? clientDefault
         guard connection.tls.namesClient else { return self }
@@ -232,7 +235,7 @@ extension TransferSettings {
 }
 
 extension RequestDescription {
-    /// Notes what an interceptor has added to `fields`, or altered, as bound to the origin it was added for.
+    /// Binds the fields that an interceptor has added to `fields`, or altered, to the origin of the request.
     package mutating func bindFields(addedTo fields: HeaderBlock) {
         guard headers != fields else { return }
         let former = fields.fields
@@ -244,7 +247,7 @@ extension RequestDescription {
 }
 
 extension RequestDescription.Body {
-    /// Whether it can be read a second time.
+    /// Whether the body can be read a second time.
     public var isReplayable: Bool {
         switch self {
         case .none, .bytes, .data, .file: true

@@ -1,21 +1,21 @@
 import FoundationEssentials
 
-/// Who asks. An `Authorization` field among the command's own headers wins over it, as in YTKNetwork. It is never sent to
-/// another origin: a redirect that leaves scheme, host or port drops it.
+/// The credentials of a request. An `Authorization` field among the command's own headers takes precedence, as in
+/// YTKNetwork. Credentials are never sent to another origin: a redirect that changes scheme, host or port drops them.
 public enum Authorization: Sendable, Hashable {
-    /// Nobody, even where the client has a default.
+    /// No credentials, even where the client has a default.
     case anonymous
-    /// RFC 7617, sent at once and without a challenge, in UTF-8 (YTKNetwork `requestAuthorizationHeaderFieldArray`). The
-    /// name must not have a colon in it.
+    /// RFC 7617, sent at once and without a challenge, in UTF-8 (YTKNetwork `requestAuthorizationHeaderFieldArray`).
+    /// The name must not contain a colon.
     case basic(username: String, password: String)
     /// RFC 6750.
     case bearer(String)
-    /// RFC 7616, answered by the engine when the server challenges, see ``ServerAuthentication``. The name must not be
-    /// empty or have a colon in it.
+    /// RFC 7616. The engine answers the server's challenge, see ``ServerAuthentication``. The name must not be empty
+    /// and must not contain a colon.
     case digest(username: String, password: String)
 
-    /// The `Authorization` field to send at once; `nil` for none. Throws ``ErrandError/invalidHeader``; the message shows
-    /// no secret.
+    /// The `Authorization` field to send at once; `nil` for none. Throws ``ErrandError/invalidHeader``; the message
+    /// contains no secret.
     package func header() throws(ErrandError) -> String? {
         switch self {
         case .anonymous, .digest:
@@ -36,7 +36,8 @@ public enum Authorization: Sendable, Hashable {
         }
     }
 
-    /// What the engine does by itself; `nil` where a field says all. Throws ``ErrandError/invalidHeader``.
+    /// The credentials with which the engine answers a challenge; `nil` where a header field is enough. Throws
+    /// ``ErrandError/invalidHeader``.
     package func challenged() throws(ErrandError) -> ServerAuthentication? {
         guard case .digest(let username, let password) = self else { return nil }
         try Self.check(username, "the user name")
@@ -57,7 +58,7 @@ public enum Authorization: Sendable, Hashable {
 }
 
 extension Authorization: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The kind; secrets are left out.
+    /// The kind of authorization, without its secrets.
     public var description: String {
         switch self {
         case .anonymous: "anonymous"
@@ -67,6 +68,6 @@ extension Authorization: CustomStringConvertible, CustomDebugStringConvertible {
         }
     }
 
-    /// The same.
+    /// The same as ``description``.
     public var debugDescription: String { description }
 }

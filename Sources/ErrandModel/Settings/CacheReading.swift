@@ -1,15 +1,16 @@
-/// In which order a request asks its cache and the network.
+/// The order in which a request uses its cache and the network.
 public enum CacheReading: Sendable, Hashable {
-    /// What is stored, where it may be used; the network otherwise. The default.
+    /// The stored response, where it may be used; otherwise the network. The default.
     case cacheElseNetwork
-    /// The network, as if nothing were stored; what comes is stored (YTKNetwork `ignoreCache`, `startWithoutCache`).
+    /// The network, as if nothing were stored; the response is stored (YTKNetwork `ignoreCache`, `startWithoutCache`).
     case networkOnly
-    /// What is stored, or else ``ErrandError/cacheMiss``. Nothing is ever sent.
+    /// The stored response; without one the request ends with ``ErrandError/cacheMiss``. Nothing is ever sent.
     case cacheOnly
-    /// What is stored is told first, where it may be used (``Request/onCached(_:)``, ``RequestEvent/cached(_:)``,
-    /// ``Client/values(of:overrides:)``); then the network is asked, and what comes from there ends the request.
+    /// The stored response is delivered first, where it may be used (``Request/onCached(_:)``,
+    /// ``RequestEvent/cached(_:)``, ``Client/values(of:overrides:)``). The request is then sent, and the network's
+    /// response ends it.
     case cacheThenNetwork
-    /// The network; what is stored and has not expired stands in where that fails: no response, or one of status 500, 502,
-    /// 503 or 504.
+    /// The network. Where it fails (no response, or status 500, 502, 503 or 504), a stored response that has not
+    /// expired is used instead.
     case networkElseCache
 }

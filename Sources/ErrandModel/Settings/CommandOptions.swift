@@ -11,29 +11,30 @@ public struct CommandOptions: OptionSet, Sendable, Hashable {
     /// Use a new connection, and close it afterwards.
     public static let freshConnection = CommandOptions(rawValue: 1)
 
-    /// Let the engine send the request once more when a kept connection turns out to be closed before any byte of
-    /// the response came. Methods that are idempotent (RFC 9110 9.2.2) need no leave for that; for the others the
-    /// request ends with ``ErrandError/connectionLost`` unless this is set, because the server may have acted.
+    /// Let the engine send the request once more when a kept connection turns out to be closed before any byte of the
+    /// response came. Idempotent methods (RFC 9110 9.2.2) are sent again without this option. A request with another
+    /// method ends with ``ErrandError/connectionLost`` unless this is set, because the server may have acted on it.
     public static let allowReplay = CommandOptions(rawValue: 2)
 
-    /// Neither send the client's cookies nor keep what the response sets (``CookieStorage``).
+    /// Do not send the client's cookies, and do not store those that the response sets (``CookieStorage``).
     public static let withoutCookies = CommandOptions(rawValue: 4)
 
-    /// Request coalescing: while an equal request of the client is under way that has this option too, send nothing and
-    /// take what that one gets, with its metrics. Equal are requests with the same method, URL, header fields, bytes of the
-    /// body, options and settings, after interceptors; bodies from files and sources, and streamed responses, are never
-    /// shared. Each request judges and decodes for itself, counts its own `Timeouts.total`, and may be stopped without
-    /// the others; the transfer ends when none is left. One that joins hears only the events that are still to come. Any
-    /// method: two equal POSTs at the same time are sent as one.
+    /// Request coalescing: while an equal request of the client with this option is in flight, send nothing and use the
+    /// response of that request, with its metrics. Requests are equal when method, URL, header fields, body bytes,
+    /// options and settings are the same after the interceptors ran. Requests with bodies from files and sources, and
+    /// requests with streamed responses, are never shared. Each request validates and decodes the response itself,
+    /// counts its own `Timeouts.total`, and can be stopped without stopping the others; the transfer is cancelled when
+    /// no request is left. A request that joins later gets only the events that follow. This applies to every method:
+    /// two equal POSTs at the same time are sent as one.
     public static let coalesced = CommandOptions(rawValue: 8)
 
-    /// Count the bytes of the response's body and drop them. Not public: what reads a body, a cache for one, would take it
-    /// for an empty one. For load generators, which read none.
+    /// Count the bytes of the response's body and drop them. Not public: code that reads the body, such as a cache,
+    /// would take it for an empty one. For load generators, which do not read bodies.
     package static let discardsBody = CommandOptions(rawValue: 1 << 31)
 
-    /// The request is the handshake of a WebSocket, for which ``Client/webSocket(_:subprotocols:policy:overrides:)`` is.
+    /// The request is a WebSocket handshake; set by ``Client/webSocket(_:subprotocols:policy:overrides:)``.
     package static let webSocket = CommandOptions(rawValue: 1 << 30)
 
-    /// Ask for no content encoding, and decode none, unless ``ConnectionOptions/encodings`` are said.
+    /// Request no content encoding and decode none, unless ``ConnectionOptions/encodings`` is set.
     package static let keepsEncoding = CommandOptions(rawValue: 1 << 29)
 }

@@ -1,5 +1,5 @@
 extension ConnectionOptions {
-    /// The members of `base` where there are none here.
+    /// These options; members that are not set are taken from `base`.
     package func inheriting(_ base: ConnectionOptions) -> ConnectionOptions {
         ConnectionOptions(
             httpVersion: httpVersion ?? base.httpVersion, encodings: encodings ?? base.encodings,
@@ -11,8 +11,8 @@ extension ConnectionOptions {
             idleConnectionSeconds: idleConnectionSeconds ?? base.idleConnectionSeconds)
     }
 
-    /// With nothing left to inherit, one value for all that mean the same, so that they share connections: `nil` is the
-    /// library's from here on, but for ``encodings``, which are always said.
+    /// The options after inheritance: `nil` is the library's default from here on, except for ``encodings``, which is
+    /// always set. Options that mean the same have one value, so that their requests share connections.
     package var resolved: ConnectionOptions {
         ConnectionOptions(
             httpVersion: httpVersion.unless(.automatic), encodings: encodings ?? .all, tls: tls.resolved,
@@ -23,8 +23,8 @@ extension ConnectionOptions {
 }
 
 extension ConnectionOptions.TLS {
-    /// The members of `base` where there are none here. A certificate brings its key and password along; `base`'s
-    /// comes with those that are not said here.
+    /// These settings; members that are not set are taken from `base`. A certificate keeps its own key and password; a
+    /// certificate from `base` comes with `base`'s key and password where they are not set here.
     package func inheriting(_ base: Self) -> Self {
         var result = self
         result.caFile = caFile ?? base.caFile
@@ -42,7 +42,8 @@ extension ConnectionOptions.TLS {
         return result
     }
 
-    /// As that of options. Without ``requiresTLS``, which is no matter of the connection: see ``demandsTLS``.
+    /// The settings after inheritance, as for the options. ``requiresTLS`` is left out, because it is not a property of
+    /// the connection: see ``demandsTLS``.
     var resolved: Self {
         var result = Self(
             caFile: caFile.unless(""), clientCertificate: clientCertificate.unless(""),
@@ -54,12 +55,12 @@ extension ConnectionOptions.TLS {
         return result
     }
 
-    /// Whether clear text is refused, once nothing is left to inherit.
+    /// Whether clear text is refused, after inheritance.
     package var demandsTLS: Bool {
         requiresTLS ?? (pinnedKeys.unless([]) != nil)
     }
 
-    /// Whether they name a certificate, which tells who asks.
+    /// Whether the settings name a client certificate, which identifies the client.
     package var namesClient: Bool { clientCertificate.unless("") != nil || clientKey.unless("") != nil }
 
     package var withoutClient: Self {
@@ -72,6 +73,6 @@ extension ConnectionOptions.TLS {
 }
 
 extension Optional where Wrapped: Equatable {
-    /// `nil` for `value`, too.
+    /// `nil` also where the member equals `value`.
     fileprivate func unless(_ value: Wrapped) -> Wrapped? { self == value ? nil : self }
 }

@@ -1,17 +1,18 @@
-/// How much a server may send. What is left `nil` is inherited: from the command by an override, from the client by a
-/// command, and from the library by the client. Anything else must be above zero and at most 2^50, or the request fails
-/// with ``ErrandError/invalidLimit`` before it starts.
+/// How much a server may send. A limit that is `nil` is inherited: an override inherits from the command, a command
+/// from the client, and the client from the library. Any other value must be above zero and at most 2^50; otherwise the
+/// request fails with ``ErrandError/invalidLimit`` before it starts.
 public struct Limits: Sendable, Hashable {
-    /// Bytes of a response's header block. The library's: 64 KiB. Ends with ``ErrandError/limitHeaderBytes``.
+    /// Bytes of a response's header block. The library's default: 64 KiB. A larger one is
+    /// ``ErrandError/limitHeaderBytes``.
     public var headerBytes: Int?
-    /// Fields of a response's header block. The library's: 128. Ends with ``ErrandError/limitHeaderCount``.
+    /// Fields of a response's header block. The library's default: 128. More are ``ErrandError/limitHeaderCount``.
     public var headerCount: Int?
-    /// Body bytes on the wire. The library's: 64 MiB. Ends with ``ErrandError/limitBodyBytes``.
+    /// Body bytes on the wire. The library's default: 64 MiB. More are ``ErrandError/limitBodyBytes``.
     public var bodyBytes: Int?
-    /// Body bytes after decompression. The library's: 64 MiB. Ends with ``ErrandError/limitDecodedBytes``.
+    /// Body bytes after decompression. The library's default: 64 MiB. More are ``ErrandError/limitDecodedBytes``.
     public var decodedBytes: Int?
 
-    /// Makes a set of limits; what is left out is inherited.
+    /// Makes a set of limits; members that are left out are inherited.
     public init(headerBytes: Int? = nil, headerCount: Int? = nil, bodyBytes: Int? = nil, decodedBytes: Int? = nil) {
         self.headerBytes = headerBytes
         self.headerCount = headerCount
@@ -19,7 +20,7 @@ public struct Limits: Sendable, Hashable {
         self.decodedBytes = decodedBytes
     }
 
-    /// The members of `base` where there are none here.
+    /// These limits; members that are not set are taken from `base`.
     package func inheriting(_ base: Limits) -> Limits {
         Limits(
             headerBytes: headerBytes ?? base.headerBytes, headerCount: headerCount ?? base.headerCount,

@@ -1,12 +1,13 @@
-/// Which waiting request the engine starts first, where ``Client/Configuration/inFlightLimit`` or
+/// The order in which the engine starts waiting requests, when ``Client/Configuration/inFlightLimit`` or
 /// ``Client/Configuration/originInFlightLimit`` makes requests wait (YTKNetwork `requestPriority`).
 ///
-/// It holds over all requests of a client, whatever their hosts and connection options; equal ones start in the order in
-/// which they came to one origin with one value of options, and in turns between those. A request still waits for the
-/// limit of its own origin while lower ones go to others. A place that becomes free while a request is on its way to its
-/// loop thread may go to another before it.
+/// The priority applies to all requests of a client, whatever their hosts and connection options. Requests of equal
+/// priority to one origin with equal options start in the order of submission; the engine takes turns between origins
+/// and option values. A request still waits for the limit of its own origin while requests of lower priority go to
+/// other origins. A slot that becomes free while a request is on its way to its loop thread may go to another request
+/// first.
 ///
-/// Those in flight share the network alike over HTTP/1, and by the weights 8, 16 and 32 of their streams over HTTP/2
+/// Requests in flight share the network equally over HTTP/1, and by stream weights of 8, 16 and 32 over HTTP/2
 /// (CURLOPT_STREAM_WEIGHT).
 public enum Priority: Sendable, Hashable, CaseIterable {
     /// After all others.

@@ -1,37 +1,40 @@
 /// What to do with a redirecting response (RFC 9110 15.4).
 ///
-/// The rules of ``follow(limit:allowsDowngrade:)``: 301 and 302 turn POST into GET and drop the body, 303 turns
-/// everything but HEAD into GET and drops the body, 307 and 308 keep method and body; https never leads to http, and
-/// neither leads to another scheme (``ErrandError/redirectRefused``). A redirecting status without a usable `Location`
-/// is the response itself.
+/// The rules of ``follow(limit:allowsDowngrade:)``:
+/// - 301 and 302 turn POST into GET and drop the body.
+/// - 303 turns every method except HEAD into GET and drops the body.
+/// - 307 and 308 keep method and body.
+/// - A redirect from https to http, unless ``allowsDowngrade`` is set, or to a scheme that is neither, is
+///   ``ErrandError/redirectRefused``.
+/// - A redirecting status without a usable `Location` is the final response.
 ///
-/// When scheme, host or port change, the header fields of ``Redaction/secretHeaders`` (`Authorization`, `Cookie`,
-/// `Proxy-Authorization`, `X-Api-Key` and the like), all that authenticators and other interceptors added or altered
-/// (``RequestDescription/originBoundFields``), `Host`, the credentials of Digest and the TLS client certificate are
-/// dropped. Interceptors are not asked again for the new origin. A secret that the command or ``Client/Settings/headers``
-/// have in a field that is not listed there goes along: remove it in ``decide``, where a field of an interceptor that is
-/// no secret, such as a trace id, may be let through as well.
+/// When scheme, host or port change, these are dropped: the header fields of ``Redaction/secretHeaders``
+/// (`Authorization`, `Cookie`, `Proxy-Authorization`, `X-Api-Key` and the like), all fields that authenticators and
+/// other interceptors added or altered (``RequestDescription/originBoundFields``), `Host`, the credentials of Digest
+/// and the TLS client certificate. Interceptors do not run again for the new origin. A secret in any other field of the
+/// command or of ``Client/Settings/headers`` is sent to the new origin: remove it in ``decide``. ``decide`` may also
+/// keep a field of an interceptor that is not secret, such as a trace id.
 ///
-/// User information of a `Location` is never used; a relative `Location` keeps that of the URL it came from (RFC 3986
-/// 5.2.2). Its bytes that are not UTF-8 are percent-encoded one by one. A `Location` with a backslash where its host
-/// begins or ends, which browsers read as a slash, or with a host that cannot be looked up, is
-/// ``ErrandError/redirectRefused``.
+/// User information in a `Location` is never used; a relative `Location` keeps that of the URL it came from (RFC 3986
+/// 5.2.2). Bytes of a `Location` that are not UTF-8 are percent-encoded one by one. A `Location` is
+/// ``ErrandError/redirectRefused`` if it has a backslash where its host begins or ends, which browsers read as a slash,
+/// or a host that cannot be looked up.
 public struct RedirectPolicy: Sendable {
-    /// What a decision closure says about one hop.
+    /// The result of a decision closure for one hop.
     public enum Decision: Sendable {
-        /// Send this; the proposal, or a copy that was altered.
+        /// Send this request: the proposal, or an altered copy of it.
         case follow(RequestDescription)
-        /// Take the redirecting response as the response.
+        /// Use the redirecting response as the final response.
         case stop
     }
 
-    /// One hop, before it is made.
+    /// One redirect, before it is followed.
     public struct Hop: Sendable {
-        /// The redirecting response; without its body where responses are streamed, which decide by the head.
+        /// The redirecting response; without its body for streamed responses, where the decision needs only the head.
         public let response: Response
-        /// What was sent.
+        /// The request that was redirected.
         public let from: RequestDescription
-        /// What the rules say should be sent.
+        /// The next request according to the rules.
         public let proposal: RequestDescription
         /// 1 for the first hop.
         public let count: Int
@@ -44,13 +47,13 @@ public struct RedirectPolicy: Sendable {
         }
     }
 
-    /// At most so many hops; one more is ``ErrandError/tooManyRedirects``. 0: the redirecting response is the response.
+    /// The largest number of hops; one more is ``ErrandError/tooManyRedirects``. 0: redirecting responses are final.
     public var limit: Int
     /// Whether https may lead to http; if not, such a hop is ``ErrandError/redirectRefused``.
     public var allowsDowngrade: Bool
-    /// Asked before every hop that the rules allow, on the callback queue or in the caller's task. Where it leads to
-    /// another origin than the one that was asked, credentials with the value that was sent are dropped after it, too; a
-    /// field that it gives another value stays, and so does one of an interceptor whose name it takes out of
+    /// Called before every hop that the rules allow, on the callback queue or in the caller's task. If the returned
+    /// request goes to another origin, credentials whose value was already sent are dropped from it, too. A field that
+    /// the closure gives another value stays, and so does an interceptor's field whose name the closure removes from
     /// ``RequestDescription/originBoundFields``.
     public var decide: (@Sendable (Hop) -> Decision)?
 
@@ -61,22 +64,22 @@ public struct RedirectPolicy: Sendable {
         self.decide = decide
     }
 
-    /// The default, at most 10 hops: twice what well-run sites need (http to https to www to a language to a login), and
-    /// half of what browsers bear, so that a loop ends early.
+    /// The default, at most 10 hops: twice what well-run sites need (http to https to www to a language to a login),
+    /// and half of what browsers allow, so that a loop ends early.
     public static let follow = RedirectPolicy(limit: 10)
 
-    /// Follow, with these bounds.
+    /// Follow redirects within these limits.
     public static func follow(limit: Int, allowsDowngrade: Bool = false) -> RedirectPolicy {
         RedirectPolicy(limit: limit, allowsDowngrade: allowsDowngrade)
     }
 
-    /// Follow by the rules, but ask `decide` before each hop.
+    /// Follow redirects by the rules, and call `decide` before each hop.
     public static func follow(
         limit: Int = 10, deciding decide: @escaping @Sendable (Hop) -> Decision
     ) -> RedirectPolicy {
         RedirectPolicy(limit: limit, decide: decide)
     }
 
-    /// Redirecting responses are responses like any other.
+    /// Redirecting responses are final responses.
     public static let doNotFollow = RedirectPolicy(limit: 0)
 }

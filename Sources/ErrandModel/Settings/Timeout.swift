@@ -1,21 +1,21 @@
 /// How long one part of a request may take.
 public enum Timeout: Sendable, Hashable {
-    /// So long: above zero and at most ``Timeouts/maximum``, or the request fails with ``ErrandError/invalidLimit`` before it
-    /// starts. Counted in whole milliseconds, rounded up.
+    /// This long: above zero and at most ``Timeouts/maximum``; otherwise the request fails with
+    /// ``ErrandError/invalidLimit`` before it starts. Counted in whole milliseconds, rounded up.
     case after(Duration)
-    /// As long as it takes.
+    /// No limit.
     case noLimit
 
-    /// So many seconds.
+    /// A timeout in seconds.
     public static func seconds(_ count: some BinaryInteger) -> Timeout { .after(.seconds(count)) }
 
-    /// So many seconds, or a part of one.
+    /// A timeout in seconds, with a fraction.
     public static func seconds(_ count: Double) -> Timeout { .after(.seconds(count)) }
 
-    /// So many thousandths of a second.
+    /// A timeout in milliseconds.
     public static func milliseconds(_ count: some BinaryInteger) -> Timeout { .after(.milliseconds(count)) }
 
-    /// `nil`: no limit.
+    /// The duration; `nil`: no limit.
     public var duration: Duration? {
         switch self {
         case .after(let duration): duration

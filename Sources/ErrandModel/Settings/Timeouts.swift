@@ -1,22 +1,24 @@
-/// How long each part of a request may take. What is left `nil` is inherited: from the command by an override, from the
-/// client by a command, and from the library by the client; ``Timeout/noLimit`` is no limit.
+/// How long each part of a request may take. A timeout that is `nil` is inherited: an override inherits from the
+/// command, a command from the client, and the client from the library. ``Timeout/noLimit`` is no limit.
 public struct Timeouts: Sendable, Hashable {
-    /// From submission until the engine starts it. The library's: none. Ends with ``ErrandError/timeoutQueue``.
+    /// From submission until the engine starts the request. The library's default: no limit. Ends with
+    /// ``ErrandError/timeoutQueue``.
     public var queue: Timeout?
-    /// From start until ready to send: name look-up, TCP, TLS. The library's: 10 s, several times what a lost SYN costs.
-    /// Ends with ``ErrandError/timeoutConnect``.
+    /// From start until ready to send: name look-up, TCP, TLS. The library's default: 10 s, several times the cost of a
+    /// lost SYN. Ends with ``ErrandError/timeoutConnect``.
     public var connect: Timeout?
-    /// From the last byte sent to the first byte received. The library's: none, the idle timeout covers it. Ends with
-    /// ``ErrandError/timeoutFirstByte``.
+    /// From the last byte sent to the first byte received. The library's default: no limit, as the idle timeout covers
+    /// it. Ends with ``ErrandError/timeoutFirstByte``.
     public var firstByte: Timeout?
-    /// Longest time without a byte in either direction, also where a body's source gives none to send; it stands still
-    /// while the request is paused or its streamed response is not read. The library's: 60 s (YTKNetwork
-    /// `requestTimeoutInterval`). Ends with ``ErrandError/timeoutIdle``.
+    /// Longest time without a byte in either direction, also while the body's source provides no bytes to send. The
+    /// timeout does not run while the request is paused or its streamed response is not read. The library's default: 60
+    /// s (YTKNetwork `requestTimeoutInterval`). Ends with ``ErrandError/timeoutIdle``.
     public var idle: Timeout?
-    /// From submission to the end, redirects included. The library's: none. Ends with ``ErrandError/timeoutTotal``.
+    /// From submission to the end, redirects included. The library's default: no limit. Ends with
+    /// ``ErrandError/timeoutTotal``.
     public var total: Timeout?
 
-    /// Makes a set of timeouts; what is left out is inherited.
+    /// Makes a set of timeouts; members that are left out are inherited.
     public init(
         queue: Timeout? = nil, connect: Timeout? = nil, firstByte: Timeout? = nil, idle: Timeout? = nil,
         total: Timeout? = nil
@@ -37,17 +39,17 @@ extension Timeouts {
     /// The longest timeout, 30 days (`ERRAND_TIMEOUT_MAX`).
     public static let maximum = Duration.milliseconds(2_592_000_000)
 
-    /// What a client that says nothing gets.
+    /// The library's defaults.
     static let library = Timeouts(connect: .seconds(10), idle: .seconds(60))
 
-    /// The members of `base` where there are none here.
+    /// These timeouts; members that are not set are taken from `base`.
     package func inheriting(_ base: Timeouts) -> Timeouts {
         Timeouts(
             queue: queue ?? base.queue, connect: connect ?? base.connect, firstByte: firstByte ?? base.firstByte,
             idle: idle ?? base.idle, total: total ?? base.total)
     }
 
-    /// With nothing left to inherit: `nil` is no limit from here on.
+    /// The timeouts after inheritance: `nil` is no limit from here on.
     package var resolved: Timeouts {
         func limit(_ value: Timeout?) -> Timeout? { value == .noLimit ? nil : value }
         let all = inheriting(.library)

@@ -1,20 +1,20 @@
 public import HTTPTypes
 
 extension JSONShape {
-    /// Throws where the value does not have this shape. Of several differences the first of an array, and the first of
-    /// an object by its keys' order, is told.
+    /// Throws if the value does not have this shape. Of several differences the error names the first: by index in an
+    /// array, by the order of the keys in an object.
     public func check(_ value: JSONValue) throws(ShapeMismatch) {
         if let mismatch = mismatch(value) { throw mismatch }
     }
 
-    /// Reads the body as JSON, an empty one as `null`, and throws ``ErrandError/shapeMismatch`` with the
-    /// ``ShapeMismatch`` beneath it where it does not have this shape, ``ErrandError/responseDecodingFailed`` where it is
-    /// no JSON. Whatever ``Response/isWithoutContent(answering:)`` passes, as `null`. Returns the value for whoever wants
-    /// to read on.
+    /// Reads the body as JSON, an empty body as `null`, checks it and returns the value. Throws
+    /// ``ErrandError/shapeMismatch`` with the ``ShapeMismatch`` as its `underlyingError` if the value does not have
+    /// this shape, and ``ErrandError/responseDecodingFailed`` if the body is not JSON. A response that has no content
+    /// (``Response/isWithoutContent(answering:)``) passes without a check, as `null`.
     ///
     /// - Parameters:
-    ///   - response: What is looked at.
-    ///   - method: What the request was sent with.
+    ///   - response: The response to check.
+    ///   - method: The method of the request.
     @discardableResult
     public func check(
         _ response: Response, answering method: HTTPRequest.Method = .get
@@ -52,7 +52,7 @@ extension JSONShape {
         }
     }
 
-    /// Looks at every field, as a dictionary's order differs from run to run and the error must not.
+    /// Checks every field: the order of a dictionary differs from run to run, and the error must not.
     private static func mismatch(_ members: [String: JSONValue], _ fields: [String: Field]) -> ShapeMismatch? {
         var first: (key: String, mismatch: ShapeMismatch)?
         for (key, field) in fields {
@@ -86,7 +86,8 @@ extension JSONShape {
         return nil
     }
 
-    /// The alternative that came furthest tells more than the list of all of them.
+    /// Returns the mismatch of the alternative that matched deepest, which is more useful than a list of all
+    /// alternatives.
     private func mismatch(_ value: JSONValue, oneOf shapes: [JSONShape]) -> ShapeMismatch? {
         var deepest: ShapeMismatch?
         for shape in shapes {

@@ -1,11 +1,11 @@
 extension JSONShape {
-    /// What an object says of one key: the shape of its value, and whether it may be missing.
+    /// The declaration of one key of an object: the shape of its value, and whether the key may be missing.
     ///
-    /// Has the names of ``JSONShape`` for required keys, so that an object's shape reads without a wrapper.
+    /// Has the static members of ``JSONShape`` for required keys, so that an object's shape needs no wrapper.
     public struct Field: Sendable, Hashable {
-        /// What the value must look like where there is one.
+        /// The shape of the value.
         public var shape: JSONShape
-        /// Whether the key must be there.
+        /// Whether the key is required.
         public var isRequired: Bool
 
         /// Makes a field; required by default.
@@ -19,7 +19,7 @@ extension JSONShape {
 extension JSONShape.Field {
     /// The key must be there.
     public static func required(_ shape: JSONShape) -> Self { Self(shape) }
-    /// The key may be missing; a value of `null` must be allowed by the shape, as in `.optional(.nullable(.string))`.
+    /// The key may be missing. A value of `null` must be allowed by the shape, as in `.optional(.nullable(.string))`.
     public static func optional(_ shape: JSONShape) -> Self { Self(shape, isRequired: false) }
 
     /// A required key with ``JSONShape/any``.
@@ -42,11 +42,11 @@ extension JSONShape.Field {
     public static func object(_ fields: [String: Self]) -> Self { Self(.object(fields)) }
     /// A required key with ``JSONShape/exact(_:)``.
     public static func exact(_ fields: [String: Self]) -> Self { Self(.exact(fields)) }
-    /// A required key with an array all elements of which have that shape.
+    /// A required key with an array whose elements all have that shape.
     public static func array(of element: JSONShape, count: ClosedRange<Int> = 0 ... .max) -> Self {
         Self(.array(of: element, count: count))
     }
-    /// A required key with an array of at least so many elements.
+    /// A required key with an array of at least `count.lowerBound` elements.
     public static func array(of element: JSONShape, count: PartialRangeFrom<Int>) -> Self {
         Self(.array(of: element, count: count))
     }
@@ -54,19 +54,19 @@ extension JSONShape.Field {
     public static func enumeration(_ values: [JSONValue]) -> Self { Self(.enumeration(values)) }
     /// A required key with ``JSONShape/oneOf(_:)``.
     public static func oneOf(_ shapes: [JSONShape]) -> Self { Self(.oneOf(shapes)) }
-    /// A required key with ``JSONShape/nullable(_:)``: it must be there, and may be `null`.
+    /// A required key with ``JSONShape/nullable(_:)``: the key must be present, and its value may be `null`.
     public static func nullable(_ shape: JSONShape) -> Self { Self(.nullable(shape)) }
 }
 
 extension JSONShape.Field: ExpressibleByDictionaryLiteral {
-    /// A required key with an object; of a key that is given twice the last field stays.
+    /// A required key with an object; if a key occurs twice, the last field is used.
     public init(dictionaryLiteral elements: (String, JSONShape.Field)...) {
         self.init(.object(Dictionary(elements) { $1 }))
     }
 }
 
 extension JSONShape.Field: ExpressibleByArrayLiteral {
-    /// A required key with an array; see ``JSONShape``'s own array literal.
+    /// A required key with an array; see the array literal of ``JSONShape``.
     public init(arrayLiteral elements: JSONShape...) {
         switch elements.count {
         case 0: self.init(.array(of: .any))

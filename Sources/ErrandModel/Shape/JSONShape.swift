@@ -1,4 +1,4 @@
-/// What a JSON value must look like, as data.
+/// The shape that a JSON value must have, as data.
 ///
 /// ```swift
 /// var shape: JSONShape? {
@@ -12,27 +12,27 @@
 /// }
 /// ```
 ///
-/// Every key of an object is required unless it is ``Field/optional(_:)``, extra keys are allowed unless the object is
-/// ``exact(_:)``, every element of an array is checked, `null` passes only where it is named, and a bool is no number.
-/// YTKNetwork calls this `jsonValidator`, whose rules differ in each of these points.
+/// Every key of an object is required unless it is ``Field/optional(_:)``. Extra keys are allowed unless the object is
+/// ``exact(_:)``. Every element of an array is checked. `null` is allowed only where the shape names it, and a bool is
+/// not a number. YTKNetwork calls this `jsonValidator`, whose rules differ in each of these points.
 public indirect enum JSONShape: Sendable, Hashable {
-    /// Whatever it is, `null` included.
+    /// Any value, `null` included.
     case any
     /// Text.
     case string
     /// A number, whole or not.
     case number
-    /// A whole number; `1.0` is one, as JSON Schema has it.
+    /// A whole number; `1.0` is one, as in JSON Schema.
     case integer
     /// `true` or `false`.
     case bool
     /// `null`.
     case null
-    /// An object with these keys, and perhaps others.
+    /// An object with these keys, and possibly others.
     case object([String: Field])
     /// An object with these keys and no others.
     case exact([String: Field])
-    /// An array each element of which has that shape, with so many elements.
+    /// An array whose elements all have that shape, with a number of elements within `count`.
     case array(of: JSONShape, count: ClosedRange<Int> = 0 ... .max)
     /// One of these values.
     case enumeration([JSONValue])
@@ -43,27 +43,28 @@ public indirect enum JSONShape: Sendable, Hashable {
 }
 
 extension JSONShape {
-    /// An object with whatever keys it has.
+    /// An object with any keys.
     public static var anyObject: JSONShape { .object([:]) }
 
-    /// An array of whatever elements, none included.
+    /// An array with any elements, or none.
     public static var anyArray: JSONShape { .array(of: .any) }
 
-    /// An array of at least so many elements.
+    /// An array of at least `count.lowerBound` elements.
     public static func array(of element: JSONShape, count: PartialRangeFrom<Int>) -> JSONShape {
         .array(of: element, count: count.lowerBound ... .max)
     }
 }
 
 extension JSONShape: ExpressibleByDictionaryLiteral {
-    /// The same as ``object(_:)``; of a key that is given twice the last field stays.
+    /// The same as ``object(_:)``; if a key occurs twice, the last field is used.
     public init(dictionaryLiteral elements: (String, Field)...) {
         self = .object(Dictionary(elements) { $1 })
     }
 }
 
 extension JSONShape: ExpressibleByArrayLiteral {
-    /// `[.string]` is an array of strings, `[.string, .number]` one of both mixed, `[]` one of anything.
+    /// `[.string]` is an array of strings, `[.string, .number]` an array that may mix both, `[]` an array of any
+    /// values.
     public init(arrayLiteral elements: JSONShape...) {
         switch elements.count {
         case 0: self = .array(of: .any)
@@ -74,7 +75,7 @@ extension JSONShape: ExpressibleByArrayLiteral {
 }
 
 extension JSONShape: CustomStringConvertible {
-    /// What an error says was expected: `string`, `array of at least 1`, `one of "a", "b"`.
+    /// The expected value as errors name it: `string`, `array of at least 1`, `one of "a", "b"`.
     public var description: String {
         switch self {
         case .any: "any value"

@@ -1,11 +1,11 @@
 /// Where a JSON value differs from its ``JSONShape``: the `underlyingError` of ``ErrandError/shapeMismatch``.
 public struct ShapeMismatch: Error, Sendable, Hashable {
-    /// What the shape asks for: `string`, `one of "open", "closed"`.
+    /// The expected value: `string`, `one of "open", "closed"`.
     public let expected: String
-    /// What is there: the kind of value, never a text's contents, but the value itself (32 characters of it) where one
-    /// of an enumeration was expected; `nothing` where a key is missing.
+    /// The value that was found. This is the kind of value, never the contents of a text, except where a value of an
+    /// enumeration was expected: there it is the value itself (32 characters of it). `nothing` if a key is missing.
     public let found: String
-    /// The last step first: noted while the check unwinds, so that a match pays nothing for it.
+    /// The last step first: steps are appended while the check unwinds, so that a match costs nothing.
     private var steps: [Step] = []
 
     enum Step: Sendable, Hashable {
@@ -18,17 +18,17 @@ public struct ShapeMismatch: Error, Sendable, Hashable {
         self.found = found
     }
 
-    /// How far below the value that was checked.
+    /// The depth below the checked value.
     var depth: Int { steps.count }
 
-    /// The same seen from one level further up.
+    /// The same mismatch, one level further up.
     func below(_ step: Step) -> ShapeMismatch {
         var mismatch = self
         mismatch.steps.append(step)
         return mismatch
     }
 
-    /// The way there from the root as a JSONPath (RFC 9535): `$.items[3].name`, `$["odd key"]`.
+    /// The path from the root as a JSONPath (RFC 9535): `$.items[3].name`, `$["odd key"]`.
     public var path: String {
         steps.reversed().reduce(into: "$") { path, step in
             switch step {
@@ -59,7 +59,7 @@ extension ShapeMismatch {
         }
     }
 
-    /// The value itself where it is short.
+    /// The value itself if it is short.
     static func literal(_ value: JSONValue) -> String {
         switch value {
         case .bool(let value): "\(value)"
@@ -82,7 +82,7 @@ extension ShapeMismatch {
         }
     }
 
-    /// Fit for a log line: what a server sent must not end it.
+    /// Escapes the text for one line of a log: text from a server must not end the line.
     private static func quote(_ text: some StringProtocol) -> String {
         text.unicodeScalars.reduce(into: "\"") { quoted, scalar in
             switch scalar {

@@ -1,4 +1,4 @@
 extension Duration {
-    /// Clocks trap on the way to what is much later than this, some 68 years from now.
+    /// The longest sleep, about 68 years. Clocks trap when they compute a much later time.
     package static var longestSleep: Duration { .seconds(1 << 31) }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The SHA-256 of OpenSSL 3's libcrypto, looked up at run time where libcurl has loaded that library: a program needs no
-/// libcrypto of its own, and one process never has two.
+/// The SHA-256 of OpenSSL 3's libcrypto, looked up at run time if libcurl has loaded that library. A program needs no
+/// libcrypto of its own, and a process never has two.
 struct Libcrypto: Sendable {
     typealias Context = OpaquePointer
     private typealias Fetch =
@@ -13,8 +13,8 @@ struct Libcrypto: Sendable {
             OpaquePointer?
         ) -> Int32
 
-    /// Fetched once: `EVP_sha256()` has OpenSSL 3 look it up anew for each digest, which takes longer than a short one.
-    /// Never freed, never changed, and for any thread.
+    /// Fetched once: with `EVP_sha256()` OpenSSL 3 looks up the algorithm for each digest, which takes longer than a
+    /// short digest. Never freed, never changed, and safe for any thread.
     private nonisolated(unsafe) let algorithm: OpaquePointer
     private let digest: Digest
     fileprivate let new: @Sendable @convention(c) () -> Context?
@@ -26,11 +26,11 @@ struct Libcrypto: Sendable {
             -> Int32
     private let begin: @Sendable @convention(c) (Context?, OpaquePointer?, OpaquePointer?) -> Int32
 
-    /// `nil` where the process has no OpenSSL 3, or that has no SHA-256 (a provider left out by its configuration).
+    /// `nil` if the process has no OpenSSL 3, or OpenSSL has no SHA-256 (its configuration leaves the provider out).
     static let loaded = Libcrypto(soname: "libcrypto.so.3")
 
-    /// Takes the library of this name if the process has it; loads none. The name is OpenSSL's promise of what the
-    /// functions take. The handle is kept, and with it the library.
+    /// Uses the library of this name if the process has loaded it; loads no library. By its name OpenSSL promises the
+    /// signatures of the functions. The handle is kept, so the library stays loaded.
     init?(soname: String) {
         guard let library = dlopen(soname, RTLD_NOW | RTLD_NOLOAD),
             let fetch = dlsym(library, "EVP_MD_fetch"), let digest = dlsym(library, "EVP_Digest"),
@@ -59,12 +59,12 @@ struct Libcrypto: Sendable {
         begin(context, algorithm, nil) == 1
     }
 
-    /// The digest of `bytes`; `nil` where libcrypto has no memory.
+    /// The digest of `bytes`; `nil` if libcrypto has no memory.
     func digest(of bytes: [UInt8]) -> [UInt8]? {
         Libcrypto.output { digest(bytes, bytes.count, $0, nil, algorithm, nil) }
     }
 
-    /// The 32 bytes that `fill` writes; `nil` where it does not answer 1, as libcrypto's functions do.
+    /// The 32 bytes that `fill` writes; `nil` if `fill` does not return 1, the success code of libcrypto's functions.
     fileprivate static func output(_ fill: (UnsafeMutablePointer<UInt8>?) -> Int32) -> [UInt8]? {
         var isWhole = false
         let digest = [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { buffer, filled in
@@ -75,12 +75,12 @@ struct Libcrypto: Sendable {
     }
 }
 
-/// One SHA-256 in the making.
+/// One SHA-256 computation in progress.
 struct LibcryptoDigest: ~Copyable {
     private let library: Libcrypto
     private let context: Libcrypto.Context
 
-    /// `nil` where libcrypto has no memory.
+    /// `nil` if libcrypto has no memory.
     init?(_ library: Libcrypto) {
         guard let context = library.new() else { return nil }
         guard library.begin(context) else {
@@ -99,7 +99,7 @@ struct LibcryptoDigest: ~Copyable {
         library.update(context, bytes.baseAddress, bytes.count) == 1
     }
 
-    /// Finishing ends a context, so a copy of it is finished.
+    /// Finishing ends a context, so this finishes a copy.
     func bytesSoFar() -> [UInt8]? {
         guard let copy = library.new() else { return nil }
         defer { library.free(copy) }
@@ -107,7 +107,7 @@ struct LibcryptoDigest: ~Copyable {
         return Libcrypto.output { library.final(copy, $0, nil) }
     }
 
-    /// The digest, and the end of it.
+    /// The digest; ends the computation.
     consuming func bytes() -> [UInt8]? {
         Libcrypto.output { library.final(context, $0, nil) }
     }

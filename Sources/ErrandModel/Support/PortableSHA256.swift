@@ -19,7 +19,7 @@ struct PortableSHA256 {
         0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
     ]
 
-    /// What came since the last whole block; shorter than one.
+    /// The bytes after the last whole block; fewer than a block.
     private var rest: [UInt8] = []
     private var byteCount: UInt64 = 0
 

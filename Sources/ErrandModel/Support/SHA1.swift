@@ -1,9 +1,9 @@
-/// SHA-1 (FIPS 180-4, 6.1) in plain Swift, for the answer to a WebSocket's handshake alone (RFC 6455 1.3), which proves no
-/// identity.
+/// SHA-1 (FIPS 180-4, 6.1) in plain Swift, only for the response to a WebSocket handshake (RFC 6455 1.3), which does
+/// not prove an identity.
 package enum SHA1 {
     private static let blockSize = 64
 
-    /// 20 bytes.
+    /// The digest, 20 bytes.
     package static func digest(of bytes: [UInt8]) -> [UInt8] {
         var padded = bytes + [0x80]
         while padded.count % blockSize != blockSize - 8 { padded.append(0) }

@@ -1,7 +1,7 @@
-/// SHA-256 (FIPS 180-4): by the libcrypto that libcurl has loaded, which has the processor's own instructions for it; by
-/// ``PortableSHA256`` where libcurl uses another TLS library. Used by one task at a time.
+/// SHA-256 (FIPS 180-4), by the libcrypto that libcurl has loaded, which uses the processor's instructions for it, or
+/// by ``PortableSHA256`` if libcurl uses another TLS library. Used by one task at a time.
 package struct SHA256: ~Copyable {
-    // Not private: the optimizer refers to its metadata from other modules.
+    // Not private: the optimizer refers to the type's metadata from other modules.
     enum Engine: ~Copyable {
         case libcrypto(LibcryptoDigest)
         case portable(PortableSHA256)
@@ -24,12 +24,12 @@ package struct SHA256: ~Copyable {
 
     package static let byteCount = 32
 
-    /// `nil` where libcrypto has no memory.
+    /// `nil` if libcrypto has no memory.
     package init?() {
         self.init(Libcrypto.loaded)
     }
 
-    /// Without a `library`: ``PortableSHA256``.
+    /// Without a `library` the digest is a ``PortableSHA256``.
     init?(_ library: Libcrypto?) {
         guard let library else {
             engine = .portable(PortableSHA256())
@@ -39,28 +39,28 @@ package struct SHA256: ~Copyable {
         engine = .libcrypto(digest)
     }
 
-    /// Takes in more bytes. Returns whether libcrypto did.
+    /// Adds bytes. Returns false if libcrypto fails.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.isEmpty || engine.update(bytes)
     }
 
-    /// Takes in more bytes. Returns whether libcrypto did.
+    /// Adds bytes. Returns false if libcrypto fails.
     package mutating func update(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { update($0) }
     }
 
-    /// Takes in the text's UTF-8 bytes. Returns whether libcrypto did.
+    /// Adds the UTF-8 bytes of the text. Returns false if libcrypto fails.
     package mutating func update(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Takes in the number's eight bytes, little endian. Returns whether libcrypto did.
+    /// Adds the eight bytes of the number, little endian. Returns false if libcrypto fails.
     package mutating func update(_ number: UInt64) -> Bool {
         withUnsafeBytes(of: number.littleEndian) { update($0) }
     }
 
-    /// The digest of all bytes so far, 32 bytes; more may follow. `nil` where libcrypto has no memory.
+    /// The digest of all bytes so far, 32 bytes; more bytes may follow. `nil` if libcrypto has no memory.
     package func digest() -> [UInt8]? {
         switch engine {
         case .libcrypto(let digest): digest.bytesSoFar()
@@ -68,7 +68,8 @@ package struct SHA256: ~Copyable {
         }
     }
 
-    /// The digest of all bytes, 32 bytes, and the end of it: cheaper than ``digest()``. `nil` where libcrypto fails.
+    /// The digest of all bytes, 32 bytes. Ends the computation and is cheaper than ``digest()``. `nil` if libcrypto
+    /// fails.
     package consuming func finish() -> [UInt8]? {
         switch consume engine {
         case .libcrypto(let digest): digest.bytes()
@@ -76,7 +77,7 @@ package struct SHA256: ~Copyable {
         }
     }
 
-    /// The digest of `bytes`, or `nil` as in ``init()``.
+    /// The digest of `bytes`; `nil` as in ``init()``.
     package static func digest(of bytes: [UInt8]) -> [UInt8]? {
         if let library = Libcrypto.loaded { return library.digest(of: bytes) }
         var digest = PortableSHA256()
@@ -84,7 +85,7 @@ package struct SHA256: ~Copyable {
         return digest.bytes()
     }
 
-    /// Two lowercase digits a byte.
+    /// Two lower-case hexadecimal digits per byte.
     package static func hex(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in

@@ -1,6 +1,6 @@
-/// A clock of any kind, its moments counted from the making of this value.
+/// Measures time with any clock, from the creation of this value.
 package struct Stopwatch: Sendable {
-    /// The time gone by.
+    /// The elapsed time.
     package let now: @Sendable () -> Duration
     private let clock: any Clock<Duration>
 
@@ -14,7 +14,7 @@ package struct Stopwatch: Sendable {
         return { start.duration(to: clock.now) }
     }
 
-    /// Throws `CancellationError` where the task is cancelled first.
+    /// Throws `CancellationError` if the task is cancelled before the time has passed.
     package func sleep(for time: Duration) async throws {
         try await clock.sleep(for: time)
     }

@@ -1,12 +1,12 @@
 #if ERRAND_TSAN
 import Synchronization
 
-/// Stands in for `Synchronization.Mutex` in builds for ThreadSanitizer (`-Xswiftc -DERRAND_TSAN`), which does not see
-/// the futex of the original and takes all that it guards for races. This one tells it: what was done before an unlock
-/// happened before what is done after the next lock.
+/// Replaces `Synchronization.Mutex` in builds for ThreadSanitizer (`-Xswiftc -DERRAND_TSAN`), which does not see the
+/// futex of the original and reports races on everything that it guards. This mutex tells ThreadSanitizer that
+/// everything before an unlock happens before everything after the next lock.
 package struct ThreadSanitizerMutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let original: Synchronization.Mutex<Value>
-    /// Its address stands for the lock.
+    /// The key's address identifies the lock.
     private let key = Key()
 
     private final class Key: Sendable {}

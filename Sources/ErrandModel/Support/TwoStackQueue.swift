@@ -1,4 +1,4 @@
-/// First in, first out, in amortised constant time: one array is filled while the other one, reversed, is emptied.
+/// A queue with amortised constant time: one array is filled while the other one, reversed, is emptied.
 package struct TwoStackQueue<Element> {
     package init() {}
 
@@ -11,7 +11,7 @@ package struct TwoStackQueue<Element> {
         incoming.append(element)
     }
 
-    /// The oldest element; `nil` where there is none.
+    /// The oldest element; `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         if outgoing.isEmpty {
             outgoing = incoming.reversed()

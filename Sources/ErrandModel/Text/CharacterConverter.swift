@@ -4,11 +4,11 @@ import Glibc
 import Musl
 #endif
 
-/// The C library's converter from one encoding to UTF-8, open for as long as this lives.
+/// The C library's converter from one encoding to UTF-8, open as long as this value lives.
 struct CharacterConverter: ~Copyable {
     private let descriptor: iconv_t
 
-    /// `nil` where the library has no such converter (a system without its gconv modules).
+    /// `nil` if the library does not have the converter (a system without its gconv modules).
     init?(from name: String) {
         guard let descriptor = iconv_open("UTF-8", name), Int(bitPattern: descriptor) != -1 else { return nil }
         self.descriptor = descriptor
@@ -18,8 +18,8 @@ struct CharacterConverter: ~Copyable {
         iconv_close(descriptor)
     }
 
-    /// The text of the bytes; where `isLossy`, with U+FFFD for each byte that fits nothing and for a character that the
-    /// end cuts.
+    /// The text of the bytes. If `isLossy`, each invalid byte and a character that is truncated at the end become
+    /// U+FFFD.
     consuming func convert(_ bytes: UnsafeRawBufferPointer, isLossy: Bool) throws(TextEncoding.Failure) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count + bytes.count / 2)
@@ -31,7 +31,7 @@ struct CharacterConverter: ~Copyable {
             case 0:
                 break
             case E2BIG:
-                // A converter that neither reads nor writes would be asked for ever.
+                // A converter that neither reads nor writes would cause an endless loop.
                 guard step.consumed > 0 || step.produced > 0 else { throw .invalid(offset: offset) }
             case EILSEQ where isLossy:
                 text.append(contentsOf: Self.replacement)
@@ -50,12 +50,12 @@ struct CharacterConverter: ~Copyable {
     private static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
     private static let chunk = 16 * 1024
 
-    /// One call of `iconv`: what it read, what it wrote, and `errno` or zero.
+    /// One call of `iconv`: the number of bytes read and written, and `errno` or zero.
     private borrowing func convert(
         _ input: UnsafeRawBufferPointer, into text: inout [UInt8]
     ) -> (consumed: Int, produced: Int, error: Int32) {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.chunk) { output in
-            // iconv takes a pointer to mutable bytes by POSIX's prototype, and reads only.
+            // iconv takes a pointer to mutable bytes in POSIX's prototype, but only reads them.
             var source = UnsafeMutablePointer(mutating: input.assumingMemoryBound(to: CChar.self).baseAddress)
             var target = output.baseAddress
             var sourceLeft = input.count
@@ -68,7 +68,7 @@ struct CharacterConverter: ~Copyable {
         }
     }
 
-    /// Some converters (BIG5-HKSCS) keep a character back until they know that no combining one follows.
+    /// Some converters (BIG5-HKSCS) hold a character back until they know that no combining character follows.
     private borrowing func flush(into text: inout [UInt8]) {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { output in
             var target = output.baseAddress

@@ -1,13 +1,13 @@
 extension TextEncoding {
-    /// Why bytes are no text.
+    /// Why bytes are not text.
     enum Failure: Error, Hashable {
-        /// The first byte that fits nothing; `nil` where only the whole is known to be wrong.
+        /// The position of the first invalid byte; `nil` if only the whole is known to be invalid.
         case invalid(offset: Int?)
-        /// The C library does not bring this converter.
+        /// The C library does not have this converter.
         case unavailable
     }
 
-    /// The text of the bytes; where `isLossy`, with U+FFFD for what is not valid.
+    /// The text of the bytes; if `isLossy`, with U+FFFD for invalid bytes.
     func decode(_ bytes: UnsafeRawBufferPointer, isLossy: Bool) throws(Failure) -> String {
         switch self {
         case .utf8:
@@ -38,7 +38,7 @@ extension TextEncoding {
         return text
     }
 
-    /// Every byte is a character: the five that Microsoft left open are the C1 controls, as the WHATWG's index has it.
+    /// Every byte is a character: the five bytes that Microsoft left undefined are C1 controls, as in WHATWG's index.
     private static func windows1252(_ byte: UInt8) -> Unicode.Scalar {
         (0x80...0x9F).contains(byte) ? windows1252Middle[Int(byte) - 0x80] : Unicode.Scalar(byte)
     }

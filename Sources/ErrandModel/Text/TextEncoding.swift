@@ -1,14 +1,15 @@
-/// How a body's text is encoded, and who decodes it.
+/// The encoding of a body's text, and its decoder.
 enum TextEncoding: Hashable {
     case utf8
     case utf16(isBigEndian: Bool)
     case windows1252
-    /// One that the C library converts, by its name there.
+    /// An encoding that the C library converts, by its name there.
     case iconv(String)
 
-    /// The encoding that the WHATWG's Encoding standard (4.2) means by a label, in any case, blanks around it or not.
-    /// Labels are looked up, never handed on: `iconv_open` takes suffixes, paths of modules and converters with a
-    /// history of endless loops (CVE-2016-10228, CVE-2021-3326), and a server chooses what is in `Content-Type`.
+    /// The encoding of a label by WHATWG's Encoding standard (4.2), in any case, with or without blanks around it.
+    /// Labels are looked up in a table and never passed to `iconv_open`: it accepts suffixes, paths of modules and
+    /// converters with a history of endless loops (CVE-2016-10228, CVE-2021-3326), and the server chooses the label in
+    /// `Content-Type`.
     init?(label: String) {
         let label = label.lowercased().filter { !$0.isWhitespace }
         guard let encoding = Self.encodings[label] else { return nil }
@@ -27,8 +28,8 @@ enum TextEncoding: Hashable {
         table.flatMap { encoding, labels in labels.split(separator: " ").map { (String($0), encoding) } }
     ) { first, _ in first }
 
-    /// The standard's own list. Not in it, on purpose: what it maps to "replacement" (`hz-gb-2312`, `iso-2022-kr`, ...,
-    /// which hide markup from filters) and `x-user-defined`.
+    /// The list of the standard. Left out on purpose: the labels that it maps to "replacement" (`hz-gb-2312`,
+    /// `iso-2022-kr`, ..., which hide markup from filters) and `x-user-defined`.
     private static let table: [(TextEncoding, String)] = [
         (.utf8, "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8"),
         (.utf16(isBigEndian: true), "unicodefffe utf-16be"),

@@ -4,8 +4,8 @@ package import HTTPTypes
 package enum PercentEncoding {
     private static let hex = Array("0123456789ABCDEF".utf8)
 
-    /// What may stand in a URL as it is: every printable ASCII character but the few that no part of a URL allows
-    /// (`"`, `<`, `>`, `\`, `^`, `` ` ``, `{`, `|`, `}`), a bit for each.
+    /// Whether the byte may be part of a URL without encoding: every printable ASCII character except the few that no
+    /// part of a URL allows (`"`, `<`, `>`, `\`, `^`, `` ` ``, `{`, `|`, `}`). One bit for each.
     static func isURLByte(_ byte: UInt8) -> Bool {
         let bits: UInt64 = byte & 0x40 == 0 ? 0xAFFF_FFFA_0000_0000 : 0x47FF_FFFE_AFFF_FFFF
         return byte < 0x80 && (bits >> UInt64(byte & 0x3F)) & 1 == 1
@@ -19,9 +19,10 @@ package enum PercentEncoding {
         }
     }
 
-    /// Encodes what no part of a URL may have (spaces, quotes, non-ASCII, a `%` without two hexadecimal digits); what is
-    /// encoded already stays. Throws ``ErrandError/invalidURL`` for control characters, which are an attack or a mistake,
-    /// never a name, and for what browsers would read as a URL of another host (``URLReference/hidesAuthority(_:)``).
+    /// Encodes the bytes that no part of a URL may have (spaces, quotes, non-ASCII, a `%` without two hexadecimal
+    /// digits); encoded text stays as it is. Throws ``ErrandError/invalidURL`` for control characters, which are an
+    /// attack or a mistake, and for text that browsers would read as a URL of another host
+    /// (``URLReference/hidesAuthority(_:)``).
     package static func url(_ text: String) throws(ErrandError) -> String {
         if isURL(text) { return text }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
@@ -36,15 +37,15 @@ package enum PercentEncoding {
         return isURL(encoded) ? encoded : encodingStrayPercents(encoded)
     }
 
-    /// The text of a field that has a URL: its bytes where they are UTF-8; else those above ASCII are encoded one by one as
-    /// they are, since nobody knows of which characters they are a part. Browsers and curl do so.
+    /// The text of a field that contains a URL. Bytes that are UTF-8 are used as they are. Otherwise each byte above
+    /// ASCII is percent-encoded, because its charset is not known; browsers and curl do the same.
     package static func text(_ field: HTTPField) -> String {
         field.withUnsafeBytesOfValue { bytes in
             String(validating: bytes, as: UTF8.self) ?? encode(bytes) { $0 < 0x80 }
         }
     }
 
-    /// Whether nothing is to be encoded. On the way of every request, and so by the bytes as they lie there.
+    /// Whether the text needs no encoding. Every request calls this, so it reads the stored bytes without a copy.
     private static func isURL(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isURL) ?? Array(text.utf8).withUnsafeBufferPointer(isURL)
     }
@@ -83,7 +84,7 @@ package enum PercentEncoding {
         }
     }
 
-    /// A query or form component: all but unreserved characters.
+    /// A component of a query or form: encodes all characters except unreserved ones.
     static func component(_ text: String) -> String {
         text.utf8.allSatisfy(isUnreserved) ? text : encode(text, keeping: isUnreserved)
     }
@@ -99,10 +100,10 @@ package enum PercentEncoding {
         return result
     }
 
-    /// `query`, encoded already, behind the query that `url` has, before its fragment.
+    /// Appends `query`, already encoded, to the query of `url`, before its fragment.
     package static func appending(_ query: String, to url: String) -> String {
         guard !query.isEmpty else { return url }
-        // By bytes: "#" before a combining mark is a delimiter all the same.
+        // Compares bytes, not characters: "#" before a combining mark is a delimiter, too.
         let end = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
         let head = url[..<end]
         var separator = "?"

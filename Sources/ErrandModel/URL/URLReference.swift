@@ -1,7 +1,7 @@
 import Glibc
 
-/// A URL or relative reference, split by RFC 3986 appendix B. It splits and joins; whether the parts are sound is
-/// checked by the engine's own parser before anything is sent.
+/// A URL or relative reference, split by RFC 3986 appendix B. This type only splits and joins; the engine's own parser
+/// checks the parts before anything is sent.
 package struct URLReference: Equatable {
     package var scheme: Substring?
     package var authority: Substring?
@@ -9,7 +9,8 @@ package struct URLReference: Equatable {
     package var query: Substring?
     package var fragment: Substring?
 
-    /// By bytes, not by `Character`: "#" before a combining mark is still a delimiter, and bytes are ten times faster.
+    /// Compares bytes, not `Character`: "#" before a combining mark is a delimiter, too, and bytes are ten times
+    /// faster.
     package init(_ text: String) {
         var rest = Substring(text)
         if let mark = rest.utf8.firstIndex(of: UInt8(ascii: "#")) {
@@ -33,8 +34,8 @@ package struct URLReference: Equatable {
         path = rest
     }
 
-    /// Whether it is `http://` or `https://` with an authority, and no segment of it begins with a dot: as most absolute
-    /// URLs are, which then need not be taken apart. By the bytes as they lie there, as each request asks.
+    /// Whether the text is `http://` or `https://` with an authority and without a segment that begins with a dot. Most
+    /// absolute URLs are, and need not be split. Every request calls this, so it reads the stored bytes without a copy.
     package static func isPlainAbsolute(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { bytes in
             let isSecure = bytes.count > 4 && bytes[4] == UInt8(ascii: "s")
@@ -55,9 +56,10 @@ package struct URLReference: Equatable {
         } ?? false
     }
 
-    /// Whether browsers would find an authority where RFC 3986 finds none, or another one: to WHATWG's URL standard `\\` is
-    /// a slash (4.4, the special authority and relative states), and spaces in front are not there. Both are encoded
-    /// here, and so a third reading would come of `http://good\\@evil/` and `/\\evil`. Of text that is not encoded yet.
+    /// Whether browsers would find an authority where RFC 3986 finds none, or another authority: in WHATWG's URL
+    /// standard `\\` is a slash (4.4, the special authority and relative states), and leading spaces are ignored. This
+    /// library encodes both, which would give `http://good\\@evil/` and `/\\evil` a third reading. For text that is not
+    /// encoded yet.
     package static func hidesAuthority(_ text: String) -> Bool {
         let trimmed = text.utf8.drop { $0 == UInt8(ascii: " ") }
         let reference = URLReference(String(Substring(trimmed)))
@@ -90,7 +92,7 @@ package struct URLReference: Equatable {
         return result
     }
 
-    /// The target of `reference`, seen from this absolute URL (RFC 3986 5.2.2).
+    /// The target of `reference`, relative to this absolute URL (RFC 3986 5.2.2).
     package func resolving(_ reference: URLReference) -> URLReference {
         var target = reference
         if reference.scheme != nil {
@@ -122,7 +124,7 @@ package struct URLReference: Equatable {
         return path[...slash] + relative
     }
 
-    /// The same without dot segments; `nil` where there are none, as there mostly are not.
+    /// The same without dot segments; `nil` if there are none, which is the usual case.
     package var withoutDotSegments: URLReference? {
         guard Self.hasDotSegment(path) else { return nil }
         var result = self
@@ -130,7 +132,7 @@ package struct URLReference: Equatable {
         return result
     }
 
-    /// Whether a segment before query and fragment may be "." or "..": it begins with a dot.
+    /// Whether a segment of the path may be "." or "..": whether one begins with a dot.
     package static func hasDotSegment(_ path: Substring) -> Bool {
         var previous = UInt8(ascii: "/")
         for byte in path.utf8 {
@@ -162,7 +164,7 @@ package struct URLReference: Equatable {
         return Substring(kept.joined(separator: "/"))
     }
 
-    /// What RFC 6454 calls the origin: scheme, host and port, in lower case, the default port written out.
+    /// The origin by RFC 6454: scheme, host and port, in lower case, with the default port.
     package var origin: String {
         let scheme = (scheme ?? "").lowercased()
         var host = (authority ?? "").lowercased()
