@@ -1,1 +1,1 @@
-../ErrandModel/Support/Mutex+ThreadSanitizer.swift
+../ErrandSQLite/Support/Mutex+ThreadSanitizer.swift

@@ -1,1 +1,1 @@
-../../Sources/ErrandModel/Support/Mutex+ThreadSanitizer.swift
+../../Sources/ErrandSQLite/Support/Mutex+ThreadSanitizer.swift
