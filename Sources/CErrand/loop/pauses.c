@@ -81,8 +81,49 @@ static int wanted_pause(const errand__transfer *t) {
   return bits;
 }
 
+/* A resting transfer goes on once a second, for as many looks of libcurl as it
+   may need: up to 8.9 the first one ends the limit alone, without a read or a
+   write (multi.c, MSTATE_RATELIMITING). */
+#define ROUNDS 3
+/* Seconds in which the rest of an upload may still be in libcurl's buffer. */
+#define AFTER_UPLOAD 5
+
+void errand__rests_tend(errand__loop *loop) {
+  if (!errand__curl_does(ERRAND__CURL_READS_ON_WHILE_SENDING))
+    return;
+  for (errand__list *l = loop->started.next; l != &loop->started; l = l->next) {
+    errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, link);
+    errand__slot *slot = t->slot;
+    if (!slot || !slot->resting || t->pause.bits != CURLPAUSE_RECV)
+      continue;
+    if (!errand__has_more_to_send(slot) &&
+        slot->rounds_after_upload++ >= AFTER_UPLOAD) {
+      slot->rounds_after_upload = AFTER_UPLOAD;
+      continue;
+    }
+    slot->rounds_left = ROUNDS;
+    errand__agenda_review(&loop->agenda, t);
+  }
+}
+
+/* Returns: whether to come back in the next round. */
+static bool go_on(errand__transfer *t) {
+  errand__slot *slot = t->slot;
+  slot->rounds_left--;
+  errand__slot_limit_speed(slot, slot->rounds_left == 0);
+  if (slot->rounds_left == 0)
+    return false;
+  /* Only a change has libcurl set its timer. */
+  if (curl_easy_pause(slot->easy, t->pause.bits | CURLPAUSE_SEND) == CURLE_OK)
+    (void) curl_easy_pause(slot->easy, t->pause.bits);
+  errand__shard_touch(slot->shard);
+  return true;
+}
+
 bool errand__review_run(errand__loop *loop) {
   bool any = false;
+  errand__list later;
+  errand__list_init(&later);
   errand__list *l;
   while ((l = errand__list_pop(&loop->agenda.review)) != NULL) {
     errand__transfer *t = ERRAND__CONTAINER(l, errand__transfer, review_link);
@@ -105,6 +146,8 @@ bool errand__review_run(errand__loop *loop) {
     }
     int bits = wanted_pause(t);
     if (bits == t->pause.bits) {
+      if (t->slot->rounds_left > 0 && go_on(t))
+        errand__list_append(&later, &t->review_link);
       errand__shard_hold(t->slot);
       continue;
     }
@@ -112,7 +155,7 @@ bool errand__review_run(errand__loop *loop) {
       t->activity_ms = t->sent_ms = loop->agenda.now_ms; /* time stood still */
     t->pause.bits = bits;
     if (!(bits & CURLPAUSE_RECV))
-      errand__slot_limit_speed(t->slot, 0);
+      errand__slot_rest(t->slot, false);
     /* Passes what libcurl kept to our callbacks before it returns. They may
        change pause.bits again, and append to lists. */
     CURLcode code = curl_easy_pause(t->slot->easy, bits);
@@ -131,5 +174,8 @@ bool errand__review_run(errand__loop *loop) {
     errand__shard_touch(t->slot->shard);
     errand__deadline_set(&loop->agenda, t);
   }
+  while ((l = errand__list_pop(&later)) != NULL)
+    errand__agenda_review(&loop->agenda,
+                          ERRAND__CONTAINER(l, errand__transfer, review_link));
   return any;
 }

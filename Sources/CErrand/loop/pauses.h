@@ -20,6 +20,10 @@ void errand__credit_grant(errand__loop *loop, errand__transfer *transfer,
    it looks at the transfer again: has it do so in this turn. */
 void errand__loop_look_again(errand__loop *loop, errand__transfer *transfer);
 
+/* Once a second: lets transfers that rest (errand__slot_rest) go on for a
+   moment, so that uploads end whose responses are not read. */
+void errand__rests_tend(errand__loop *loop);
+
 /* Brings libcurl's pause in line for all transfers on the review list.
    Returns: whether there were any. */
 bool errand__review_run(errand__loop *loop);

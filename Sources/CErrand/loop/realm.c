@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "loop/finish.h"
 #include "loop/multi.h"
+#include "loop/pauses.h"
 #include "loop/shard.h"
 #include "loop/slot_pool.h"
 
@@ -84,6 +85,7 @@ static void tend_realm(errand__realm *realm, uint64_t now) {
 bool errand__realms_tend(errand__loop *loop) {
   bool more = false;
   errand__check_wire_limits(loop);
+  errand__rests_tend(loop);
   errand__fd_sweep(&loop->fds);
   for (errand__list *r = loop->realms.next; r != &loop->realms;) {
     errand__realm *realm = ERRAND__CONTAINER(r, errand__realm, link);

@@ -28,9 +28,9 @@ static errand_status begin_body(errand__slot *slot, size_t n, size_t *room) {
   return ERRAND_OK;
 }
 
-static size_t pause_body(errand__slot *slot, size_t n) {
+static size_t pause_body(errand__slot *slot) {
   slot->transfer->pause.out_of_credit = true;
-  return errand__hold_back(slot, n);
+  return errand__hold_back(slot);
 }
 
 /* Makes sure that there is a payload with room for the body. */
@@ -132,7 +132,7 @@ static size_t decode_body(errand__slot *slot, const char *bytes, size_t n) {
     if (t->response.body_bytes >= t->limits.decoded_bytes)
       return errand__give_up(t, ERRAND_LIMIT_DECODED_BYTES);
     slot->decoded_ahead += n - input.left;
-    return pause_body(slot, n);
+    return pause_body(slot);
   }
   if (status == ERRAND_OK)
     return n;
@@ -164,9 +164,9 @@ static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
   if (errand__is_held(&t->response) && !errand__head_release(slot))
     return errand__give_up(t, ERRAND_OUT_OF_MEMORY);
   if (t->pause.asked)
-    return errand__hold_back(slot, n);
+    return errand__hold_back(slot);
   if (errand__is_streamed(t) && t->response.credit <= 0 && !slot->decoder)
-    return pause_body(slot, n);
+    return pause_body(slot);
   if (!errand__has_body(&t->response)) {
     errand_status status = begin_body(slot, n, &room);
     if (status != ERRAND_OK)

@@ -63,7 +63,9 @@ typedef struct errand__slot {
   errand_priority priority;
   long connect_ms;
   long buffer_size;
-  curl_off_t recv_speed; /* errand__slot_limit_speed */
+  bool resting;                /* errand__slot_rest */
+  uint8_t rounds_left;         /* in which a resting transfer goes on */
+  uint8_t rounds_after_upload; /* seconds in which it did so needlessly */
   char error[CURL_ERROR_SIZE];
 } errand__slot;
 
