@@ -18,9 +18,7 @@ public final class Client: Sendable {
     /// The same transport, for requests that share transfers.
     let coalescing: CoalescingTransport
     /// Takes the transfers of cached requests; `nil` before the first cached request.
-    let caching: Mutex<(any ClientCache)?>
-    /// Whether `caching` has a value.
-    let hasCache: Atomic<Bool>
+    let caching = AtomicLazyReference<CacheBox>()
     package let cacheBase: CacheBase
     /// Whether requests are cached whose commands have no cache policy.
     let cachesByDefault: Atomic<Bool>
@@ -80,8 +78,7 @@ public final class Client: Sendable {
             transport: transport, coalescing: coalescing, stopwatch: stopwatch,
             connection: configuration.settings.connection, cookies: configuration.cookies)
         let cache = configuration.cacheStorage?.makeCache(over: cacheBase)
-        hasCache = Atomic(cache != nil)
-        caching = Mutex(cache)
+        if let cache { _ = caching.storeIfNil(CacheBox(cache)) }
         cachesByDefault = Atomic(!configuration.settings.cache.isOff)
         building = Mutex(RequestBuilder(configuration))
         callbacks = configuration.callbackQueue ?? .serial()

@@ -19,7 +19,7 @@ extension AnyRequest {
     /// is no error. A failure of the response's body does not matter, because the server has done what the request
     /// asked for.
     final func invalidate(after result: TransferResult) {
-        guard client.hasCache.load(ordering: .relaxed), let cache = client.madeCache, cache.mayHoldHTTP,
+        guard let cache = client.madeCache, cache.mayHoldHTTP,
             let response = result.response, let sent = transferDescription
         else { return }
         cache.invalidate(after: response, to: sent, by: cachePolicy)

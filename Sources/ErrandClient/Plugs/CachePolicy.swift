@@ -13,7 +13,7 @@
 /// responses, groups and requests whose body comes from a file or a source are never cached.
 /// ``Client/Configuration/cache`` sets where responses are kept.
 ///
-/// The value is one word and is copied without a lock. Making a policy that is not ``off`` allocates once.
+/// The value is two words and is copied without a lock. Making a policy that is not ``off`` allocates once.
 public struct CachePolicy: Sendable {
     /// `nil`: off.
     package let kind: (any CachePolicyKind)?

@@ -45,23 +45,23 @@ package struct CacheBase: Sendable {
     package let cookies: CookieStorage
 }
 
+/// A class, so that the reference is stored and read without a lock.
+final class CacheBox: Sendable {
+    let cache: any ClientCache
+
+    init(_ cache: any ClientCache) { self.cache = cache }
+}
+
 extension Client {
-    /// The client's cache. If there is none yet, `make` makes it.
+    /// The client's cache. If there is none yet, `make` makes it, without a lock: the cache's logger may be code of the user's.
+    /// If two callers make one at the same time, the first is kept.
     package func responseCache(madeBy make: (CacheBase) -> any ClientCache) -> any ClientCache {
-        if hasCache.load(ordering: .acquiring), let made = caching.withLock({ $0 }) { return made }
-        return caching.withLock { cache in
-            if let cache { return cache }
-            let made = make(cacheBase)
-            cache = made
-            hasCache.store(true, ordering: .releasing)
-            return made
-        }
+        if let made = caching.load() { return made.cache }
+        return caching.storeIfNil(CacheBox(make(cacheBase))).cache
     }
 
     /// The cache; `nil` if there is none yet.
-    var madeCache: (any ClientCache)? {
-        hasCache.load(ordering: .acquiring) ? caching.withLock { $0 } : nil
-    }
+    var madeCache: (any ClientCache)? { caching.load()?.cache }
 
     /// The policy that applies; `nil` if nothing is cached. `given`: the policy of the command or the overrides.
     package func cachePolicy(_ given: CachePolicy?) -> CachePolicy? {
