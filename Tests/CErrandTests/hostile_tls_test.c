@@ -67,16 +67,31 @@ static void what_is_read_ahead_answers_nothing(void **state) {
 /* libcurl says goodbye to a connection that it does not keep, and closes it
    once the server has, whether or not other requests have it look: the
    descriptor is given back. */
-static void what_is_not_kept_is_closed(void **state) {
-  test_rig *rig = *state;
+static void expect_closed_but(test_rig *rig, uint64_t kept) {
   for (int i = 0; i < 10; i++)
     rig_expect_response(get(rig, "/behind"), 200, "first");
-  for (int i = 0; rig_stats(rig).connections_open > 0; i++) {
+  for (int i = 0; rig_stats(rig).connections_open > kept; i++) {
     if (i == 1000)
       fail_msg("%llu connections are open after 10 s",
                (unsigned long long) rig_stats(rig).connections_open);
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
   }
+}
+
+static void what_is_not_kept_is_closed(void **state) {
+  expect_closed_but(*state, 0);
+}
+
+/* The same beside a request that waits for the server. */
+static void what_is_not_kept_is_closed_beside_a_request(void **state) {
+  test_rig *rig = *state;
+  errand_request held = rig_request(
+      "GET", text("https://127.0.0.1:%u/hold", hostile_server_port(server)));
+  held.options = secure;
+  rig->accepted += errand_submit(rig->group, &held, 1);
+  expect_closed_but(rig, 1);
+  hostile_server_release(server);
+  rig_expect_response(collector_wait(&rig->collector, held.id), 200, NULL);
 }
 
 static void sound_responses_keep_the_connection(void **state) {
@@ -113,6 +128,7 @@ int main(void) {
       TEST(what_is_in_the_record_answers_nothing),
       TEST(what_is_read_ahead_answers_nothing),
       TEST(what_is_not_kept_is_closed),
+      TEST(what_is_not_kept_is_closed_beside_a_request),
       TEST(sound_responses_keep_the_connection),
       TEST(nothing_waits_for_http1),
   };

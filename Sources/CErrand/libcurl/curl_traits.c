@@ -83,6 +83,8 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
     [ERRAND__CURL_READS_UNLOCKED_COOKIES] = {0x080b00, 0x081000,
                                              "be39ed19a5, c278c508e2",
                                              "cookies_test: everybody_at_once"},
+    [ERRAND__CURL_LEAVES_SHUTDOWNS] =
+        {0x081500, 0, "#22282", "hostile_tls_test: what_is_not_kept_is_closed"},
     [ERRAND__CURL_SPEAKS_WEBSOCKET] =
         {0x080b00, 0, "8e1f5a0f8c",
          "websocket_test: bytes_go_both_ways_behind_101"},

@@ -83,6 +83,8 @@ typedef enum errand__curl_trait {
   /* Writes the Cookie field from entries of the jar after it unlocked the jar.
    */
   ERRAND__CURL_READS_UNLOCKED_COOKIES,
+  /* Does not watch the sockets of connections that it shuts down. */
+  ERRAND__CURL_LEAVES_SHUTDOWNS,
   /* Has WebSocket where it was built with it. It was an experiment before. */
   ERRAND__CURL_SPEAKS_WEBSOCKET,
   ERRAND__CURL_TRAITS

@@ -160,3 +160,20 @@ void errand__shard_check_timer(errand__shard *shard, uint64_t now) {
       timeout_ms >= 0)
     shard->timer_at_ms = now + (uint64_t) timeout_ms + 2;
 }
+
+/* libcurl closes a connection 2 s after it began to shut the connection down.
+ */
+#define SHUTDOWN_MS 4000
+
+/* libcurl 8.21.0 looks at connections in shutdown when it runs its own handle
+   (#22282). A wake-up or curl_multi_perform has it do so; a timer does not. */
+void errand__shard_end_shutdowns(errand__shard *shard, uint64_t now) {
+  int running;
+  if (!errand__curl_does(ERRAND__CURL_LEAVES_SHUTDOWNS) ||
+      now - shard->used_ms > SHUTDOWN_MS)
+    return;
+  if (shard->in_flight > 0)
+    curl_multi_wakeup(shard->multi);
+  else
+    check(shard, curl_multi_perform(shard->multi, &running));
+}
