@@ -217,7 +217,7 @@ package final class CacheCarrier: ClientCache, Transport {
                 transfer.waitsSince = now
                 transfer.timer = timer
                 return true
-            case .submitting, .stoppedWhileSubmitting, .open, .stopping, .over:
+            case .sent, .over:
                 return false
             }
         }
@@ -229,7 +229,7 @@ package final class CacheCarrier: ClientCache, Transport {
         let isEnding = table.withLock { table in
             switch transfer.phase {
             case .lookingUp, .held: break
-            case .submitting, .stoppedWhileSubmitting, .open, .stopping, .over: return false
+            case .sent, .over: return false
             }
             transfer.phase = .over
             table.transfers[transfer.id] = nil
@@ -248,21 +248,21 @@ package final class CacheCarrier: ClientCache, Transport {
 
     private func send(_ transfer: CacheTransfer, _ question: CacheQuestion) {
         let now = cache.now
-        let (isWanted, since, timer) = table.withLock { _ in
-            let isWanted = transfer.willSubmit(question, requestedAt: now)
-            return (isWanted, transfer.waitsSince, transfer.timer.take())
+        let (submission, since, timer) = table.withLock { _ in
+            let submission = transfer.willSubmit(question, requestedAt: now)
+            return (submission, transfer.waitsSince, transfer.timer.take())
         }
         timer?.cancel()
-        guard isWanted else { return }
+        guard let submission else { return }
         var description = transfer.description
         description.headers = question.headers(of: description)
-        open(transfer, description, for: question, at: now, since: since)
+        open(transfer, description, for: question, at: now, since: since, submission)
     }
 
     /// `since`: the time since then counts against the total time.
     private func open(
         _ transfer: CacheTransfer, _ description: RequestDescription, for question: CacheQuestion, at now: Int64,
-        since: Duration?
+        since: Duration?, _ submission: Int
     ) {
         do throws(ErrandError) {
             var description = description
@@ -279,7 +279,7 @@ package final class CacheCarrier: ClientCache, Transport {
             }
             transfer.sendsItself()
             let id = try transfer.base.submit(description, for: transfer)
-            perform(table.withLock { _ in transfer.opened(id) }, on: transfer)
+            perform(table.withLock { _ in transfer.opened(id, submission: submission) }, on: transfer)
         } catch {
             let isEntered = table.withLock { table in
                 transfer.phase = .over
@@ -331,22 +331,22 @@ package final class CacheCarrier: ClientCache, Transport {
         exchange.decision = .miss(.unusable)
         let next = CacheQuestion.http(exchange, conditions: [:])
         let now = cache.now
-        let isWanted = table.withLock { table in
+        let submission = table.withLock { table -> Int? in
             transfer.question = next
             // The end of the transfer may have come before `submit` returned.
             transfer.isEntered = true
-            guard transfer.willSubmitAgain(requestedAt: now) else {
+            let submission = transfer.willSubmitAgain(requestedAt: now)
+            if submission == nil {
                 transfer.phase = .over
                 table.transfers[transfer.id] = nil
-                return false
             }
-            return true
+            return submission
         }
-        guard isWanted else {
+        guard let submission else {
             if transfer.receiver == nil { return revalidated(transfer) }
             return tell(transfer, .failure(.cancelled))
         }
-        open(transfer, transfer.description, for: next, at: now, since: nil)
+        open(transfer, transfer.description, for: next, at: now, since: nil, submission)
     }
 
     // MARK: In the background
@@ -379,17 +379,15 @@ package final class CacheCarrier: ClientCache, Transport {
         var control = first
         while true {
             switch control {
-            case .none: return
-            case .cancel(let id): return transfer.base.cancel(id)
+            case .none, .order(.none): return
+            case .order(let order):
+                transfer.base.perform(order)
+                control = table.withLock { _ in transfer.performed(order) }
             case .end: return forget(transfer, .failure(.cancelled))
             case .deliver(let response, let source):
                 transfer.plan?.run.ended(source)
                 return forget(transfer, .response(response))
-            case .pause(let id): transfer.base.pause(id)
-            case .resume(let id): transfer.base.resume(id)
             }
-            let performed = control
-            control = table.withLock { _ in transfer.performed(performed) }
         }
     }
 

@@ -10,12 +10,8 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
         case lookingUp(isPaused: Bool)
         /// The store has answered, while the transfer is paused.
         case held(Response, CacheSource)
-        /// Passed to the transport beneath, whose `submit` has not returned yet.
-        case submitting(isPaused: Bool)
-        case stoppedWhileSubmitting
-        case open(TransferID, isPaused: Bool)
-        /// Cancelled; its end has not arrived yet.
-        case stopping(TransferID)
+        /// Passed to the transport beneath.
+        case sent(TransferControl)
         case over
     }
 
@@ -36,6 +32,9 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     /// When the request was sent, in milliseconds since 1970.
     // As `phase`.
     nonisolated(unsafe) var requestedAt: Int64 = 0
+    /// The number of the last submission to the transport beneath.
+    // As `phase`.
+    nonisolated(unsafe) private var submission = 0
     /// Whether the receiver's side knows the transfer's number. From then on, errors are delivered, not thrown.
     // As `phase`.
     nonisolated(unsafe) var isEntered = false
@@ -95,20 +94,17 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     }
 
     var baseID: TransferID? {
-        switch phase {
-        case .open(let id, _), .stopping(let id): id
-        case .lookingUp, .held, .submitting, .stoppedWhileSubmitting, .over: nil
-        }
+        guard case .sent(let control) = phase else { return nil }
+        return control.id
     }
 
     enum Control {
         case none
-        case cancel(TransferID)
+        /// For the transport beneath.
+        case order(TransferControl.Order)
         /// Report the cancellation to the receiver.
         case end
         case deliver(Response, CacheSource)
-        case pause(TransferID)
-        case resume(TransferID)
     }
 
     func cancelRequested() -> Control {
@@ -116,13 +112,10 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
         case .lookingUp, .held:
             phase = .over
             return .end
-        case .submitting:
-            phase = .stoppedWhileSubmitting
-            return .none
-        case .open(let id, _):
-            phase = .stopping(id)
-            return .cancel(id)
-        case .stoppedWhileSubmitting, .stopping, .over:
+        case .sent(var control):
+            defer { phase = .sent(control) }
+            return .order(control.cancel())
+        case .over:
             return .none
         }
     }
@@ -136,13 +129,10 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
             guard !isPaused else { return .none }
             phase = .over
             return .deliver(response, source)
-        case .submitting:
-            phase = .submitting(isPaused: isPaused)
-            return .none
-        case .open(let id, _):
-            phase = .open(id, isPaused: isPaused)
-            return isPaused ? .pause(id) : .resume(id)
-        case .stoppedWhileSubmitting, .stopping, .over:
+        case .sent(var control):
+            defer { phase = .sent(control) }
+            return .order(control.setPaused(isPaused))
+        case .over:
             return .none
         }
     }
@@ -156,55 +146,43 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
         case .lookingUp(false):
             phase = .over
             return .deliver(response, source)
-        case .held, .submitting, .stoppedWhileSubmitting, .open, .stopping, .over:
+        case .held, .sent, .over:
             // Cancelled or timed out meanwhile.
             return .none
         }
     }
 
-    /// No response was found. Returns whether the transfer is still wanted.
-    func willSubmit(_ question: CacheQuestion, requestedAt: Int64) -> Bool {
-        guard case .lookingUp(let isPaused) = phase else { return false }
-        phase = .submitting(isPaused: isPaused)
+    /// No response was found. Returns the submission's number; `nil` if the transfer is not wanted any more.
+    func willSubmit(_ question: CacheQuestion, requestedAt: Int64) -> Int? {
+        guard case .lookingUp(let isPaused) = phase else { return nil }
         self.question = question
-        self.requestedAt = requestedAt
-        return true
+        return submits(isPaused: isPaused, requestedAt)
     }
 
-    /// The transport beneath has accepted the transfer. An earlier pause is passed on.
-    func opened(_ id: TransferID) -> Control {
-        switch phase {
-        case .submitting(let isPaused):
-            phase = .open(id, isPaused: isPaused)
-            return isPaused ? .pause(id) : .none
-        case .stoppedWhileSubmitting:
-            phase = .stopping(id)
-            return .cancel(id)
-        case .lookingUp, .held, .open, .stopping, .over:
-            // The transfer ended before `submit` returned.
-            return .none
-        }
+    /// The transfer ended and the request is to be sent again. Returns the submission's number; `nil` if the transfer
+    /// was cancelled meanwhile.
+    func willSubmitAgain(requestedAt: Int64) -> Int? {
+        guard case .sent(let control) = phase, !control.isCancelled else { return nil }
+        return submits(isPaused: control.isPaused, requestedAt)
     }
 
-    /// The control that undoes `control` where another thread has asked for the opposite since.
-    func performed(_ control: Control) -> Control {
-        guard case .open(let id, let isPaused) = phase else { return .none }
-        switch control {
-        case .pause: return isPaused ? .none : .resume(id)
-        case .resume: return isPaused ? .pause(id) : .none
-        case .none, .cancel, .end, .deliver: return .none
-        }
+    private func submits(isPaused: Bool, _ time: Int64) -> Int {
+        phase = .sent(TransferControl(isPaused: isPaused))
+        requestedAt = time
+        submission += 1
+        return submission
     }
 
-    /// The transfer ended and the request is to be sent again. Returns false where it was cancelled meanwhile.
-    func willSubmitAgain(requestedAt: Int64) -> Bool {
-        switch phase {
-        case .submitting(let isPaused), .open(_, let isPaused):
-            phase = .submitting(isPaused: isPaused)
-            self.requestedAt = requestedAt
-            return true
-        case .lookingUp, .held, .stoppedWhileSubmitting, .stopping, .over:
-            return false
-        }
+    /// The transport beneath has accepted a submission. The transfer may have ended before `submit` returned, and even
+    /// have been submitted again: `number` tells a late return from the present one.
+    func opened(_ id: TransferID, submission number: Int) -> Control {
+        guard number == submission, case .sent(var control) = phase else { return .none }
+        defer { phase = .sent(control) }
+        return .order(control.opened(id))
+    }
+
+    func performed(_ order: TransferControl.Order) -> Control {
+        guard case .sent(let control) = phase else { return .none }
+        return .order(control.performed(order))
     }
 }

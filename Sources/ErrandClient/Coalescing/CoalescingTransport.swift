@@ -73,9 +73,9 @@ package final class CoalescingTransport: Transport {
             var description = description
             if transfer.key != nil { description.settings = try description.settings.with(total: nil) }
             let baseID = try base.submit(description, for: transfer)
-            table.withLock { _ in transfer.opened(baseID) }
             // Members may have left or paused while the transfer was submitted.
-            events.async { [self] in reconcile(transfer) }
+            let order = table.withLock { _ in transfer.opened(baseID) }
+            if order != .none { events.async { [self] in perform(order, on: transfer) } }
         } catch {
             let others = end(transfer).filter { $0.id != id }
             // The other members may have sent something before, by a redirect or a replay; this is not known here.
@@ -158,11 +158,14 @@ package final class CoalescingTransport: Transport {
 
     /// Called on `events`, so that pauses and resumes reach the transport in the order in which they were decided.
     private func reconcile(_ transfer: SharedTransfer) {
-        switch table.withLock({ _ in transfer.reconcile() }) {
-        case .none: break
-        case .pause(let id): base.pause(id)
-        case .resume(let id): base.resume(id)
-        case .cancel(let id): base.cancel(id)
+        perform(table.withLock { _ in transfer.reconcile() }, on: transfer)
+    }
+
+    private func perform(_ first: TransferControl.Order, on transfer: SharedTransfer) {
+        var order = first
+        while order != .none {
+            base.perform(order)
+            order = table.withLock { _ in transfer.performed(order) }
         }
     }
 
@@ -170,8 +173,7 @@ package final class CoalescingTransport: Transport {
 
     private func baseID(_ id: TransferID) -> TransferID? {
         table.withLock { table in
-            guard case .open(let baseID) = table.transfers[id]?.phase else { return nil }
-            return baseID
+            table.transfers[id]?.baseID
         }
     }
 

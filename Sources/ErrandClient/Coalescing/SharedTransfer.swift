@@ -4,10 +4,9 @@
 /// ``CoalescingTransport`` is locked.
 final class SharedTransfer: TransferReceiver, @unchecked Sendable {
     enum Phase {
-        /// The transfer is being submitted.
-        case opening
-        case open(TransferID)
-        /// Ended, refused, or cancelled because the last member left.
+        /// Submitted. Cancelled when the last member leaves, and paused while all members are paused.
+        case running(TransferControl)
+        /// Ended or refused.
         case over
     }
 
@@ -19,13 +18,6 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
         var timer: Task<Void, Never>?
     }
 
-    enum Action: Equatable {
-        case none
-        case pause(TransferID)
-        case resume(TransferID)
-        case cancel(TransferID)
-    }
-
     /// `nil`: the transfer is never shared.
     let key: SharedTransferKey?
     /// When the transfer was sent, in milliseconds since 1970, if known.
@@ -34,9 +26,7 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
     // This and what follows: read and written only while the table is locked.
     nonisolated(unsafe) private(set) var members: [Member] = []
     // As `members`.
-    nonisolated(unsafe) private(set) var phase = Phase.opening
-    // As `members`.
-    nonisolated(unsafe) private var isPaused = false
+    nonisolated(unsafe) private(set) var phase = Phase.running(TransferControl())
     private let transport: CoalescingTransport
 
     init(_ key: SharedTransferKey?, sentAt: Int64?, of transport: CoalescingTransport, events: CallbackQueue) {
@@ -62,9 +52,15 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
         return members.remove(at: index)
     }
 
-    func opened(_ id: TransferID) {
-        // The transfer may have ended before `submit` returned.
-        if case .opening = phase { phase = .open(id) }
+    /// `nil`: not known yet, or the transfer has ended.
+    var baseID: TransferID? {
+        guard case .running(let control) = phase else { return nil }
+        return control.id
+    }
+
+    /// `submit` has returned; the transfer may have ended before.
+    func opened(_ id: TransferID) -> TransferControl.Order {
+        change { $0.opened(id) }
     }
 
     /// Ends the transfer and returns its members. Only these members get the end.
@@ -87,15 +83,19 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
 
     /// What the wrapped transport must do after members joined, left, paused or resumed. The transfer runs as long as
     /// one member is not paused.
-    func reconcile() -> Action {
-        guard case .open(let id) = phase else { return .none }
-        guard !members.isEmpty else {
-            phase = .over
-            return .cancel(id)
-        }
-        let mayRest = members.allSatisfy(\.isPaused)
-        guard mayRest != isPaused else { return .none }
-        isPaused = mayRest
-        return mayRest ? .pause(id) : .resume(id)
+    func reconcile() -> TransferControl.Order {
+        let (isLeft, areAllPaused) = (members.isEmpty, members.allSatisfy(\.isPaused))
+        return change { isLeft ? $0.cancel() : $0.setPaused(areAllPaused) }
+    }
+
+    /// The order that undoes `order` if the members have changed since.
+    func performed(_ order: TransferControl.Order) -> TransferControl.Order {
+        change { $0.performed(order) }
+    }
+
+    private func change(_ body: (inout TransferControl) -> TransferControl.Order) -> TransferControl.Order {
+        guard case .running(var control) = phase else { return .none }
+        defer { phase = .running(control) }
+        return body(&control)
     }
 }

@@ -97,46 +97,6 @@ package final class ReactorTransport: Transport {
         return TransferID(rawValue: outcome.id)
     }
 
-    package func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
-        let reactor: Reactor
-        switch self.reactor {
-        case .success(let running): reactor = running
-        case .failure(let error): return submissions.map { _ in .failure(error) }
-        }
-        var batch = RequestBatch()
-        defer { batch.free() }
-        // A description that cannot be submitted keeps its error; the others get an error or an id from the core.
-        var results: [Result<TransferID, ErrandError>] = []
-        var submitted: [Int] = []
-        for (index, submission) in submissions.enumerated() {
-            do throws(ErrandError) {
-                let connection = try handle(for: submission.description)
-                batch.add(submission.description, options: connection, tag: RecordIntake.tag(for: submission.receiver))
-                submitted.append(index)
-                results.append(.failure(.shutDown))
-            } catch {
-                results.append(.failure(error))
-            }
-        }
-        guard !submitted.isEmpty else { return results }
-        let isTaken: Void? = reactor.withGroup { group in
-            batch.requests.withUnsafeMutableBufferPointer { requests in
-                guard let first = requests.baseAddress else { return }
-                _ = errand_submit(group, first, requests.count)
-            }
-        }
-        for (index, request) in zip(submitted, batch.requests) {
-            if isTaken != nil, request.status == .ok {
-                results[index] = .success(TransferID(rawValue: request.id))
-            } else {
-                RecordIntake.discard(request.tag)
-                let status = isTaken == nil ? nil : request.status
-                results[index] = .failure(Self.refusal(status, submissions[index].description))
-            }
-        }
-        return results
-    }
-
     /// Ownership as in ``OptionsCache/handle(for:)``.
     private func handle(for description: RequestDescription) throws(ErrandError) -> OpaquePointer? {
         if let missing, description.settings.connection == nil { return try options.handle(for: missing) }

@@ -7,9 +7,6 @@ public protocol Transport: AnyObject, Sendable {
     /// Sends the described request. Any thread; does not block. Throws if the submission is refused.
     func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID
 
-    /// Submits many requests, waking the engine once. Each is accepted or refused on its own.
-    func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>]
-
     /// Ends a transfer with ``ErrandError/cancelled``; unknown and ended transfers are ignored. Any thread.
     func cancel(_ id: TransferID)
 
@@ -55,15 +52,6 @@ extension Transport {
 
     /// No effect, for transports that read no files.
     public func filesMayHaveChanged() {}
-
-    /// Submits the requests one after the other.
-    public func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
-        submissions.map { submission in
-            Result { () throws(ErrandError) in
-                try submit(submission.description, for: submission.receiver)
-            }
-        }
-    }
 }
 
 /// Identifies a transfer within its transport.
@@ -74,19 +62,5 @@ public struct TransferID: Sendable, Hashable {
     /// Called by transports.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
-    }
-}
-
-/// One of many transfers submitted at once.
-public struct TransferSubmission: Sendable {
-    /// What to send.
-    public let description: RequestDescription
-    /// Receives the events.
-    public let receiver: TransferReceiver
-
-    /// Makes a submission.
-    public init(_ description: RequestDescription, for receiver: TransferReceiver) {
-        self.description = description
-        self.receiver = receiver
     }
 }
