@@ -345,7 +345,7 @@ static void open_bench(bench *bench) {
   curl_share_setopt(bench->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
   if (uv_loop_init(&bench->uv) != 0 ||
       bare_sockets_init(&bench->sockets, &bench->uv) != 0)
-    fail("the loop cannot be made");
+    fail("the loop cannot be created");
   uv_check_init(&bench->uv, &bench->check);
   bench->check.data = bench;
   uv_check_start(&bench->check, on_check);
@@ -366,7 +366,7 @@ static void open_bench(bench *bench) {
   if (arguments->rate > 0 &&
       bare_rate_init(&bench->rate, &bench->uv, arguments->rate, arguments->tick,
                      send_due, bench))
-    fail("the timer cannot be made");
+    fail("the timer cannot be created");
 }
 
 static void close_bench(bench *bench) {

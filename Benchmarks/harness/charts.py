@@ -63,7 +63,7 @@ def bars(entries: dict, base: str, key: str) -> str:
             f'<span class="value">{escape(told)}'
             + (f" <b>{over}</b>" if over else "") + "</span></span></li>")
     cut = any(entries[program][key]["median"] > limit for program in shown)
-    note = f"Bars that are cut go on beyond {CUT} times the base. " if cut else ""
+    note = f"Truncated bars continue beyond {CUT} times the base. " if cut else ""
     better = "More" if MEASURE[key].more_is_better else "Less"
     return (f'<ul class="bars{" with-base" if line else ""}"{line}>{"".join(rows)}</ul>'
             f'<p class="note">{better} is better. {note}'

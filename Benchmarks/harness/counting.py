@@ -129,7 +129,7 @@ def verdicts(mode, found, committed, same_toolchain, libcurl):
         is_open = not judged or (value <= limit and (low is None or value >= low))
         bound = f"at most {limit:g}" if low is None else f"{low:,g} to {limit:,g}"
         word = "ok" if is_open else "SHUT"
-        out.append(Verdict(f"{word:4} {mode:9} {name:12} {value:>10,g}  {bound}{'' if judged else ' (not judged)'}",
+        out.append(Verdict(f"{word:4} {mode:9} {name:12} {value:>10,g}  {bound}{'' if judged else ' (not checked)'}",
                            is_open))
 
     base = committed["instructions"]

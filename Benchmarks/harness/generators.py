@@ -66,7 +66,7 @@ def parse_h2load(text):
     def numbers(pattern):
         match = re.search(pattern, text)
         if match is None:
-            raise SystemExit(f"bench: h2load printed something else:\n{text}")
+            raise SystemExit(f"bench: h2load printed unexpected output:\n{text}")
         return match.groups()
 
     total, done = map(int, numbers(r"requests: (\d+) total, \d+ started, (\d+) done"))

@@ -18,7 +18,7 @@ HEADS = {"cpu": "CPU µs / request", "rate": "requests/s", "p50": "p50 µs", "p9
 BARS = (("cpu", "CPU per request"), ("rate", "requests/s"), ("memory", "peak memory"),
         ("waiting", "memory per request in flight"))
 METHOD = (
-    "All programs ask one nginx worker over loopback, each with one event loop; client and server "
+    "All programs send requests to one nginx worker over loopback, each with one event loop; client and server "
     "have a CPU each.",
     "They run in turn, A B C, C B A, A B C …, as a machine’s speed drifts: a ratio is the median of "
     "the ratios within each round.",
@@ -28,7 +28,7 @@ METHOD = (
     "the peak that was resident.",
     "Latency in a closed loop is how long a request took; with a fixed rate (open loop) it counts "
     "from when the request was due. A program that could not send at the rate was overloaded: its "
-    "latency is then the backlog’s, and says nothing but that.",
+    "latency then only shows the backlog.",
 )
 
 

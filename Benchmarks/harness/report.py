@@ -76,7 +76,7 @@ def load(path: str) -> dict:
     with open(path, encoding="utf-8") as file:
         saved = json.load(file)
     if not _is_document(saved):
-        raise ValueError(f"{path} is not what scripts/bench --json writes")
+        raise ValueError(f"{path} is not a file written by scripts/bench --json")
     return complete(saved)
 
 

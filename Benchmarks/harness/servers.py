@@ -96,7 +96,7 @@ class Servers:
                 return
             except OSError:
                 time.sleep(0.05)
-        raise SystemExit(f"bench: {command[0]} does not listen")
+        raise SystemExit(f"bench: {command[0]} did not start listening")
 
     def __exit__(self, *_):
         for process in self.processes:

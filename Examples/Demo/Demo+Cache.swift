@@ -7,7 +7,7 @@ extension Demo {
             let request = try await ended(GetPrices())
             let source = request.isFromCache ? "the cache" : "the network"
             print("cached         \(try value(request)) from \(source)")
-            guard request.isFromCache == expected else { throw DemoError("not from where it should be") }
+            guard request.isFromCache == expected else { throw DemoError("not from the expected source") }
         }
         // Delivers the cached value first, then the new one.
         for try await prices in client.values(of: GetPrices()) { print("then network   \(prices)") }

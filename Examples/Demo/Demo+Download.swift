@@ -23,10 +23,10 @@ extension Demo {
         print("interrupted    after \(left.first.map { "\($0.byteCount) bytes" } ?? "nothing"): \(first.state)")
 
         let done = try await client.run(download)
-        print("download       \(done.byteCount) bytes, \(done.resumedFrom) of them from before")
+        print("download       \(done.byteCount) bytes, \(done.resumedFrom) of them from an earlier run")
         print("               SHA-256 \(done.sha256 ?? "none")")
         guard first.state == .cancelled, done.byteCount == 16 << 20, done.resumedFrom >= 3 << 20 else {
-            throw DemoError("not gone on with")
+            throw DemoError("not resumed")
         }
     }
 }

@@ -105,7 +105,7 @@ struct Demo {
         try await Task.sleep(for: .milliseconds(200))
         request.stop()
         try await Task.sleep(for: .milliseconds(200))
-        guard !told.load(ordering: .relaxed) else { throw DemoError("a stopped request told its closure") }
+        guard !told.load(ordering: .relaxed) else { throw DemoError("a stopped request called its closure") }
         print("stopped        closures: \(request.state)")
     }
 

@@ -8,7 +8,8 @@ enum SQLiteCacheDirectory {
         named name: String, filters: [@Sendable (String) -> String], environment: (String) -> String? = Self.variable
     ) throws(CacheStoreError) -> String {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == 47 || $0 == 0 }) else {
-            throw CacheStoreError.pathRefused.with(message: "a cache's name is one part of a path, not \"\(name)\"")
+            throw CacheStoreError.pathRefused.with(
+                message: "the cache's name \"\(name)\" is not a single path component")
         }
         guard let base = base(environment) else {
             throw CacheStoreError.pathRefused.with(message: "neither XDG_CACHE_HOME nor HOME is an absolute path")
@@ -19,7 +20,7 @@ enum SQLiteCacheDirectory {
     /// The path without slashes at its end. Throws where it is not absolute or has a NUL byte.
     static func checked(_ path: String) throws(CacheStoreError) -> String {
         guard isAbsolute(path), !path.utf8.contains(0) else {
-            throw CacheStoreError.pathRefused.with(message: "a cache needs an absolute path, not \"\(path)\"")
+            throw CacheStoreError.pathRefused.with(message: "the cache's path \"\(path)\" is not absolute")
         }
         var path = path
         while path.hasSuffix("/"), path != "/" { path.removeLast() }

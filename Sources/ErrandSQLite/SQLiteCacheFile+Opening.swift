@@ -45,7 +45,7 @@ extension SQLiteCacheFile {
         // were removed since. Another process would open that state if this one were killed in between, or if the file
         // could not be renamed.
         guard (keeping ? rename(path, path + ".damaged") : unlink(path)) == 0 || errno == ENOENT else {
-            throw Self.error(errno, "cannot put \(path) aside")
+            throw Self.error(errno, "cannot move \(path) aside")
         }
         removeLog()
     }

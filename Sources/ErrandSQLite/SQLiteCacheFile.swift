@@ -37,9 +37,9 @@ struct SQLiteCacheFile {
         }
         let number = errno
         var information = stat()
-        guard stat(path, &information) == 0 else { throw Self.error(number, "cannot make \(path)") }
+        guard stat(path, &information) == 0 else { throw Self.error(number, "cannot create \(path)") }
         guard information.st_mode & S_IFMT == S_IFREG else {
-            throw CacheStoreError.pathRefused.with(message: "\(path) is no file")
+            throw CacheStoreError.pathRefused.with(message: "\(path) is not a file")
         }
     }
 
@@ -55,7 +55,7 @@ struct SQLiteCacheFile {
         var information = stat()
         if stat(path, &information) == 0 {
             guard information.st_mode & S_IFMT == S_IFDIR else {
-                throw CacheStoreError.pathRefused.with(message: "\(path) is no directory")
+                throw CacheStoreError.pathRefused.with(message: "\(path) is not a directory")
             }
             return
         }
@@ -63,7 +63,7 @@ struct SQLiteCacheFile {
         if parent != path { try makeDirectory(parent) }
         // Another process may have made the directory in the meantime.
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw error(errno, "cannot make \(path)")
+            throw error(errno, "cannot create \(path)")
         }
     }
 

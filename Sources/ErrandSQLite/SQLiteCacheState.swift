@@ -253,11 +253,12 @@ struct SQLiteCacheState {
         switch contents.finding {
         case .ours, .empty, .outdated: break
         case .newer:
-            let error = CacheStoreError.unavailable.with(message: "\(file.path) is of a newer version of this library")
+            let error = CacheStoreError.unavailable.with(
+                message: "\(file.path) was written by a newer version of this library")
             switchOff(error, at: now)
             throw error
         case .foreign:
-            let error = CacheStoreError.pathRefused.with(message: "\(file.path) is another program's database")
+            let error = CacheStoreError.pathRefused.with(message: "\(file.path) is the database of another program")
             switchOff(error, at: now)
             throw error
         }

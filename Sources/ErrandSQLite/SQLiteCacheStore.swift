@@ -212,7 +212,8 @@ extension SQLiteCacheStore {
             // The old record is outdated, although the new one cannot be stored.
             try remove(key)
             throw CacheStoreError.recordTooLarge.with(
-                message: "the record counts for \(bytes) bytes, the limit is \(min(limits.bytesPerEntry, limits.bytes))"
+                message:
+                    "the record has \(bytes) bytes, more than the limit of \(min(limits.bytesPerEntry, limits.bytes))"
             )
         }
         let encoded: [UInt8]

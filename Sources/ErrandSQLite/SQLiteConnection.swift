@@ -14,7 +14,7 @@ final class SQLiteConnection {
     /// Opens an existing file.
     init(path: String, waiting: SQLiteWaiting = SQLiteWaiting()) throws(SQLiteFailure) {
         guard let file = SQLiteCacheFile.Identity(path: path) else {
-            throw SQLiteFailure(code: SQLITE_CANTOPEN, message: "\(path) is not there")
+            throw SQLiteFailure(code: SQLITE_CANTOPEN, message: "\(path) does not exist")
         }
         guard SQLiteOpenFiles.enter(file) else {
             throw SQLiteFailure(code: SQLITE_MISUSE, message: "the process was forked while \(path) was open")
@@ -158,7 +158,7 @@ final class SQLiteConnection {
         var prepared: OpaquePointer?
         try check(
             sqlite3_prepare_v3(database, statement.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil))
-        guard let prepared else { throw SQLiteFailure(code: SQLITE_ERROR, message: "an empty statement") }
+        guard let prepared else { throw SQLiteFailure(code: SQLITE_ERROR, message: "the statement is empty") }
         statements[statement.rawValue] = prepared
         return prepared
     }

@@ -64,7 +64,7 @@ public final class NginxServer: Sendable {
         }
         guard isReady, ports.count == Port.allCases.count else {
             child.stop()
-            throw StartError(description: "\(script) did not start; what it said is on standard error")
+            throw StartError(description: "\(script) did not start; standard error has its messages")
         }
         self.child = child
         self.ports = ports

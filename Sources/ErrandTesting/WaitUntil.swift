@@ -10,7 +10,7 @@ package struct WaitTimedOut: Error, CustomStringConvertible {
     package let isCancelled: Bool
 
     package var description: String {
-        "\(place): \(isCancelled ? "cancelled while waiting" : "waited in vain") until \(condition)"
+        "\(place): \(isCancelled ? "cancelled while waiting" : "timed out") until \(condition)"
     }
 }
 

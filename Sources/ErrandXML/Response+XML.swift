@@ -16,7 +16,7 @@ extension Response {
             return try XMLDocument(data: Data(text.bytes), options: [.nodeLoadExternalEntitiesNever])
         } catch {
             throw .responseDecodingFailed.with(
-                message: "the body is no XML document: \(error)", response: self, underlying: error)
+                message: "the body is not an XML document: \(error)", response: self, underlying: error)
         }
     }
 }

@@ -14,7 +14,7 @@ struct XMLText {
         if document.starts(with: "<?xml".utf8) { document = Self.skipped(document, past: "?>") }
         if Self.hasInternalSubset(document) {
             throw .responseDecodingFailed.with(
-                message: "the XML document has declarations of its own", response: response)
+                message: "the XML document has an internal DTD subset, which is not supported", response: response)
         }
         // The line ends of the declaration are kept, so that line numbers in errors are right.
         bytes = whole[..<document.startIndex].filter { $0 == 0x0A } + Self.withSafeInstructions(document)

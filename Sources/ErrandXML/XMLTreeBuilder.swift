@@ -99,7 +99,9 @@ public struct XMLFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// `error 76 at line 1, column 11`.
     public var description: String {
         let what =
-            isTooDeep ? "more than \(XMLTreeBuilder.maximumDepth) levels" : code.map { "error \($0)" } ?? "it is cut"
+            isTooDeep
+            ? "more than \(XMLTreeBuilder.maximumDepth) nested levels"
+            : code.map { "error \($0)" } ?? "unexpected end of the document"
         return "\(what) at line \(line), column \(column)"
     }
 }

@@ -28,30 +28,30 @@ enum ExitStatus: Int32, CaseIterable {
     var meaning: String {
         switch self {
         case .success:
-            "every URL was answered (bench: at least one was; batch, chain: with a status of 200 to 299, or as expected)"
-        case .resolve: "the host name did not resolve"
-        case .connect: "no connection: refused, unreachable, or the proxy failed"
+            "every request got a response (bench: at least one; batch, chain: a status of 200 to 299, or as expected)"
+        case .resolve: "the host name could not be resolved"
+        case .connect: "the connection failed: refused, unreachable, or a proxy error"
         case .tls: "TLS failed: handshake, the server's certificate, or a pin"
-        case .timeout: "one of the timeouts passed"
-        case .connectionLost: "the connection ended before the response did"
+        case .timeout: "a timeout expired"
+        case .connectionLost: "the connection ended before the response was complete"
         case .badResponse:
-            "the response is not valid HTTP, its encoding is broken, or a download is not the file expected"
-        case .limit: "the response is larger than a limit allows"
-        case .redirect: "too many redirects, or one that leads where it must not"
+            "the response is not valid HTTP, its encoding is malformed, or a download is not the expected file"
+        case .limit: "the response exceeds a limit"
+        case .redirect: "too many redirects, or a redirect to a target that is not allowed"
         case .httpStatus:
             "with --fail: the status was 400 or above; batch, chain: it was not 200 to 299; download: 200 or 206"
-        case .expectation: "batch, chain: the response is not what the file expects, by '@expect' or '??'"
-        case .usage: "bad usage: an option, URL, method, header or limit"
+        case .expectation: "batch, chain: the response does not meet an expectation of the file ('@expect' or '??')"
+        case .usage: "usage error: an option, URL, method, header or limit is not valid"
         case .inputData: "a .http or environment file is not valid, or a variable is missing"
         case .inputFile: "a file to send cannot be read, or a certificate or key file cannot be read or used"
-        case .internalFailure: "internal error"
+        case .internalFailure: "an internal error occurred"
         case .system:
-            "the system refused memory, a thread or a descriptor, too many requests wait, or this libcurl is known to be broken"
-        case .outputFile: "the output cannot be written; download: or it exists already, or another download writes it"
-        case .hangup: "ended by SIGHUP, after what was begun was tidied up"
+            "no memory, thread or descriptor is available, the queue is full, or this libcurl is not supported"
+        case .outputFile: "the output cannot be written; download: the file exists, or another download is writing it"
+        case .hangup: "ended by SIGHUP, after cleaning up"
         case .interrupted: "interrupted (SIGINT)"
-        case .brokenPipe: "ended by SIGPIPE, without a word: whoever reads the output has gone, as head does"
-        case .terminated: "ended by SIGTERM, after what was begun was tidied up"
+        case .brokenPipe: "ended by SIGPIPE, without a message: the reader of the output, such as head, has exited"
+        case .terminated: "ended by SIGTERM, after cleaning up"
         }
     }
 
@@ -61,7 +61,7 @@ enum ExitStatus: Int32, CaseIterable {
             return "  " + String(repeating: " ", count: 3 - code.count) + code + "  " + status.meaning
         }
         return "EXIT CODES\n" + rows.joined(separator: "\n")
-            + "\n  Of several failed URLs or requests, the first one given counts."
+            + "\n  If several URLs or requests fail, the first one on the command line counts."
     }
 
     var code: ExitCode { ExitCode(rawValue) }

@@ -50,7 +50,7 @@ struct Tool: AsyncParsableCommand {
                 return lines(error, of: arguments, name: "errand")
             }
             let known = commands.dropLast().joined(separator: ", ") + " or " + (commands.last ?? "")
-            return "errand: '\(Shown.url(first))' is no subcommand; there is \(known)\nSee 'errand --help'."
+            return "errand: '\(Shown.url(first))' is not a subcommand, expected \(known)\nSee 'errand --help'."
         }
         return lines(error, of: arguments, name: "errand \(command)")
     }

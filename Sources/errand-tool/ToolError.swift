@@ -45,7 +45,7 @@ struct ToolError: Error {
         case .limitBodyBytes, .limitDecodedBytes: "--max-body"
         case .tooManyRedirects: "--max-redirects"
         case .tlsUntrusted: "--cacert"
-        case .fileExists where error.message.hasSuffix("exists already"): "--overwrite and --no-clobber"
+        case .fileExists where error.message.hasSuffix("already exists"): "--overwrite and --no-clobber"
         default: nil
         }
     }

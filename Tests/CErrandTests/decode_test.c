@@ -321,7 +321,7 @@ static void bodies_that_end_too_early_are_errors(void **state) {
     rig_expect_status(result, ERRAND_DECODING_FAILED);
     assert_int_equal(result->end.http_status, 200);
     assert_true(bytes_contain(errand_payload_error_text(result->end.payload),
-                              "body ends too early"));
+                              "body is truncated"));
     const char *whole = text("/whole%zu", i);
     serve(rig, whole, text("Content-Encoding: %s\r\n", s->coding), s->bytes,
           s->length, i & 1);

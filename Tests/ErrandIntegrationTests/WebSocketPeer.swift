@@ -22,7 +22,7 @@ final class WebSocketPeer: Sendable {
             .appendingPathComponent("Support/\(name)-peer").path
         child = try ChildProcess(script)
         guard let line = child.readLine() else {
-            throw StartError(description: "\(script) did not start; what it said is on standard error")
+            throw StartError(description: "\(script) did not start; standard error has its messages")
         }
         words = line.split(separator: " ").map(String.init)
     }

@@ -167,10 +167,10 @@ private struct Broken: Error, Equatable {}
         let file = try TemporaryFile([1, 2, 3])
         let table: [(String, UInt64, Int64?, ErrandError, String)] = [
             ("/nonexistent/x", 0, nil, .fileUnreadable, "/nonexistent/x cannot be read"),
-            ("/tmp", 0, nil, .fileUnreadable, "/tmp is no regular file"),
-            ("/dev/null", 0, nil, .fileUnreadable, "/dev/null is no regular file"),
-            (file.path, 4, nil, .invalidBody, "\(file.path) has 3 bytes; all from 4 on"),
-            (file.path, 1, 3, .invalidBody, "\(file.path) has 3 bytes; 3 bytes from 1 on"),
+            ("/tmp", 0, nil, .fileUnreadable, "/tmp is not a regular file"),
+            ("/dev/null", 0, nil, .fileUnreadable, "/dev/null is not a regular file"),
+            (file.path, 4, nil, .invalidBody, "\(file.path) has 3 bytes; all from offset 4 cannot"),
+            (file.path, 1, 3, .invalidBody, "\(file.path) has 3 bytes; 3 bytes from offset 1 cannot"),
             (file.path, .max, nil, .invalidBody, "\(file.path)"), (file.path, 0, -1, .invalidBody, "\(file.path)"),
         ]
         for (path, offset, length, expected, message) in table {

@@ -149,6 +149,6 @@ import Testing
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(context.debugDescription == "A control character stands in a string at byte 6")
+        #expect(context.debugDescription == "Unescaped control character in a string at byte 6")
     }
 }

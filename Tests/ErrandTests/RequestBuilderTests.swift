@@ -90,7 +90,7 @@ private struct Build: Command {
             Issue.record("\(path) became \(url)")
         } catch {
             #expect(error == .invalidURL)
-            #expect(error.message.contains("leads out of http://h/v1/"))
+            #expect(error.message.contains("leads out of the base URL http://h/v1/"))
         }
     }
 
@@ -154,7 +154,7 @@ private struct Build: Command {
             Issue.record("\(path) became \(url)")
         } catch {
             #expect(error == .invalidURL)
-            #expect(error.message.contains("reads as a URL of scheme '\(path.prefix { $0 != ":" })'"))
+            #expect(error.message.contains("is a URL of scheme '\(path.prefix { $0 != ":" })'"))
             #expect(error.message.contains("write './") == (advice != nil))
             if let advice { #expect(error.message.contains("'\(advice)'")) }
         }

@@ -25,12 +25,12 @@ import Testing
         }
         let byCommand = #expect(throws: ErrandError.self) { _ = try Get().decode(response("")) }
         #expect(byCommand == .responseDecodingFailed)
-        #expect(byCommand?.message == "the body is empty, where a JSON Item was to be decoded")
+        #expect(byCommand?.message == "the body is empty, expected a JSON Item")
         #expect(byCommand?.underlyingError is DecodingError)
         let list = #expect(throws: ErrandError.self) { try response("").decode([Item].self) }
-        #expect(list?.message == "the body is empty, where a JSON Array<Item> was to be decoded")
+        #expect(list?.message == "the body is empty, expected a JSON Array<Item>")
         let propertyList = #expect(throws: ErrandError.self) { try response("").decodePropertyList(Pair.self) }
-        #expect(propertyList?.message == "the body is empty, where a property list Pair was to be decoded")
+        #expect(propertyList?.message == "the body is empty, expected a property list Pair")
         let other = #expect(throws: ErrandError.self) { try response("x").decode(Pair.self) }
         #expect(other?.message.hasPrefix("the body is not a JSON Pair: ") == true)
     }

@@ -64,7 +64,7 @@ import Testing
 
     @Test func theErrorSaysWhere() {
         let error = #expect(throws: ErrandError.self) { try response("gbk", [0x41, 0x42, 0xFF, 0x43]).text() }
-        #expect(error?.message == "the body is not text in charset 'gbk', from byte 2")
+        #expect(error?.message == "the body is not valid text in charset 'gbk' at byte 2")
         #expect(error?.response?.body.count == 4)
     }
 
@@ -78,7 +78,7 @@ import Testing
     func unknownCharsets(label: String) throws {
         let error = #expect(throws: ErrandError.self) { try response(label, [0x41]).text() }
         #expect(error == .responseDecodingFailed)
-        #expect(error?.message.hasSuffix("is not known") == true)
+        #expect(error?.message.hasSuffix("is not supported") == true)
         #expect(try response(label, [0x41, 0xFF]).text(lossy: true) == "A\u{FFFD}")
     }
 

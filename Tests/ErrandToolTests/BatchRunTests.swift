@@ -94,20 +94,20 @@ import Testing
     static let login = "# @name login\nGET HOST/\n###\n"
 
     @Test(arguments: [
-        Bad(status: 65, message: "a.http: there is no request in it", text: ""),
-        Bad(status: 65, message: "a.http:2:1: this is not a header line", text: "GET HOST/\nnonsense"),
+        Bad(status: 65, message: "a.http: the file has no request", text: ""),
+        Bad(status: 65, message: "a.http:2:1: the line is not a header field", text: "GET HOST/\nnonsense"),
         Bad(status: 65, message: "a.http:1:5: the variable 'b' is not defined", text: "GET {{b}}"),
         Bad(
-            status: 65, message: "a.http:4:10: this refers to the response of 'login'",
+            status: 65, message: "a.http:4:10: the variable refers to the response of 'login'",
             text: login + "GET a.te/{{login.response.body.*}}", subcommands: ["batch"]),
         Bad(
-            status: 65, message: "a.http:5:6: there is no request named 'nobody'",
+            status: 65, message: "a.http:5:6: no request is named 'nobody'",
             text: login + "GET HOST/\nX-A: {{nobody.response.body.*}}"),
         Bad(
-            status: 65, message: "a.http:1:7: this refers to 'login', which does not come before it",
+            status: 65, message: "a.http:1:7: the variable refers to 'login', which is not an earlier request",
             text: "a.te/?{{login.response.body.*}}\n###\n" + login, subcommands: ["chain"]),
         Bad(
-            status: 65, message: "a.http:2:11: this refers to 'a', which does not come before it",
+            status: 65, message: "a.http:2:11: the variable refers to 'a', which is not an earlier request",
             text: "# @name a\nGET a.te/?{{a.request.headers.X}}", subcommands: ["chain"]),
         Bad(status: 65, message: "a.http:3:1: '", text: "POST HOST/\n\n<@ /proc/self/exe"),
         Bad(
@@ -118,29 +118,29 @@ import Testing
             text: "POST HOST/\n\n< /nonexistent/a",
             subcommands: ["batch"]),
         Bad(
-            status: 65, message: "a.http:2:1: the value of 'X' has a CR", text: "GET HOST/\nX: {{b}}",
+            status: 65, message: "a.http:2:1: the value of 'X' contains a CR", text: "GET HOST/\nX: {{b}}",
             arguments: ["--variable", "b=\r\nY: z"]),
         Bad(
             status: 65, message: "a.http:2:1: 'AWS' authorization is not supported",
             text: "GET HOST/\nAuthorization: AWS a b", subcommands: ["batch"]),
         Bad(
-            status: 65, message: "a.http:4:1: a blank beside",
+            status: 65, message: "a.http:4:1: the form has a space beside",
             text: "POST HOST/\nContent-Type: application/x-www-form-urlencoded\n\na = b", subcommands: ["batch"]),
         Bad(status: 64, message: "is invalid for '--variable", text: "GET HOST/", arguments: ["--variable", "a"]),
         Bad(
-            status: 64, message: "--max-concurrent is 1 to 10,000", text: "GET HOST/",
+            status: 64, message: "expected 1 to 10,000", text: "GET HOST/",
             arguments: ["--max-concurrent", "0"], subcommands: ["batch"]),
         Bad(
             status: 64, message: "is invalid for '--policy", text: "GET HOST/", arguments: ["--policy", "x"],
             subcommands: ["batch"]),
         Bad(
-            status: 66, message: "--env: there is no http-client.env.json", text: "GET HOST/",
+            status: 66, message: "has no http-client.env.json", text: "GET HOST/",
             arguments: ["--env", "dev"]),
         Bad(
             status: 66, message: "cannot read '/nonexistent/a'", text: "GET HOST/",
             arguments: ["--env-file", "/nonexistent/a"]),
         Bad(
-            status: 65, message: "/dev/null: this is not an object", text: "GET HOST/",
+            status: 65, message: "/dev/null: the file is not an object", text: "GET HOST/",
             arguments: ["--env-file", "/dev/null"]),
     ]) func isRefused(_ example: Bad) throws {
         for subcommand in example.subcommands {

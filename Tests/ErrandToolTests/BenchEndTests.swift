@@ -32,7 +32,7 @@ import Testing
         // Each waited for the rest of the run, and half a second of it at least.
         let latency = try #require(json["latency_microseconds"] as? [String: Double])
         #expect(latency["max"] ?? 0 > 3_000_000)
-        #expect(run.errors.contains("no answer when the run was over"))
+        #expect(run.errors.contains("no response at the end of the run"))
     }
 
     @Test(arguments: modes) func aSignalEndsAStalledRun(_ mode: String) throws {
@@ -72,7 +72,7 @@ import Testing
         // What was due in the second that the server did not answer waited for its rest, and for the drain of a second.
         let latency = try #require(json["latency_microseconds"] as? [String: Double])
         #expect(latency["p90"] ?? 0 > 1_000_000 && latency["p99"] ?? 0 > 1_000_000)
-        #expect(run.errors.contains("\(unanswered) of 200 requests had no answer"))
+        #expect(run.errors.contains("\(unanswered) of 200 requests had no response"))
     }
 
     /// Requests that a full queue refuses were due, and wait for the end of the run.

@@ -164,16 +164,16 @@ import Testing
     }
 
     @Test(arguments: [
-        (["-c", "0"], "-c is 1 to 100,000, not 0"), (["-n", "0"], "-n is 1 and above, not 0"),
-        (["--loops", "65"], "--loops is 1 to 64, not 65"), (["--rate", "0"], "--rate is 0.001 to"),
-        (["--rate", "1e-300"], "--rate is 0.001 to"), (["--rate", "nan"], "--rate is 0.001 to"),
-        (["-d", "0s"], "-d '0s' is no duration"), (["-d", "1000h"], "-d '1000h' is no duration"),
-        (["-d", "10"], "-d '10' is no duration"), (["-d", "a=1"], "--data gives a body"),
+        (["-c", "0"], "-c is 0, expected 1 to 100,000"), (["-n", "0"], "-n is 0, expected 1 or more"),
+        (["--loops", "65"], "--loops is 65, expected 1 to 64"), (["--rate", "0"], "expected 0.001 to"),
+        (["--rate", "1e-300"], "expected 0.001 to"), (["--rate", "nan"], "expected 0.001 to"),
+        (["-d", "0s"], "-d '0s' is not a duration"), (["-d", "1000h"], "-d '1000h' is not a duration"),
+        (["-d", "10"], "-d '10' is not a duration"), (["-d", "a=1"], "--data sets the body"),
         (["--mode", "fast"], "is invalid for '--mode"), (["-X", "A B"], "invalidMethod"),
-        (["--tick", "1ms"], "--tick is at most 1s and goes with"),
-        (["--rate", "5", "--tick", "2s"], "--tick is at most 1s"),
-        (["--mode", "batch", "--rate", "5"], "--mode batch needs -n"),
-        (["--mode", "batch", "-d", "1s"], "--mode batch needs -n"), (["-H", "a\u{1}: b"], "invalidHeader"),
+        (["--tick", "1ms"], "--tick is limited to 1s and requires"),
+        (["--rate", "5", "--tick", "2s"], "--tick is limited to 1s"),
+        (["--mode", "batch", "--rate", "5"], "--mode batch requires -n"),
+        (["--mode", "batch", "-d", "1s"], "--mode batch requires -n"), (["-H", "a\u{1}: b"], "invalidHeader"),
         (["--timeout", "0"], "is invalid for '--timeout"),
     ]) func refusesBadInput(_ options: [String], _ message: String) throws {
         let server = try ScriptedServer()

@@ -123,9 +123,9 @@ import Testing
         let without = try run.run("chain", ChainRunTests.three, ["--only", "two"])
         #expect(
             without.status == 65
-                && without.errors.contains("a.http:5:34: this refers to 'one', which --only leaves out"))
+                && without.errors.contains("a.http:5:34: the variable refers to 'one', which --only excludes"))
         let unknown = try run.run("chain", ChainRunTests.three, ["--only", "four"])
-        #expect(unknown.status == 64 && unknown.errors.contains("no request named 'four'"))
+        #expect(unknown.status == 64 && unknown.errors.contains("no request is named 'four'"))
         #expect(run.server.counts.requests == 4)
     }
 
@@ -244,7 +244,7 @@ import Testing
         #expect(run.server.requests.map(\.target) == ["/a?b", "/c"])
         #expect(run.server.requests.allSatisfy { $0.values(of: "host") == [host] })
         let without = try run.run("chain", "GET /a")
-        #expect(without.status == 65 && without.errors.contains("a.http:1:5: a URL without a host"))
+        #expect(without.status == 65 && without.errors.contains("a.http:1:5: the URL has no host"))
     }
 
     @Test func takesEnvironments() throws {
@@ -259,7 +259,7 @@ import Testing
         #expect(try run.run("chain", text, ["--env-file", run.folder.file("other.json").path]).status == 0)
         #expect(run.server.requests.map(\.target) == ["/121", "/y=z21", "/333"])
         let none = try run.run("chain", text, ["--env", "prod"])
-        #expect(none.status == 64 && none.errors.contains("no environment 'prod'; there are: dev"))
+        #expect(none.status == 64 && none.errors.contains("the environment 'prod' does not exist; available: dev"))
     }
 
     @Test func readsStandardInput() throws {
@@ -270,8 +270,8 @@ import Testing
         let bad = try ToolRun(["chain", "-"], input: "\nnonsense\n")
         #expect(
             bad.status == 65
-                && bad.errors == "errand: standard input:2:1: 'nonsense' begins no request line: "
-                    + "neither a method nor a URL\n"
+                && bad.errors == "errand: standard input:2:1: 'nonsense' is neither a method nor a URL, "
+                    + "expected a request line\n"
         )
     }
 

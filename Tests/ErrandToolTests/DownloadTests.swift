@@ -32,7 +32,7 @@ import Testing
         #expect(try Data(contentsOf: folder.file("1m")) == whole)
         // It is there: an error, another name, or another file, as is said.
         let again = try ToolRun(["download", nginx.url("/files/1m"), "-o", folder.url.path])
-        #expect(again.status == 73 && again.errors.hasSuffix(" exists already; see --overwrite and --no-clobber\n"))
+        #expect(again.status == 73 && again.errors.hasSuffix(" already exists; see --overwrite and --no-clobber\n"))
         let numbered = try ToolRun(["download", nginx.url("/files/1m"), "-o", folder.url.path, "--no-clobber", "-q"])
         #expect(numbered.status == 0 && numbered.errors.isEmpty)
         let wrong = try ToolRun(
@@ -93,14 +93,14 @@ import Testing
                 download + ["--limit-rate", "100k", "-H", "X-Round: \(round)"],
                 interruptWhen: { folder.names == ["moving.part", "moving.part.journal"] && hasBytes() })
             #expect(run.status == 130)
-            #expect(run.errors == "errand: interrupted; the same command goes on with what is there\n")
+            #expect(run.errors == "errand: interrupted; run the same command again to resume\n")
             #expect(folder.names == ["moving.part", "moving.part.journal"])
         }
         try Data(repeating: 1, count: 8 << 20).write(to: source)
         try interrupt(1)
         let part = try FileManager.default.attributesOfItem(atPath: folder.file("moving.part").path)[.size] as? Int ?? 0
         let resumed = try ToolRun(download + ["-H", "X-Round: 2"])
-        #expect(resumed.status == 0 && resumed.errors.contains(" \(grouped(part)) of them from before\n"))
+        #expect(resumed.status == 0 && resumed.errors.contains(" \(grouped(part)) of them from an earlier run\n"))
         #expect(try Data(contentsOf: folder.file("moving")) == Data(repeating: 1, count: 8 << 20))
         let rest = DownloadLog.Entry(round: 2, status: 206, bytes: (8 << 20) - part, start: part)
         #expect(try DownloadLog(nginx, round: 2).entries.last == rest)
@@ -109,7 +109,7 @@ import Testing
         try interrupt(3)
         try Data(repeating: 2, count: 3 << 20).write(to: source)
         let changed = try ToolRun(download + ["-H", "X-Round: 4"])
-        #expect(changed.status == 0 && !changed.errors.contains("from before"))
+        #expect(changed.status == 0 && !changed.errors.contains("from an earlier run"))
         #expect(try Data(contentsOf: folder.file("moving")) == Data(repeating: 2, count: 3 << 20))
         let last = try #require(DownloadLog(nginx, round: 4).entries.last)
         // The whole new file, though a part was asked for.
@@ -132,7 +132,7 @@ import Testing
         try FileManager.default.removeItem(at: errors)
         #expect(folder.names == ["big.part", "big.part.journal"])
         let resumed = try ToolRun(arguments)
-        #expect(resumed.status == 0 && resumed.errors.contains(" of them from before\n"))
+        #expect(resumed.status == 0 && resumed.errors.contains(" of them from an earlier run\n"))
         #expect(try Data(contentsOf: folder.file("big")) == Data(repeating: 3, count: 6 << 20))
     }
 

@@ -23,7 +23,7 @@ import Testing
         Case(64, "Unknown option", "URL", "--nonsense"),
         Case(
             64,
-            "errand: The value '0' is invalid for '--idle-timeout <idle-timeout>'\nLongest silence. See 'errand fetch",
+            "errand: The value '0' is invalid for '--idle-timeout <idle-timeout>'\nLongest time without any data. See 'errand fetch",
             "URL", "--idle-timeout", "0"),
         Case(64, "invalidURL", "/nonsense"),
         Case(64, "invalidURL", "http://"),
@@ -41,30 +41,32 @@ import Testing
         Case(64, "is invalid for '-m", "URL", "-m=-5s"),
         Case(64, "is invalid for '--max-body", "URL", "--max-body=-1"),
         Case(64, "is invalid for '--max-body", "URL", "--max-body", "9999999999g"),
-        Case(64, "--parallel is 1 to 1,000, not 0", "URL", "--parallel", "0"),
-        Case(64, "--max-redirects is 0 to 100, not 101", "URL", "--max-redirects", "101"),
+        Case(64, "--parallel is 0, expected 1 to 1,000", "URL", "--parallel", "0"),
+        Case(64, "--max-redirects is 101, expected 0 to 100", "URL", "--max-redirects", "101"),
         Case(64, "is invalid for '--http-version", "URL", "--http-version", "3"),
-        Case(64, "-d and --json each give a body", "URL", "-d", "a", "--json", "1"),
-        Case(64, "this is not JSON", "URL", "--json", "{\"a\":"),
+        Case(64, "-d and --json each set a body", "URL", "-d", "a", "--json", "1"),
+        Case(64, "is not valid JSON", "URL", "--json", "{\"a\":"),
         Case(64, "-o is given 2 times for 1", "URL", "-o", "a", "-o", "b"),
         Case(64, "-o names the same file twice", "URL", "URL", "-o", "a", "-o", "a"),
-        Case(64, "-o - cannot", "URL", "--json-output", "-o", "-"),
+        Case(64, "cannot be used with -o -", "URL", "--json-output", "-o", "-"),
         Case(66, "cannot read '/nonexistent/file': no such file", "URL", "-d", "@/nonexistent/file"),
-        Case(66, "cannot read '/': it is a directory", "URL", "-d", "@/"),
+        Case(66, "cannot read '/': is a directory", "URL", "-d", "@/"),
         Case(66, "cannot read '/nonexistent/file': no such file", "URL", "--json", "@/nonexistent/file"),
         Case(66, "errand: --cacert /nonexistent/file: no such file\n", "URL", "--cacert", "/nonexistent/file"),
         Case(66, "errand: --cert x.pem: no such file\n", "URL", "--cert", "x.pem", "-o", "/dev/null"),
-        Case(66, "errand: --key /: it is a directory\n", "URL", "--key", "/"),
-        Case(66, "errand: -b 'jar.txt': no such file; a cookie itself is NAME=VALUE\n", "URL", "-b", "jar.txt"),
+        Case(66, "errand: --key /: is a directory\n", "URL", "--key", "/"),
+        Case(66, "errand: -b 'jar.txt': no such file; to send a cookie, use NAME=VALUE\n", "URL", "-b", "jar.txt"),
         Case(66, "errand: -F: cannot read '/no': no such file\n", "URL", "-F", "a=@/no"),
-        Case(64, "errand: -F 'a' is no NAME=VALUE, NAME=@FILE or NAME=<FILE\n", "URL", "-F", "a"),
-        Case(64, "errand: --digest needs -u USER:PASSWORD", "URL", "--digest"),
-        Case(64, "errand: -I asks for a head alone, and -d gives a body\n", "URL", "-I", "-d", "x"),
+        Case(64, "errand: -F 'a' does not have the form NAME=VALUE, NAME=@FILE or NAME=<FILE\n", "URL", "-F", "a"),
+        Case(64, "errand: --digest requires -u USER:PASSWORD", "URL", "--digest"),
+        Case(
+            64, "errand: -I requests only the head and cannot be used with -d, which sets a body\n", "URL", "-I", "-d",
+            "x"),
         Case(
             64, "errand: --proxy '127.0.0.1:8899' needs a scheme, such as http://\n", "URL", "--proxy",
             "127.0.0.1:8899"),
-        Case(64, "--proxy 'ftp://h:1' is no http, https, socks5 or socks5h proxy\n", "URL", "--proxy", "ftp://h:1"),
-        Case(64, "--resolve 'a:b' is no host:port:address\n", "URL", "--resolve", "a:b"),
+        Case(64, "--proxy 'ftp://h:1' is not an http, https, socks5 or socks5h URL\n", "URL", "--proxy", "ftp://h:1"),
+        Case(64, "--resolve 'a:b' does not have the form host:port:address\n", "URL", "--resolve", "a:b"),
         Case(64, "did you mean http://localhost:8080/?\n", "htp://localhost:8080/"),
         Case(64, "did you mean http://localhost:8080/?\n", "http:/localhost:8080/"),
         Case(64, "did you mean http://localhost:8080/?\n", "http//localhost:8080/"),
@@ -100,7 +102,7 @@ import Testing
         let run = try ToolRun(["feth", "http://h/"])
         #expect(run.status == 64)
         #expect(
-            run.errors == "errand: 'feth' is no subcommand; there is fetch, download, batch, chain or bench\n"
+            run.errors == "errand: 'feth' is not a subcommand, expected fetch, download, batch, chain or bench\n"
                 + "See 'errand --help'.\n")
         let mode = try ToolRun(["bench", "--mode", "x", "http://h/"])
         #expect(mode.status == 64 && mode.errors.split(separator: "\n").count == 2, "\(mode.errors)")

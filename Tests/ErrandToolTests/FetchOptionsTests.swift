@@ -65,11 +65,11 @@ import Testing
         let url = server.url("/")
         let plain = try ToolRun(["fetch", url])
         #expect(
-            plain.errors == "errand: \(url): the server answered 401; it asks for Basic realm=\"a\"; "
-                + "-u USER:PASSWORD sends credentials\n")
+            plain.errors == "errand: \(url): the server responded with status 401; it requests Basic realm=\"a\"; "
+                + "use -u USER:PASSWORD to send credentials\n")
         #expect(plain.status == 0)
         let refused = try ToolRun(["fetch", url, "-u", "ada:secret"])
-        #expect(refused.errors.contains("401 and refused the credentials of 'ada'; it asks for Basic realm=\"a\"\n"))
+        #expect(refused.errors.contains("401 and rejected the credentials of 'ada'; it requests Basic realm=\"a\"\n"))
         #expect(try ToolRun(["fetch", "-f", url]).status == 22)
         // Where a redirect led to another origin, which was not shown them, nobody refused them.
         let other = try ScriptedServer()
@@ -77,7 +77,7 @@ import Testing
         let led = try ToolRun(["fetch", "-L", other.url("/"), "-u", "ada:secret"])
         #expect(
             led.errors.hasSuffix(
-                "the server answered 401; it asks for Basic realm=\"a\"; the credentials of 'ada' were not sent, since a "
+                "the server responded with status 401; it requests Basic realm=\"a\"; the credentials of 'ada' were not sent, because a "
                     + "redirect led to another origin\n"), "\(led.errors)")
         #expect(server.requests.last?.values(of: "authorization").isEmpty == true)
     }
@@ -231,7 +231,7 @@ import Testing
         for arguments in [["--help"], ["fetch", "--help"], ["help", "bench"]] {
             let run = try ToolRun(arguments)
             #expect(run.status == 0)
-            #expect(run.text.hasSuffix("Of several failed URLs or requests, the first one given counts.\n"))
+            #expect(run.text.hasSuffix("If several URLs or requests fail, the first one on the command line counts.\n"))
             #expect(run.text.components(separatedBy: "EXIT CODES").count == 2)
         }
     }

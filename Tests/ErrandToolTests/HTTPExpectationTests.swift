@@ -94,7 +94,7 @@ import Testing
             message: "expected header X-Auth-Token == REDACTED (line 2), got REDACTED"),
         Unmet(
             assertion: "body contains Bob",
-            message: "expected body contains Bob (line 2), got one of 81 bytes without that"
+            message: "expected body contains Bob (line 2), got a body of 81 bytes without it"
         ),
         Unmet(assertion: "body exists", message: "expected body exists (line 2), got none", path: "empty"),
         Unmet(assertion: "body.age == \"37\"", message: "expected body.age == \"37\" (line 2), got '36'"),
@@ -138,28 +138,28 @@ import Testing
     }
 
     @Test(arguments: [
-        ("# @expect\nGET HOST/", "1:3: '@expect' takes statuses such as 404, 2xx or 200-299"),
-        ("# @expect 600\nGET HOST/", "1:11: '@expect' takes statuses"),
-        ("# @expect ok\nGET HOST/", "1:11: '@expect' takes statuses"),
-        ("# @expect 299-200\nGET HOST/", "1:11: '@expect' takes statuses"),
-        ("# @expect 200\n# @expect 404\nGET HOST/", "2:3: '@expect' is said twice"),
-        ("GET HOST/\n# @expect 404", "2:3: '@expect' belongs above the request line"),
-        ("# @expect 404\n", "1:3: no request line follows"),
+        ("# @expect\nGET HOST/", "1:3: '@expect' requires statuses such as 404, 2xx or 200-299"),
+        ("# @expect 600\nGET HOST/", "1:11: '@expect' requires statuses"),
+        ("# @expect ok\nGET HOST/", "1:11: '@expect' requires statuses"),
+        ("# @expect 299-200\nGET HOST/", "1:11: '@expect' requires statuses"),
+        ("# @expect 200\n# @expect 404\nGET HOST/", "2:3: '@expect' is given twice"),
+        ("GET HOST/\n# @expect 404", "2:3: '@expect' must be above the request line"),
+        ("# @expect 404\n", "1:3: a request line is missing"),
         ("# @expect {{code}}\nGET HOST/", "1:11: the variable 'code' is not defined"),
-        ("?? status == 200\nGET HOST/", "1:1: '??' belongs below the request line"),
-        ("GET HOST/\n??", "2:1: there is nothing behind '??'"),
-        ("GET HOST/\n?? js response.ok", "2:4: 'js' cannot be judged: 'status', 'header NAME'"),
-        ("GET HOST/\n?? response.status == 200", "2:4: 'response.status' cannot be judged"),
-        ("GET HOST/\n?? status", "2:4: a comparison is missing"),
-        ("GET HOST/\n?? status is 200", "2:4: 'is' is not supported: ==, !=, <"),
+        ("?? status == 200\nGET HOST/", "1:1: '??' must be below the request line"),
+        ("GET HOST/\n??", "2:1: '??' requires an expectation"),
+        ("GET HOST/\n?? js response.ok", "2:4: 'js' cannot be checked, expected 'status', 'header NAME'"),
+        ("GET HOST/\n?? response.status == 200", "2:4: 'response.status' cannot be checked"),
+        ("GET HOST/\n?? status", "2:4: 'status' requires a comparison"),
+        ("GET HOST/\n?? status is 200", "2:4: 'is' is not supported, expected ==, !=, <"),
         ("GET HOST/\n?? body isString", "2:4: 'isString' is not supported"),
-        ("GET HOST/\n?? status ==", "2:4: the value is missing behind '=='"),
-        ("GET HOST/\n?? status == ok", "2:4: a status is statuses such as 404"),
-        ("GET HOST/\n?? status > ok", "2:4: 'status' cannot be judged by '> ok'"),
-        ("GET HOST/\n?? status exists", "2:4: 'status' cannot be judged by 'exists'"),
-        ("GET HOST/\n?? body < 3", "2:4: 'body' cannot be judged by '< 3'"),
-        ("GET HOST/\n?? header", "2:4: the name is missing behind 'header'"),
-        ("GET HOST/\n?? header X exists 3", "2:4: 'exists' has nothing behind it"),
+        ("GET HOST/\n?? status ==", "2:4: '==' requires a value after it"),
+        ("GET HOST/\n?? status == ok", "2:4: 'status' requires statuses such as 404"),
+        ("GET HOST/\n?? status > ok", "2:4: 'status' cannot be checked by '> ok'"),
+        ("GET HOST/\n?? status exists", "2:4: 'status' cannot be checked by 'exists'"),
+        ("GET HOST/\n?? body < 3", "2:4: 'body' cannot be checked by '< 3'"),
+        ("GET HOST/\n?? header", "2:4: 'header' requires a name after it"),
+        ("GET HOST/\n?? header X exists 3", "2:4: 'exists' takes no value"),
         ("GET HOST/\n?? body.a[*] == 3", "2:4: the JSON path '$.a[*]' is not supported"),
         ("GET HOST/\n?? body == {{no}}", "2:12: the variable 'no' is not defined"),
     ]) func isRefused(_ text: String, _ message: String) throws {
@@ -171,6 +171,6 @@ import Testing
 
     @Test func refusesAValueThatCannotBeExpected() throws {
         let tool = try run.run("batch", "# @expect {{code}}\nGET HOST/", ["--variable", "code=ok"])
-        #expect(tool.status == 65 && tool.errors.contains("a.http:1:11: the value of its variables"), "\(tool.errors)")
+        #expect(tool.status == 65 && tool.errors.contains("a.http:1:11: the value of the variables"), "\(tool.errors)")
     }
 }

@@ -42,7 +42,7 @@ import Testing
             json.map { $0["file"] as? String }
                 == ["suite/a/deep/z.HTTP", "suite/a.rest", "suite/b.http", "suite/b.http", "last.http"].map(path))
         #expect(json.map { $0["name"] as? String } == ["#1", "#1", "#1", "second", "#1"])
-        #expect(tool.errors == "errand: warning: \(path("suite/variables.http")): there is no request in it\n")
+        #expect(tool.errors == "errand: warning: \(path("suite/variables.http")): the file has no request\n")
     }
 
     @Test func namesTheFilesInTheTable() throws {
@@ -71,7 +71,7 @@ import Testing
         let other = try ToolRun(["chain", path("a.http"), path("c.http")])
         #expect(other.status == 65)
         #expect(
-            other.errors.hasPrefix("errand: \(path("c.http")):1:\(run.server.url("").count + 6): there is no request"),
+            other.errors.hasPrefix("errand: \(path("c.http")):1:\(run.server.url("").count + 6): no request is named"),
             "\(other.errors)")
         try write("d.http", "# @name x\nGET HOST/\n###\n# @name x\nGET HOST/")
         #expect(try ToolRun(["chain", path("a.http"), path("d.http")]).status == 65)
@@ -87,7 +87,7 @@ import Testing
         #expect(try ToolRun(["chain"] + files + ["--only", "#1"]).status == 0)
         #expect(run.server.requests.map(\.target) == ["/a2", "/a3", "/b2", "/a1", "/b1"])
         let unknown = try ToolRun(["chain"] + files + ["--only", "four"])
-        #expect(unknown.status == 64 && unknown.errors.contains("no request named 'four' in these 2 files"))
+        #expect(unknown.status == 64 && unknown.errors.contains("no request is named 'four' in these 2 files"))
     }
 
     @Test func takesTheNearestEnvironment() throws {
@@ -107,10 +107,10 @@ import Testing
         try write("empty/notes.txt", "")
         try write("a.http", "GET HOST/")
         let empty = try ToolRun(["batch", path("a.http"), path("empty")])
-        #expect(empty.status == 66 && empty.errors.contains("empty': there is no .http or .rest file in this folder"))
+        #expect(empty.status == 66 && empty.errors.contains("empty': the folder has no .http or .rest file"))
         #expect(try ToolRun(["batch", path("a.http"), path("nothing.http")]).status == 66)
         let twice = try ToolRun(["batch", "-", "-"])
-        #expect(twice.status == 64 && twice.errors.contains("standard input, is named twice"))
+        #expect(twice.status == 64 && twice.errors.contains("(standard input) is given twice"))
         #expect(run.server.counts.requests == 0)
     }
 }

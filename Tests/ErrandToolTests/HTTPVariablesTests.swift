@@ -110,7 +110,7 @@ import Testing
         known.record(
             HTTPExchange(headers: [:], body: [0xFF], response: Response(statusCode: 200, body: [0xFF])), of: "binary")
         for (reference, message) in [
-            ("failed.response.body.*", "'failed' has no response"), ("failed.request.body.*", "is not held"),
+            ("failed.response.body.*", "'failed' has no response"), ("failed.request.body.*", "is not kept"),
             ("binary.response.body.*", "is not text"), ("binary.request.body.*", "is not text"),
             ("binary.response.body.$.a", "is not JSON"),
         ] {
@@ -137,7 +137,7 @@ import Testing
         Bad(file: "@a = {{b}}", text: "{{a}}", place: "f.http:1:6", message: "'b' is not defined"),
         Bad(file: "@a = {{a}}", text: "{{a}}", place: "f.http:1:6", message: "'a' refers to itself"),
         Bad(file: "@a = {{b}}\n@b = {{c}}\n@c = {{a}}", text: "{{a}}", place: "f.http:", message: "refers to itself"),
-        Bad(file: chain, text: "{{a0}}", place: "f.http:", message: "more than 64 deep"),
+        Bad(file: chain, text: "{{a0}}", place: "f.http:", message: "more than 64 levels deep"),
         Bad(file: "@a = {{$processEnv NOPE}}", text: "{{a}}", place: "f.http:1:6", message: "variable 'NOPE'"),
     ]) func saysWhatIsMissing(_ example: Bad) throws {
         let known = try variables(example.file)
@@ -181,7 +181,7 @@ import Testing
         #expect(layers.names == ["dev"])
 
         for (text, message) in [
-            ("{", "not JSON"), ("", "not an object of environments"), ("[]", "not an object of environments"),
+            ("{", "not valid JSON"), ("", "not an object of environments"), ("[]", "not an object of environments"),
             ("{\"dev\": 1}", "'dev' is not"),
             ("{\"dev\": {\"a\": \"{{\"}}", "'dev', 'a': '{{' is not closed"),
         ] {

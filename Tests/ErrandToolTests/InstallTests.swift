@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--prefix"], "install: --prefix needs a value"), (["--static"], "install: no option --static"),
+        (["--prefix"], "install: --prefix requires a value"), (["--static"], "install: unknown option --static"),
         (["--program", "/nonexistent/errand"], "install: /nonexistent/errand is not a program"),
     ]) func refusesToInstall(_ arguments: [String], _ message: String) throws {
         let (status, log) = try install(arguments, destination: folder.url.path)

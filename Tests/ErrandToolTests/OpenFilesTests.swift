@@ -39,7 +39,9 @@ import Testing
         for limit in 12...24 {
             let run = try fetch(server.url("/"), "ulimit -n \(limit)")
             #expect(run.status == 0 || run.status == 71, "\(limit): \(run.errors)")
-            if run.errors.contains("outOfDescriptors"), run.errors.contains("\(limit) that this process may have") {
+            if run.errors.contains("outOfDescriptors"),
+                run.errors.contains("\(limit) file descriptors that this process may have")
+            {
                 named += 1
             }
         }

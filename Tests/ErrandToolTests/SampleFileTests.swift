@@ -33,9 +33,9 @@ import Testing
         Sample(
             file: "03-response-handlers.http", status: 65,
             messages: [
-                "warning: FILE:9:1: the response handler script ('> {%') is skipped: no scripts are run",
-                "warning: FILE:17:1: the script before the request ('< {%') is skipped: no scripts are run",
-                "warning: FILE:23:1: the response handler script ('> ./check.js') is skipped: no scripts are run",
+                "warning: FILE:9:1: the response handler script ('> {%') is skipped: scripts are not supported",
+                "warning: FILE:17:1: the script before the request ('< {%') is skipped: scripts are not supported",
+                "warning: FILE:23:1: the response handler script ('> ./check.js') is skipped: scripts are not supported",
                 "errand: FILE:21:23: the variable 'token' is not defined",
             ]),
         Sample(
@@ -52,7 +52,7 @@ import Testing
             arguments: ["--env", "local"]),
         Sample(
             file: "06-environments.http", status: 64,
-            messages: ["--env: there is no environment 'production'; there are: local, staging"],
+            messages: ["--env: the environment 'production' does not exist; available: local, staging"],
             arguments: ["--env", "production"]),
         Sample(file: "07-prompt.http", status: 65, messages: ["FILE:4:3: '@prompt' is not supported"]),
         Sample(

@@ -81,7 +81,7 @@ class Pages(unittest.TestCase):
     def test_figures_are_there(self):
         text = page(report_of(FULL))
         for figure in ("10.50", "1.19×", "17,500", "32.9×", "scripts/bench --rounds 3",
-                       "cut go on"):
+                       "Truncated bars continue"):
             self.assertIn(figure, text)
 
     def test_names_are_text(self):

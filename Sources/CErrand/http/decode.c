@@ -68,10 +68,10 @@ static const struct {
   const char *malformed;
   const char *cut;
 } words_of[] = {
-    {"the gzip body is malformed", "the gzip body ends too early"},
-    {"the deflate body is malformed", "the deflate body ends too early"},
-    {"the br body is malformed", "the br body ends too early"},
-    {"the zstd body is malformed", "the zstd body ends too early"},
+    {"the gzip body is malformed", "the gzip body is truncated"},
+    {"the deflate body is malformed", "the deflate body is truncated"},
+    {"the br body is malformed", "the br body is truncated"},
+    {"the zstd body is malformed", "the zstd body is truncated"},
 };
 
 static errand__coding coding_of(const char *name, size_t length) {
@@ -387,7 +387,7 @@ errand_status errand__decoder_create(const errand__codings *codings,
     *words = "the body has more than five content codings";
   for (size_t i = 0; !*words && i < count; i++)
     if (codings->list[i] == ERRAND__CODING_UNKNOWN)
-      *words = "the body has a content coding that is not known here";
+      *words = "the body has a content coding that is not supported";
   if (*words)
     return ERRAND_DECODING_FAILED;
   size_t size = sizeof(errand__decoder) + count * sizeof(stage);

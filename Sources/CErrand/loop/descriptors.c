@@ -106,10 +106,10 @@ void errand__descriptors_describe(const errand__transfer *t,
   record->os_error = error;
   if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
     snprintf(text, CURL_ERROR_SIZE,
-             "no descriptor is left of the %llu that this process may have "
+             "all %llu file descriptors that this process may have are in use "
              "(RLIMIT_NOFILE)",
              (unsigned long long) limit.rlim_cur);
   else
     snprintf(text, CURL_ERROR_SIZE,
-             "no descriptor is left in the whole system: see fs.file-max");
+             "all file descriptors of the system are in use (fs.file-max)");
 }

@@ -7,7 +7,7 @@
 #include "transfer/payload.h"
 
 static const char not_tried[] =
-    "not tried: the connections to this host that it waited for failed";
+    "the request was not tried: earlier connections to its host failed";
 
 /* How long the request gives the host. libcurl's own limit of 300 s is longer
    than any that callers name. */

@@ -37,7 +37,7 @@ extension ChallengeInterceptor.Answer {
         case .take:
             value = nil
         case .fail:
-            throw ErrandError.authenticationFailed.with(message: "the challenge was declined")
+            throw ErrandError.authenticationFailed.with(message: "the authenticator declined the challenge")
         }
         return value.map { .field($0) }
     }

@@ -21,7 +21,7 @@ enum ServerCredential: Sendable, Hashable {
             request.headers.remove(side.field)
             request.authentication = authentication
         case (.server, .proxy):
-            throw ErrandError.authenticationFailed.with(message: "a proxy cannot be answered by Digest")
+            throw ErrandError.authenticationFailed.with(message: "Digest credentials cannot answer a proxy's challenge")
         }
     }
 }

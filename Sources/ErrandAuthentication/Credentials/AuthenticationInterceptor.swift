@@ -69,7 +69,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     public var credential: A.Credential? {
         get { guarded.withLock { $0.machine.credential } }
         set {
-            let withdrawn = ErrandError.authenticationFailed.with(message: "the credential was taken away")
+            let withdrawn = ErrandError.authenticationFailed.with(message: "the credential was removed")
             let (settlement, overtaken) = guarded.withLock { guarded in
                 (guarded.machine.credentialSet(newValue, otherwise: withdrawn), guarded.refresh.take())
             }
@@ -183,7 +183,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         guard let refresh = begun else { return end(order, .failure(.cancelled)) }
         let timer = Task { [self] in
             guard (try? await clock.sleep(for: min(refreshTimeout, Duration.longestSleep))) != nil else { return }
-            let late = ErrandError.timeoutTotal.with(message: "the refresh took longer than \(refreshTimeout)")
+            let late = ErrandError.timeoutTotal.with(
+                message: "the credential refresh exceeded its timeout of \(refreshTimeout)")
             end(order, .failure(.noCredential(late)))
             refresh.cancel()
         }

@@ -33,7 +33,7 @@ public struct CredentialOrigins: Sendable, Hashable {
                             return try BaseURL(text)
                         } catch {
                             throw ErrandError.invalidOption.with(
-                                message: "\(Redaction.quoted(text)) is no origin, such as https://host",
+                                message: "\(Redaction.quoted(text)) is not an origin such as https://host",
                                 underlying: error)
                         }
                     }

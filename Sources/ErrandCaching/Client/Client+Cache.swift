@@ -34,7 +34,7 @@ extension Client {
             return (try request.value(of: read, by: builder), read)
         } catch {
             throw .cacheMiss.with(
-                message: "what is stored cannot be used: \(error.message)", response: error.response,
+                message: "the stored response cannot be used: \(error.message)", response: error.response,
                 underlying: CacheMiss.unusable, isRefusal: true)
         }
     }

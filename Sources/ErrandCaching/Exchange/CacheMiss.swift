@@ -28,14 +28,14 @@ extension CacheMiss: CustomStringConvertible {
     /// One lower-case sentence.
     public var description: String {
         switch self {
-        case .expired: "what is stored has expired"
-        case .versionMismatch: "what is stored is of another version"
-        case .sensitiveDataMismatch: "what is stored is another's"
-        case .applicationVersionMismatch: "what is stored is of another version of the program"
+        case .expired: "the stored response has expired"
+        case .versionMismatch: "the response was stored with another version"
+        case .sensitiveDataMismatch: "the response was stored for other sensitive data"
+        case .applicationVersionMismatch: "the response was stored by another version of the program"
         case .notCached: "the request is not cached"
-        case .notStored: "nothing is stored"
-        case .varies: "what is stored answers other header fields"
-        case .unusable: "what is stored cannot be used"
+        case .notStored: "no response is stored"
+        case .varies: "the stored responses belong to requests with other header fields"
+        case .unusable: "the stored response cannot be used"
         }
     }
 }

@@ -79,7 +79,7 @@ public final class ResponseCache: Sendable {
         if health.condition == .working, health.reason == nil {
             logger.info("the response cache works again", metadata: metadata)
         } else {
-            logger.warning("the response cache's store fails", metadata: metadata)
+            logger.warning("the response cache's store failed", metadata: metadata)
         }
     }
 

@@ -35,10 +35,10 @@ extension CacheRecord {
         writer.bytes(head)
         writer.bytes(body)
         guard writer.isWhole else {
-            throw CacheStoreError.recordTooLarge.with(message: "a part of the record has more than 4 GiB")
+            throw CacheStoreError.recordTooLarge.with(message: "a field of the record is larger than 4 GiB")
         }
         guard let seal = writer.output.withUnsafeBytes({ Self.seal(of: $0, for: key) }) else {
-            throw CacheStoreError.unavailable.with(message: "libcrypto gives no SHA-256")
+            throw CacheStoreError.unavailable.with(message: "libcrypto does not provide SHA-256")
         }
         writer.raw(seal)
         return writer.output

@@ -17,19 +17,19 @@ public struct CacheStoreError: Error, Sendable {
     }
 
     /// The disk, the quota or the file size limit is used up.
-    public static let storageFull = CacheStoreError(.storageFull, "no space is left for the cache")
+    public static let storageFull = CacheStoreError(.storageFull, "the cache has no space left")
     /// The stored data is damaged and could not be replaced.
     public static let corrupt = CacheStoreError(.corrupt, "the cache is damaged")
     /// Another process or thread held the store for longer than the store waits.
     public static let locked = CacheStoreError(.locked, "the cache is locked")
     /// The store can be read but not written.
-    public static let readOnly = CacheStoreError(.readOnly, "the cache cannot be written")
+    public static let readOnly = CacheStoreError(.readOnly, "the cache is read-only")
     /// The record is larger than the store's limit. The old record with that key is gone.
-    public static let recordTooLarge = CacheStoreError(.recordTooLarge, "the record is too large for the cache")
+    public static let recordTooLarge = CacheStoreError(.recordTooLarge, "the record is larger than the cache's limit")
     /// The path of the store cannot be used: not absolute, occupied by something else, or no permission.
-    public static let pathRefused = CacheStoreError(.pathRefused, "the cache's place cannot be used")
+    public static let pathRefused = CacheStoreError(.pathRefused, "the cache's path cannot be used")
     /// The store is switched off, or something that it needs is missing.
-    public static let unavailable = CacheStoreError(.unavailable, "the cache is switched off")
+    public static let unavailable = CacheStoreError(.unavailable, "the cache is disabled")
     /// The system failed to read or write.
     public static let ioFailed = CacheStoreError(.ioFailed, "reading or writing the cache failed")
 

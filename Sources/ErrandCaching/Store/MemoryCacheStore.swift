@@ -53,7 +53,8 @@ public final class MemoryCacheStore: CacheStore {
             // The old record is outdated.
             remove(key)
             throw CacheStoreError.recordTooLarge.with(
-                message: "the record counts for \(bytes) bytes, the limit is \(min(limits.bytesPerEntry, limits.bytes))"
+                message:
+                    "the record has \(bytes) bytes, more than the limit of \(min(limits.bytesPerEntry, limits.bytes))"
             )
         }
         contents.withLock { $0.write(record, bytes: bytes, for: key, limits: limits) }

@@ -25,7 +25,7 @@ package struct BaseURL: Sendable {
         var parts = URLReference(try PercentEncoding.url(text))
         guard let scheme = parts.scheme, let authority = parts.authority, !authority.isEmpty else {
             throw ErrandError.invalidURL.with(
-                message: "the base URL \(Redaction.quoted(text)) is not of the form scheme://host")
+                message: "the base URL \(Redaction.quoted(text)) does not have the form scheme://host")
         }
         _ = try HostName.lookedUp(by: parts)
         origin = "\(scheme)://\(authority)"
@@ -72,7 +72,7 @@ package struct BaseURL: Sendable {
         guard hasDots || tail.utf8.contains(UInt8(ascii: "%")) else { return joined }
         guard !Self.climbs(tail) else {
             throw ErrandError.invalidURL.with(
-                message: "\(path.debugDescription) leads out of \(folder), which it is to be appended to")
+                message: "the path \(path.debugDescription) leads out of the base URL \(folder)")
         }
         return hasDots ? URLReference(joined).withoutDotSegments?.text ?? joined : joined
     }

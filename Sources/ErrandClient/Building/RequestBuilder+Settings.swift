@@ -106,7 +106,7 @@ extension RequestBuilder {
         guard url.utf8.dropFirst(4).first == UInt8(ascii: ":") else { return }
         throw ErrandError.unsupportedScheme.with(
             message:
-                "the TLS settings for '\(URLReference(url).authority ?? "")' require https: they pin keys, name "
-                + "a client certificate, or say so (requiresTLS)")
+                "the TLS settings for '\(URLReference(url).authority ?? "")' require https, because they pin keys, name "
+                + "a client certificate or set requiresTLS")
     }
 }

@@ -45,7 +45,7 @@ extension RequestBuilder {
             if let own = ownCDNURL(of: command, overrides) { return try BaseURL(own).joining(path, joining) }
             guard let cdnURL else {
                 throw ErrandError.invalidURL.with(
-                    message: "\(Redaction.quoted(path)) is to be had from the CDN, and there is no URL for that")
+                    message: "\(Redaction.quoted(path)) requires a CDN URL, but none is configured")
             }
             return try cdnURL.get().joining(path, joining)
         }
@@ -87,7 +87,7 @@ extension RequestBuilder {
             throw schemeWithoutHost(path, scheme, hasBase: hasBase)
         }
         guard isSupported(scheme) else {
-            throw ErrandError.unsupportedScheme.with(message: "only http and https are sent, not '\(scheme)'")
+            throw ErrandError.unsupportedScheme.with(message: "the URL's scheme is '\(scheme)', expected http or https")
         }
         // RFC 3986 5.2.4 applies to every kind of URL, not only to URLs that are joined to a base.
         return reference.withoutDotSegments?.text ?? path
@@ -95,12 +95,12 @@ extension RequestBuilder {
 
     static func unusable(_ path: String) -> ErrandError {
         ErrandError.invalidURL.with(
-            message: "\(Redaction.quoted(path)) is not an absolute URL with a host, and there is no base URL for it")
+            message: "\(Redaction.quoted(path)) is not an absolute URL with a host, and no base URL is configured")
     }
 
     /// The error for `a:b`, which RFC 3986 4.2 does not allow as a relative path, or `http:///x`.
     private static func schemeWithoutHost(_ path: String, _ scheme: Substring, hasBase: Bool) -> ErrandError {
-        var message = "\(Redaction.quoted(path)) reads as a URL of scheme '\(scheme)' without a host"
+        var message = "\(Redaction.quoted(path)) is a URL of scheme '\(scheme)' without a host"
         if hasBase, !path.utf8.contains(where: { $0 == 0x2F || $0 == 0x40 }) {
             message += "; for a relative path write './\(path)'"
         }

@@ -122,7 +122,7 @@ package final class RequestBuilder: Sendable {
         if let overrides {
             if let member = overrides.unfitForCustomRequest {
                 throw ErrandError.invalidArgument.with(
-                    message: "a custom request is sent as it is; it has no '\(member)' to override")
+                    message: "'\(member)' cannot be overridden: a custom request is sent unchanged")
             }
             url = PercentEncoding.appending(PercentEncoding.query(overrides.query), to: url)
             body = overrides.body ?? body

@@ -107,7 +107,7 @@ public final class Client: Sendable {
     ) throws(ErrandError) -> RequestDescription {
         do throws(ErrandError) {
             if command.givenCoordinator?.carrier is any GroupCarrier {
-                throw .invalidArgument.with(message: "a group sends nothing by itself")
+                throw .invalidArgument.with(message: "a group has no request of its own to describe")
             }
             return try builder.description(of: command, overrides: overrides)
         } catch {

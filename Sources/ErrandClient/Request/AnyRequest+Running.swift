@@ -198,7 +198,8 @@ extension AnyRequest {
         do throws(ErrandError) {
             var prepared = prepared
             if case .stream = prepared.body {
-                throw .invalidBody.with(message: "an interceptor gave a body that nobody writes; use a source")
+                throw .invalidBody.with(
+                    message: "an interceptor returned a stream body, which has no writer; use a source")
             }
             // Pins and certificates belong to a host. If an interceptor changed the URL, those of the new host apply.
             if prepared.url != built.url {

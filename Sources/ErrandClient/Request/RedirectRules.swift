@@ -44,7 +44,7 @@ package enum RedirectRules {
         // A location that browsers would take to another host. The server meant that, or an attacker wrote into its
         // response.
         if URLReference.hidesAuthority(location) {
-            return .fail(refused(response, "the redirect has a backslash or a space where its host begins or ends"))
+            return .fail(refused(response, "the redirect's URL has a backslash or a space beside its host"))
         }
         guard let encoded = try? PercentEncoding.url(location) else { return .take }
         let source = URLReference(sent.url)
@@ -60,11 +60,11 @@ package enum RedirectRules {
         guard let scheme = target.scheme else { return .take }
         // The scheme is checked before the host: `javascript:` and `file:///` have no host.
         guard RequestBuilder.isSupported(scheme) else {
-            return .fail(refused(response, "the redirect leads to '\(scheme)', which is neither http nor https"))
+            return .fail(refused(response, "the redirect's scheme is '\(scheme)', expected http or https"))
         }
         guard let authority = target.authority, !authority.isEmpty else { return .take }
         guard (try? HostName.lookedUp(by: target)) != nil else {
-            return .fail(refused(response, "the redirect leads to '\(authority)', which is no host"))
+            return .fail(refused(response, "the redirect's host '\(authority)' is not valid"))
         }
         if source.scheme?.lowercased() == "https", scheme.lowercased() == "http", !policy.allowsDowngrade {
             return .fail(refused(response, "the redirect leads from https to http"))
@@ -82,7 +82,7 @@ package enum RedirectRules {
         }
         // Checked after the closure, which may set another body. A body that was written to a stream is gone.
         guard next.body.isReplayable else {
-            let message = "the redirect asks for the body once more, but it was streamed"
+            let message = "the redirect requires the body again, but the body was streamed"
             return .fail(.uploadNotReplayable.with(message: message, response: response))
         }
         // Checked after the closure, which may change the origin once more but cannot change the options.

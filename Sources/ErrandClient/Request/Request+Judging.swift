@@ -70,7 +70,7 @@ extension Request {
         of group: any GroupCarrier, _ response: Response, in step: WorkStep?
     ) throws(ErrandError) -> Verdict {
         guard let value = group.value() as? C.Response else {
-            let message = "the last step has no value that is a \(C.Response.self)"
+            let message = "the last step has no value of type \(C.Response.self)"
             throw .invalidArgument.with(message: message, response: response, isRefusal: false)
         }
         return keep(value, response, in: step)
@@ -180,7 +180,7 @@ extension Request {
         } catch let error as ErrandError {
             return .failure(error.with(response: error.response ?? response, isRefusal: false))
         } catch {
-            let message = "the response was not accepted by its validator: \(error)"
+            let message = "the validator rejected the response: \(error)"
             return .failure(.validationFailed.with(message: message, response: response, underlying: error))
         }
     }

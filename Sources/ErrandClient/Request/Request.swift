@@ -158,7 +158,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         _ stream: ResponseStream?, by builder: RequestBuilder
     ) throws(ErrandError) -> RequestDescription {
         if group != nil, stream != nil {
-            throw .invalidArgument.with(message: "a group has no body that could be streamed")
+            throw .invalidArgument.with(message: "a group has no response body to stream")
         }
         if group != nil { return try builder.description(ofGroup: command, overrides: overrides) }
         if let stream { return try builder.description(of: stream.command, overrides: overrides) }

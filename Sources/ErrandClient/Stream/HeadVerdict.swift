@@ -32,7 +32,7 @@ extension AnyRequest.Verdict {
     /// response.
     var onTruncatedBody: Self {
         guard case .success(let response) = self else { return self }
-        let message = "the status was not accepted by itself, and only the beginning of the body was kept"
+        let message = "the response needs its whole body to be accepted, but only the beginning was kept"
         return .failure(.limitBodyBytes.with(message: message, response: response))
     }
 }

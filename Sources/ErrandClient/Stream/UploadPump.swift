@@ -99,7 +99,7 @@ final class UploadPump: Sendable {
                 }
                 guard (1...maximum).contains(bytes.count) else {
                     throw ErrandError.invalidBody.with(
-                        message: "a body's reader gave \(bytes.count) bytes where 1 to \(maximum) were asked for")
+                        message: "the body's reader returned \(bytes.count) bytes, expected 1 to \(maximum)")
                 }
                 state.withLock { $0.credit -= bytes.count }
                 bytes.withUnsafeBytes { transport.write($0, to: id) }

@@ -94,7 +94,7 @@ public struct Download: Command {
     public func decode(_ response: ErrandModel.Response) throws -> DownloadedFile {
         guard let file = response.attachment as? StoredDownload else {
             throw ErrandError.invalidArgument.with(
-                message: "an interceptor has replaced the response of a download, whose body is a file")
+                message: "an interceptor replaced the response of a download, whose body is a file")
         }
         return DownloadedFile(
             path: file.path, byteCount: file.byteCount, sha256: file.sha256, resumedFrom: file.resumedFrom,

@@ -18,16 +18,20 @@ struct DownloadSettings: Sendable {
     /// Throws ``ErrandError/invalidArgument``.
     init(_ download: Download) throws(ErrandError) {
         guard (1...64).contains(download.ranges) else {
-            throw Self.invalid("'ranges' is \(download.ranges), not within 1...64")
+            throw Self.invalid("'ranges' is \(download.ranges), expected 1...64")
         }
-        if let rate = download.rateLimit, rate <= 0 { throw Self.invalid("'rateLimit' is \(rate), not above zero") }
-        if let size = download.expectedSize, size < 0 { throw Self.invalid("'expectedSize' is below zero") }
+        if let rate = download.rateLimit, rate <= 0 {
+            throw Self.invalid("'rateLimit' is \(rate), expected more than 0")
+        }
+        if let size = download.expectedSize, size < 0 {
+            throw Self.invalid("'expectedSize' is \(size), expected 0 or more")
+        }
         let retry = download.retry
         guard retry.maximumFailures >= 0, retry.maximumRestarts >= 0, retry.firstDelay >= .zero,
             retry.maximumDelay >= .zero, retry.maximumDelay <= Timeouts.maximum
-        else { throw Self.invalid("a member of 'retry' is below zero, or absurdly large") }
+        else { throw Self.invalid("'retry' has a member below 0, or a 'maximumDelay' above 30 days") }
         if let digest = download.sha256, !Self.isDigest(digest) {
-            throw Self.invalid("'sha256' is not 64 hexadecimal digits")
+            throw Self.invalid("'sha256' does not have 64 hexadecimal digits")
         }
         destination = download.destination.absolute
         overwrite = download.overwrite
@@ -64,15 +68,17 @@ struct DownloadSettings: Sendable {
     /// Throws where the request cannot be a download. A download may be sent more than once and in parts.
     static func check(_ description: RequestDescription) throws(ErrandError) {
         guard description.method == .get else {
-            throw invalid("a download is a GET, not \(description.method.rawValue)")
+            throw invalid("the method of a download is \(description.method.rawValue), expected GET")
         }
-        guard case .buffered = description.delivery else { throw invalid("a download is no response to be streamed") }
+        guard case .buffered = description.delivery else {
+            throw invalid("the response of a download cannot be streamed")
+        }
         switch description.body {
         case .none, .bytes, .data, .file: break
-        case .stream, .source: throw invalid("a download's request has no body that is streamed")
+        case .stream, .source: throw invalid("the request body of a download cannot be streamed")
         }
         if description.headers[.range] != nil || description.headers[.ifRange] != nil {
-            throw ErrandError.invalidHeader.with(message: "the ranges of a download are its own to ask for")
+            throw ErrandError.invalidHeader.with(message: "the fields Range and If-Range of a download cannot be set")
         }
     }
 }

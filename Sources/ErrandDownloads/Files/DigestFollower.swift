@@ -25,7 +25,7 @@ struct DigestFollower: ~Copyable {
         while offset < stop {
             let bytes = try part.read(Int(min(Int64(Self.block), stop - offset)), at: offset)
             guard !bytes.isEmpty else {
-                throw .file(.fileUnwritable, part.paths.path(part.paths.part), "became shorter while it was read")
+                throw .file(.fileUnwritable, part.paths.path(part.paths.part), "was truncated while it was read")
             }
             guard hash.update(bytes) else { throw .outOfMemory }
             offset += Int64(bytes.count)

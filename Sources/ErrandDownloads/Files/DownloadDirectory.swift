@@ -13,7 +13,7 @@ struct DownloadDirectory: ~Copyable {
             }
             descriptor = FileDescriptor(owning: Int32(number))
         } catch {
-            throw .file(paths.directory, "cannot be downloaded to", errno: error.errno)
+            throw .file(paths.directory, "cannot be used as a download directory", errno: error.errno)
         }
     }
 

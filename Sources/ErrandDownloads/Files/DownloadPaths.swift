@@ -12,7 +12,7 @@ struct DownloadPaths: Sendable, Hashable {
     /// for a NUL.
     init(destination: String) throws(ErrandError) {
         guard !destination.utf8.contains(0) else {
-            throw .file(.fileUnwritable, destination, "cannot be written: there is a NUL in it")
+            throw .file(.fileUnwritable, destination, "cannot be written: the path contains a NUL")
         }
         let slash = destination.utf8.lastIndex(of: UInt8(ascii: "/"))
         name = slash.map { String(destination[destination.utf8.index(after: $0)...]) } ?? destination
@@ -23,7 +23,7 @@ struct DownloadPaths: Sendable, Hashable {
             case let slash?: String(destination[..<slash])
             }
         guard !["", ".", ".."].contains(name) else {
-            throw .file(.fileIsDirectory, destination, "is a directory, no file")
+            throw .file(.fileIsDirectory, destination, "is a directory, not a file")
         }
     }
 

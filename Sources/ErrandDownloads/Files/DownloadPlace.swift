@@ -6,6 +6,8 @@ struct DownloadPlace: Sendable {
     let settings: DownloadSettings
     /// The requested URL, before redirects.
     let url: String
+    /// The destination's name and its numbered forms, `name (1).txt` and so on.
+    private static let maximumNames = 100
 
     /// The part for the named file, or the part that an earlier run has started in the directory; `nil`: the response
     /// determines the name.
@@ -30,7 +32,7 @@ struct DownloadPlace: Sendable {
         let paths = Self.paths(in: directory, for: head, from: url)
         guard settings.overwrite == .number else { return try DownloadPart(paths, url: self.url, settings) }
         // A part with that name may belong to another download, running or left over, whose file has to be kept, too.
-        for number in 0..<100 {
+        for number in 0..<Self.maximumNames {
             let candidate = number == 0 ? paths : paths.numbered(number)
             do throws(ErrandError) {
                 if try isOthers(candidate) { continue }
@@ -39,7 +41,7 @@ struct DownloadPlace: Sendable {
                 guard error == .fileLocked else { throw error }
             }
         }
-        throw .file(.fileExists, paths.destination, "has too many namesakes")
+        throw .file(.fileExists, paths.destination, "and its \(Self.maximumNames - 1) numbered names are in use")
     }
 
     /// The file at the destination, to be compared with the expected digest; `nil` where there is none, or where the
@@ -62,11 +64,11 @@ struct DownloadPlace: Sendable {
     /// The first candidate without a part, or with a part of a download of this user.
     private static func ownPlace(_ paths: DownloadPaths) throws(ErrandError) -> DownloadPaths {
         let directory = try DownloadDirectory(paths)
-        for number in 0..<100 {
+        for number in 0..<Self.maximumNames {
             let candidate = number == 0 ? paths : paths.numbered(number)
             if !directory.hasForeignPart(candidate) { return candidate }
         }
-        throw .file(.fileExists, paths.destination, "has too many namesakes")
+        throw .file(.fileExists, paths.destination, "and its \(Self.maximumNames - 1) numbered names are in use")
     }
 
     private func isOthers(_ paths: DownloadPaths) throws(ErrandError) -> Bool {
@@ -99,7 +101,7 @@ struct DownloadPlace: Sendable {
             // EEXIST may mean a file; opening it as a directory reports that.
             let number = errno
             var status = stat()
-            guard stat(made, &status) == 0 else { throw .file(made, "cannot be made", errno: number) }
+            guard stat(made, &status) == 0 else { throw .file(made, "cannot be created", errno: number) }
         }
     }
 }
@@ -108,7 +110,7 @@ extension DownloadDirectory {
     /// The names in a directory, in order. Throws like the initializer.
     static func names(in directory: String) throws(ErrandError) -> [String] {
         guard let stream = opendir(directory) else {
-            throw .file(directory, "cannot be downloaded to", errno: errno)
+            throw .file(directory, "cannot be used as a download directory", errno: errno)
         }
         defer { closedir(stream) }
         var names: [String] = []

@@ -51,7 +51,8 @@ struct PartFile: ~Copyable {
         var part = PartFile(paths, directory, file, DownloadJournal(url: url), syncInterval)
         do {
             if try part.isSomebodyElses() {
-                throw ErrandError.file(.fileExists, paths.path(paths.part), "is there, and no download's")
+                throw ErrandError.file(
+                    .fileExists, paths.path(paths.part), "already exists and does not belong to a download")
             }
             try part.recover(ignoringQuery: ignoringQuery)
         } catch let error as FileDescriptor.Failure {
@@ -113,10 +114,10 @@ struct PartFile: ~Copyable {
             if there.st_mode & S_IFMT == S_IFDIR {
                 throw ErrandError.file(.fileIsDirectory, paths.destination, "is a directory")
             }
-            if case .fail = overwrite { throw ErrandError.file(.fileExists, paths.destination, "exists already") }
+            if case .fail = overwrite { throw ErrandError.file(.fileExists, paths.destination, "already exists") }
             guard there.st_mode & S_IFMT == S_IFREG else {
-                let kind = there.st_mode & S_IFMT == S_IFLNK ? "a symbolic link" : "no regular file"
-                throw ErrandError.file(.fileExists, paths.destination, "is \(kind), and not to be replaced by one")
+                let kind = there.st_mode & S_IFMT == S_IFLNK ? "a symbolic link" : "not a regular file"
+                throw ErrandError.file(.fileExists, paths.destination, "is \(kind) and cannot be replaced")
             }
         } catch let error as FileDescriptor.Failure {
             throw .file(paths.destination, "cannot be written", errno: error.errno)
@@ -161,8 +162,10 @@ struct PartFile: ~Copyable {
             if error.errno == EWOULDBLOCK {
                 throw .file(.fileLocked, path, "is being written by another download", errno: error.errno)
             }
-            if error.errno == EINVAL { throw .file(.fileUnwritable, path, "is no regular file") }
-            if error.errno == EEXIST { throw .file(.fileExists, path, "is another user's, or has a second name") }
+            if error.errno == EINVAL { throw .file(.fileUnwritable, path, "is not a regular file") }
+            if error.errno == EEXIST {
+                throw .file(.fileExists, path, "belongs to another user or has a second hard link")
+            }
             throw .file(path, "cannot be opened", errno: error.errno)
         }
     }
@@ -234,12 +237,12 @@ struct PartFile: ~Copyable {
                 try file.syncData()
             } catch {
                 let failure = ErrandError.file(
-                    paths.path(paths.part), "cannot be written to the disk", errno: error.errno)
+                    paths.path(paths.part), "cannot be synced to disk", errno: error.errno)
                 self.failure = failure
                 throw failure
             }
             guard links > 0 else {
-                throw .file(.fileUnwritable, paths.path(paths.part), "was removed while it was written")
+                throw .file(.fileUnwritable, paths.path(paths.part), "was deleted while it was written")
             }
             journal.safe.formUnion(unsynced)
             unsyncedWords += unsynced.count
@@ -323,7 +326,7 @@ struct PartFile: ~Copyable {
             _ = try FileDescriptor.checked { Int(SystemCalls.reserve(file.number, off_t(length))) }
         } catch {
             let error = ErrandError.file(
-                paths.path(paths.part), "cannot become \(length) bytes long", errno: error.errno)
+                paths.path(paths.part), "cannot be extended to \(length) bytes", errno: error.errno)
             if error == .diskFull { throw error }
         }
     }
@@ -341,7 +344,7 @@ struct PartFile: ~Copyable {
         do {
             return try file.read(count, at: offset)
         } catch {
-            throw .file(paths.path(paths.part), "cannot be read again", errno: error.errno)
+            throw .file(paths.path(paths.part), "cannot be read", errno: error.errno)
         }
     }
 
@@ -358,7 +361,7 @@ struct PartFile: ~Copyable {
             try file.sync()
             installed = try move(overwrite)
         } catch {
-            throw .file(paths.destination, "cannot be put in place", errno: error.errno)
+            throw .file(paths.destination, "cannot be moved into place", errno: error.errno)
         }
         // The file is in place: no later failure undoes that. A journal without a part is ignored. Where a part exists
         // again, another download has started since and manages its own journal.

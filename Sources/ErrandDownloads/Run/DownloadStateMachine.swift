@@ -157,7 +157,7 @@ struct DownloadStateMachine: ~Copyable {
             state = .receiving(run, Receipt(start: ask.offset, offset: ask.offset, end: end))
             return .take(run.validators, length: run.length)
         case .takeFromZero(let end):
-            let error = ErrandError.malformedResponse.with(message: "the content does not stay the same")
+            let error = ErrandError.malformedResponse.with(message: "the server's content changed between transfers")
             guard countRestart(&run) else { return fail(error) }
             run.reset()
             run.validators = head.validators
@@ -168,7 +168,7 @@ struct DownloadStateMachine: ~Copyable {
             run.length = ask.offset
             return finish(run)
         case .restart:
-            return restart(&run, .malformedResponse.with(message: "the server sends other bytes than it was asked for"))
+            return restart(&run, .malformedResponse.with(message: "the server sent another range than requested"))
         case .retry(let delay, let error):
             return failed(&run, error, leastWait: delay, random)
         case .fail(let error):
@@ -181,7 +181,7 @@ struct DownloadStateMachine: ~Copyable {
         // Otherwise the chunk was in transit when the transfer was given up.
         guard case .receiving(var run, var receipt) = state, run.transfer == transfer, count > 0 else { return .none }
         guard Int64(count) <= (receipt.end ?? policy.expectedLength ?? .max) - receipt.offset else {
-            let error = ErrandError.lengthMismatch.with(message: "more bytes came than were promised")
+            let error = ErrandError.lengthMismatch.with(message: "the body is longer than the announced length")
             // A part that is longer than announced may contain any content. If it were kept, the next run would fail in
             // the same way.
             return run.isJoined ? restart(&run, error) : fail(error)
@@ -201,7 +201,7 @@ struct DownloadStateMachine: ~Copyable {
         }
         if let end = receipt.end, receipt.offset < end {
             return failed(
-                &run, .partialBody.with(message: "the body ended \(end - receipt.offset) bytes too early"),
+                &run, .partialBody.with(message: "the body ended at byte \(receipt.offset), expected \(end)"),
                 leastWait: nil, random)
         }
         // There was neither a length nor a range: the content ends where the transfer ends.
@@ -243,7 +243,7 @@ struct DownloadStateMachine: ~Copyable {
     /// One of the connections delivers another content than the others.
     mutating func sharingContradicted() -> Action {
         guard case .sharing(var run) = state else { return .none }
-        return restart(&run, .malformedResponse.with(message: "the content does not stay the same"))
+        return restart(&run, .malformedResponse.with(message: "the server's content changed between transfers"))
     }
 
     mutating func retryTimerFired() -> Action {
@@ -385,7 +385,8 @@ struct DownloadStateMachine: ~Copyable {
         guard run.gap != nil else { return finish(run) }
         guard run.have.isEmpty || mayResume(run) else {
             return restart(
-                &run, .partialBody.with(message: "the download broke, and the server gives no means to resume"))
+                &run,
+                .partialBody.with(message: "the transfer ended early, and the server does not support resuming it"))
         }
         return request(&run)
     }

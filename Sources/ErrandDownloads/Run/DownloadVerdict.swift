@@ -68,7 +68,7 @@ extension DownloadVerdict {
     ) -> DownloadVerdict {
         // RFC 9110 15.3.7: a 206 is only valid as the answer to a range. The server cannot be used for this download.
         guard ask.isRanged else {
-            return .fail(.malformedResponse.with(message: "the server sent a part of what it was asked for as a whole"))
+            return .fail(.malformedResponse.with(message: "the server sent a 206 without a requested range"))
         }
         guard !head.isMultipart, let contentRange = head.contentRange, let range = contentRange.range,
             range.lowerBound == ask.offset, range.upperBound <= ask.end ?? .max,
@@ -95,7 +95,7 @@ extension DownloadVerdict {
     /// The error where the content has the given length and another length is expected.
     static func mismatch(_ length: Int64?, _ policy: DownloadPolicy) -> ErrandError? {
         guard let length, let expected = policy.expectedLength, length != expected else { return nil }
-        return .lengthMismatch.with(message: "the content is \(length) bytes long, not \(expected)")
+        return .lengthMismatch.with(message: "the content has \(length) bytes, expected \(expected)")
     }
 
     private static func refused(_ statusCode: Int) -> ErrandError {

@@ -10,8 +10,8 @@ package enum ProxyBypass {
             for part in parts(of: entry) {
                 guard let word = word(part) else {
                     throw ErrandError.invalidOption.with(
-                        message: "\(part.debugDescription) is no name, address or range to bypass the proxy for; "
-                            + "ports, IPv6 ranges and patterns other than '*.' are not known here")
+                        message: "\(part.debugDescription) is not a host name, address or range for a proxy bypass; "
+                            + "ports, IPv6 ranges and patterns other than '*.' are not supported")
                 }
                 words.append(word)
             }

@@ -14,14 +14,14 @@ extension ConnectionOptions {
             _ = try ProxyBypass.list(bypass)
         }
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else {
-            throw ErrandError.invalidOption.with(message: "a connection option has a NUL in it")
+            throw ErrandError.invalidOption.with(message: "a connection option contains a NUL")
         }
         for (name, value) in [
             ("tcpKeepaliveSeconds", tcpKeepaliveSeconds), ("idleConnectionSeconds", idleConnectionSeconds),
         ] {
             // The core has the same bound, but its error does not name the option.
             guard let value, value > 86400 else { continue }
-            throw ErrandError.invalidOption.with(message: "'\(name)' is \(value), not within 0...86400")
+            throw ErrandError.invalidOption.with(message: "'\(name)' is \(value), expected 0...86400")
         }
     }
 

@@ -18,7 +18,7 @@ package enum HostName {
             }
         }
         if let error = ErrandError(status) {
-            throw error.with(message: "\(name.debugDescription) is no host")
+            throw error.with(message: "\(name.debugDescription) is not a valid host name")
         }
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }

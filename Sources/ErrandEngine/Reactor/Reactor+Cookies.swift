@@ -13,7 +13,7 @@ extension Reactor {
     package func setCookie(_ cookie: Cookie) throws(ErrandError) {
         let texts = [cookie.name, cookie.value, cookie.domain, cookie.path]
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else {
-            throw ErrandError.invalidArgument.with(message: "a cookie has a NUL in it")
+            throw ErrandError.invalidArgument.with(message: "a cookie contains a NUL")
         }
         try call { group in
             cookie.name.withCString { name in

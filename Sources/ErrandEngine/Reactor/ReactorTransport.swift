@@ -59,7 +59,7 @@ package final class ReactorTransport: Transport {
     ) throws(ErrandError) -> Reactor {
         guard case .file(let path) = storage else { return try body(nil).get() }
         guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw ErrandError.invalidOption.with(message: "the cookie file's path is empty or has a NUL in it")
+            throw ErrandError.invalidOption.with(message: "the cookie file's path is empty or contains a NUL")
         }
         return try path.withCString(body).get()
     }
@@ -70,7 +70,7 @@ package final class ReactorTransport: Transport {
     ) throws(ErrandError) -> UInt32 {
         guard let value else { return 0 }
         guard value > 0, value <= maximum, let exact = UInt32(exactly: value) else {
-            throw ErrandError.invalidLimit.with(message: "'\(name)' is \(value), not within 1...\(maximum)")
+            throw ErrandError.invalidLimit.with(message: "'\(name)' is \(value), expected 1...\(maximum)")
         }
         return exact
     }
@@ -107,14 +107,15 @@ package final class ReactorTransport: Transport {
     private static func refusal(_ status: errand_status?, _ description: RequestDescription) -> ErrandError {
         guard let status, let error = ErrandError(status) else { return .shutDown }
         if error == .invalidMethod, description.method == .connect {
-            return error.with(message: "CONNECT is not supported: tunnels are made by the engine itself, for a proxy")
+            return error.with(
+                message: "the method CONNECT is not supported; the engine opens tunnels through a proxy itself")
         }
         guard error == .invalidBody || error == .fileUnreadable || error == .outOfDescriptors else { return error }
         // The body was valid when the request was built.
         switch description.body {
         case .file(let path, let offset, let length):
             let stretch = length.map { "\($0) bytes" } ?? "all"
-            return error.with(message: "\(stretch) of \(path) from \(offset) on cannot be sent: \(error.message)")
+            return error.with(message: "\(stretch) of \(path) from offset \(offset) cannot be sent: \(error.message)")
         case .stream(let length): return error.with(message: sized(length, error))
         case .source(let source): return error.with(message: sized(source.length, error))
         case .none, .bytes, .data: return error

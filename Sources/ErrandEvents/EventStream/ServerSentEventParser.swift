@@ -72,7 +72,7 @@ public struct ServerSentEventParser: Sendable {
     }
 
     private func tooLong() -> ErrandError {
-        .limitBodyBytes.with(message: "an event has more than \(maximumEventBytes) bytes")
+        .limitBodyBytes.with(message: "the event is longer than \(maximumEventBytes) bytes")
     }
 
     private mutating func dispatch() -> ServerSentEvent? {

@@ -55,7 +55,7 @@ public final class WebSocket: AsyncSequence, Sendable {
     /// Sends a ping with at most 125 bytes; a longer one is ``ErrandError/invalidArgument``.
     public func ping(_ payload: [UInt8] = []) async throws {
         guard payload.count <= 125 else {
-            throw ErrandError.invalidArgument.with(message: "a ping has 125 bytes at most")
+            throw ErrandError.invalidArgument.with(message: "the ping has \(payload.count) bytes, the maximum is 125")
         }
         try await session.send(.ping, payload)
     }
@@ -74,8 +74,12 @@ public final class WebSocket: AsyncSequence, Sendable {
     }
 
     private static func closure(_ code: WebSocketCloseCode, _ reason: String) throws(ErrandError) -> WebSocketClosure {
-        guard code.isSendable, reason.utf8.count <= 123 else {
-            throw ErrandError.invalidArgument.with(message: "no close frame may have that code or so long a reason")
+        guard code.isSendable else {
+            throw ErrandError.invalidArgument.with(message: "the close code \(code.rawValue) cannot be sent")
+        }
+        guard reason.utf8.count <= 123 else {
+            throw ErrandError.invalidArgument.with(
+                message: "the close reason has \(reason.utf8.count) bytes, the maximum is 123")
         }
         return WebSocketClosure(code: code, reason: reason)
     }

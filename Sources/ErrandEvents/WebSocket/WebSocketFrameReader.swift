@@ -77,22 +77,26 @@ struct WebSocketFrameReader {
     private func check(_ head: [UInt8]) throws(Violation) {
         switch head.count {
         case 1:
-            guard head[0] & 0x70 == 0 else { throw .protocolError("a reserved bit without an extension") }
+            guard head[0] & 0x70 == 0 else {
+                throw .protocolError("the frame has a reserved bit set without an extension")
+            }
             guard let opcode = WebSocketFrame.Opcode(rawValue: head[0] & 15) else {
-                throw .protocolError("a reserved opcode")
+                throw .protocolError("the frame has a reserved opcode")
             }
             let isFinal = head[0] & 0x80 != 0
             switch opcode {
             case .continuation:
-                guard open != nil else { throw .protocolError("a continuation of no message") }
+                guard open != nil else { throw .protocolError("the continuation frame belongs to no message") }
             case .text, .binary:
-                guard open == nil else { throw .protocolError("a message within a message") }
+                guard open == nil else { throw .protocolError("a new message began before the end of the last one") }
             case .close, .ping, .pong:
-                guard isFinal else { throw .protocolError("a fragmented control frame") }
+                guard isFinal else { throw .protocolError("the control frame is fragmented") }
             }
         case 2:
-            guard head[1] & 0x80 == 0 else { throw .protocolError("a masked frame") }
-            guard head[0] & 8 == 0 || head[1] <= 125 else { throw .protocolError("a control frame that is too long") }
+            guard head[1] & 0x80 == 0 else { throw .protocolError("the frame is masked") }
+            guard head[0] & 8 == 0 || head[1] <= 125 else {
+                throw .protocolError("the control frame has more than 125 bytes")
+            }
         default:
             break
         }
@@ -100,7 +104,7 @@ struct WebSocketFrameReader {
 
     private mutating func begin(_ head: [UInt8], _ events: inout [Event]) throws(Violation) {
         guard let opcode = WebSocketFrame.Opcode(rawValue: head[0] & 15) else {
-            throw .protocolError("a reserved opcode")
+            throw .protocolError("the frame has a reserved opcode")
         }
         let isFinal = head[0] & 0x80 != 0
         var length = UInt64(head[1] & 0x7F)
@@ -108,12 +112,12 @@ struct WebSocketFrameReader {
             length = head[2...].reduce(0) { $0 << 8 | UInt64($1) }
             // RFC 6455 5.2: the length must use the minimal number of bytes, and its highest bit must be 0.
             guard length > (head.count == 4 ? 125 : 0xFFFF), length >> 63 == 0 else {
-                throw .protocolError("a length that is not written in the shortest way")
+                throw .protocolError("the frame's length does not use the shortest encoding")
             }
         }
         if !opcode.isControl {
             guard length <= UInt64(max(0, maximum - message.count)) else {
-                throw Violation(code: .messageTooBig, reason: "a message of more than \(maximum) bytes")
+                throw Violation(code: .messageTooBig, reason: "the message is longer than \(maximum) bytes")
             }
             if opcode != .continuation { open = opcode }
         }
@@ -142,7 +146,7 @@ struct WebSocketFrameReader {
                 return
             }
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw Violation(code: .invalidPayload, reason: "text that is not UTF-8")
+                throw Violation(code: .invalidPayload, reason: "the text message is not UTF-8")
             }
             events.append(.message(.text(text)))
         }
@@ -151,11 +155,11 @@ struct WebSocketFrameReader {
 
     private static func closure(_ payload: [UInt8]) throws(Violation) -> WebSocketClosure {
         guard !payload.isEmpty else { return WebSocketClosure(code: .noStatusReceived, reason: "") }
-        guard payload.count >= 2 else { throw .protocolError("a close frame of one byte") }
+        guard payload.count >= 2 else { throw .protocolError("the close frame has a payload of one byte") }
         let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
-        guard code.isSendable else { throw .protocolError("a close code that may not be sent") }
+        guard code.isSendable else { throw .protocolError("the close frame has a reserved code") }
         guard let reason = String(validating: payload[2...], as: UTF8.self) else {
-            throw Violation(code: .invalidPayload, reason: "a close reason that is not UTF-8")
+            throw Violation(code: .invalidPayload, reason: "the close reason is not UTF-8")
         }
         return WebSocketClosure(code: code, reason: reason)
     }

@@ -32,7 +32,8 @@ struct WebSocketHandshake: Sendable {
             let name = field.name.canonicalName
             guard !owned.contains(name), !name.hasPrefix("sec-websocket-") else {
                 throw ErrandError.invalidHeader.with(
-                    message: "the handshake of a WebSocket sets \(field.name) by itself; subprotocols are an argument")
+                    message:
+                        "\(field.name) cannot be set: the WebSocket handshake sets it; subprotocols are an argument")
             }
         }
     }
@@ -40,7 +41,7 @@ struct WebSocketHandshake: Sendable {
     /// Adds the handshake's fields to the request. Throws ``ErrandError/invalidHeader``.
     func add(to fields: inout HTTPFields) throws(ErrandError) {
         guard Set(subprotocols).count == subprotocols.count, subprotocols.allSatisfy(Self.isToken) else {
-            throw ErrandError.invalidHeader.with(message: "subprotocols are tokens that differ from each other")
+            throw ErrandError.invalidHeader.with(message: "the subprotocols must be different HTTP tokens")
         }
         fields[.secWebSocketKey] = key
         if !subprotocols.isEmpty { fields[.secWebSocketProtocol] = subprotocols.joined(separator: ", ") }
@@ -55,17 +56,23 @@ struct WebSocketHandshake: Sendable {
         func failed(_ message: String) -> ErrandError {
             .webSocketHandshakeFailed.with(message: message, response: head)
         }
-        guard head.statusCode == 101 else { throw failed("the status is not 101") }
-        guard head.header(.upgrade)?.lowercased() == "websocket" else { throw failed("no Upgrade: websocket") }
-        let tokens = head.header(.connection)?.lowercased().split(separator: ",") ?? []
-        guard tokens.contains(where: { $0.trimmed == "upgrade" }) else { throw failed("no Connection: Upgrade") }
-        guard head.header(.secWebSocketAccept) == accept else {
-            throw failed("Sec-WebSocket-Accept is wrong")
+        guard head.statusCode == 101 else { throw failed("the status is \(head.statusCode), expected 101") }
+        guard head.header(.upgrade)?.lowercased() == "websocket" else {
+            throw failed("the response has no field 'Upgrade: websocket'")
         }
-        guard head.headers[.secWebSocketExtensions] == nil else { throw failed("an extension that was not asked for") }
+        let tokens = head.header(.connection)?.lowercased().split(separator: ",") ?? []
+        guard tokens.contains(where: { $0.trimmed == "upgrade" }) else {
+            throw failed("the response has no field 'Connection: Upgrade'")
+        }
+        guard head.header(.secWebSocketAccept) == accept else {
+            throw failed("the field Sec-WebSocket-Accept does not match the request's key")
+        }
+        guard head.headers[.secWebSocketExtensions] == nil else {
+            throw failed("the server chose an extension that was not offered")
+        }
         let chosen = head.headers[values: .secWebSocketProtocol]
         guard chosen.count <= 1, chosen.allSatisfy(subprotocols.contains) else {
-            throw failed("a subprotocol that was not asked for")
+            throw failed("the server chose a subprotocol that was not offered")
         }
         return chosen.first
     }

@@ -115,7 +115,7 @@ final class WebSocketOutbox: RequestBodySource {
         let (error, reader) = state.withLock { state -> (ErrandError?, UnsafeContinuation<Void, Never>?) in
             if let ended = state.ended { return (ended, nil) }
             guard state.unsent < maximum else {
-                return (.queueFull.with(message: "\(state.unsent) bytes of the WebSocket are unsent"), nil)
+                return (.queueFull.with(message: "the WebSocket already has \(state.unsent) unsent bytes"), nil)
             }
             state.frames.append(frame)
             state.unsent += frame.count

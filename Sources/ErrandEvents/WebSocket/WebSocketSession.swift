@@ -189,7 +189,7 @@ final class WebSocketSession: Sendable {
             guarded.withLock { $0.hasHeard = false }
             guard (try? await send(.ping, [])) != nil, (try? await client.sleep(for: interval)) != nil else { return }
             if guarded.withLock({ $0.hasHeard }) || inbox.isFull { continue }
-            end(.failure(.timeoutIdle.with(message: "the server answered no ping in time")))
+            end(.failure(.timeoutIdle.with(message: "the server did not answer a ping in time")))
             return stop()
         }
     }

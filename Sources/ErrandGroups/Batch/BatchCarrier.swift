@@ -44,14 +44,16 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
 
     override func check() throws(ErrandError) {
         guard batch.members.count >= 0 else {
-            throw ErrandError.invalidArgument.with(message: "\(batch.members.count) children")
+            throw ErrandError.invalidArgument.with(
+                message: "the batch has \(batch.members.count) children, expected 0 or more")
         }
         guard batch.maxConcurrent > 0 else {
-            throw ErrandError.invalidArgument.with(message: "maxConcurrent is \(batch.maxConcurrent), not above 0")
+            throw ErrandError.invalidArgument.with(
+                message: "'maxConcurrent' is \(batch.maxConcurrent), expected 1 or more")
         }
         if case .quorum(let needed) = batch.policy, !(0...batch.members.count).contains(needed) {
             throw ErrandError.invalidArgument.with(
-                message: "a quorum of \(needed) among \(batch.members.count) children")
+                message: "the quorum is \(needed), expected 0 to \(batch.members.count), the number of children")
         }
     }
 

@@ -35,7 +35,7 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
         guard let carrier = request.group as? BatchCarrier<Value>, request.isAtRest,
             carrier.read(by: Reader(continuation: continuation))
         else {
-            continuation.finish(throwing: ErrandError.invalidArgument.with(message: "the batch runs already"))
+            continuation.finish(throwing: ErrandError.invalidArgument.with(message: "the batch is already running"))
             return Iterator(base: stream.makeAsyncIterator())
         }
         continuation.onTermination = { [weak request] in
@@ -50,7 +50,7 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
         case .postpone: break
         case .refuse:
             carrier.endReading()
-            continuation.finish(throwing: ErrandError.invalidArgument.with(message: "the batch runs already"))
+            continuation.finish(throwing: ErrandError.invalidArgument.with(message: "the batch is already running"))
         }
         return Iterator(base: stream.makeAsyncIterator())
     }

@@ -79,7 +79,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
         } catch let error as ErrandError {
             throw error
         } catch {
-            throw .interceptionFailed.with(message: "the step could not be made: \(error)", underlying: error)
+            throw .interceptionFailed.with(message: "the step could not be created: \(error)", underlying: error)
         }
     }
 

@@ -47,7 +47,7 @@ public struct ChainTurn<C: Command>: Sendable {
         moves.error =
             error as? ErrandError
             ?? .validationFailed.with(
-                message: "the step's callback did not accept the response: \(error)", response: request.response,
+                message: "the step's callback rejected the response: \(error)", response: request.response,
                 underlying: error)
     }
 }

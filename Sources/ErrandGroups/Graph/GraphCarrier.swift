@@ -55,7 +55,7 @@ final class GraphCarrier: GroupDriver, @unchecked Sendable {
             throw error
         } catch {
             let name = graph.members[index].name
-            throw .interceptionFailed.with(message: "'\(name)' could not be made: \(error)", underlying: error)
+            throw .interceptionFailed.with(message: "'\(name)' could not be created: \(error)", underlying: error)
         }
     }
 

@@ -2,11 +2,11 @@ extension RequestGraph {
     /// Throws ``ErrandError/invalidArgument`` or ``ErrandError/dependencyCycle``.
     func plan() throws(ErrandError) -> GraphStateMachine.Plan {
         guard maxConcurrent > 0 else {
-            throw ErrandError.invalidArgument.with(message: "maxConcurrent is \(maxConcurrent), not above 0")
+            throw ErrandError.invalidArgument.with(message: "'maxConcurrent' is \(maxConcurrent), expected 1 or more")
         }
         var numbers: [String: Int] = [:]
         for (index, member) in members.enumerated() where numbers.updateValue(index, forKey: member.name) != nil {
-            throw ErrandError.invalidArgument.with(message: "two members of the graph are called '\(member.name)'")
+            throw ErrandError.invalidArgument.with(message: "the graph has two members named '\(member.name)'")
         }
         var dependents = [[Int]](repeating: [], count: members.count)
         var needs = [Int](repeating: 0, count: members.count)
@@ -14,7 +14,7 @@ extension RequestGraph {
             for name in Set(member.needs) {
                 guard let needed = numbers[name] else {
                     throw ErrandError.invalidArgument.with(
-                        message: "'\(member.name)' needs '\(name)', which is no member of the graph")
+                        message: "'\(member.name)' needs '\(name)', which is not a member of the graph")
                 }
                 dependents[needed].append(index)
                 needs[index] += 1

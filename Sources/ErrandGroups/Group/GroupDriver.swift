@@ -120,7 +120,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     ) throws(ErrandError) -> TransferID {
         guard let parent = receiver as? AnyRequest else { throw .internalFailure }
         guard depth <= Self.maximumDepth else {
-            throw .invalidArgument.with(message: "groups are in one another more than \(Self.maximumDepth) deep")
+            throw .invalidArgument.with(message: "the groups are nested more than \(Self.maximumDepth) levels deep")
         }
         try check()
         // Released outside the lock: see `takeResults`.
@@ -264,7 +264,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         let hasStarted = child.start { [self] isSuccess in ended(index, child.request, isSuccess, run) }
         guard hasStarted else {
             core.withLock { $0.running[index] = nil }
-            let message = "child \(index) runs already, or cannot be started again"
+            let message = "child \(index) is already running or cannot be started again"
             return refuse(index, .invalidArgument.with(message: message), client, run)
         }
         catchUp(child, index, run, parent)

@@ -63,10 +63,10 @@ public struct GroupResults: Sendable {
     /// another type.
     public func value<Value>(named name: String, as type: Value.Type = Value.self) throws(ErrandError) -> Value {
         guard let index = byName[name]?.last, case .success(let value) = entries[index].result else {
-            throw ErrandError.invalidArgument.with(message: "there is no value of '\(name)'")
+            throw ErrandError.invalidArgument.with(message: "'\(name)' has no value")
         }
         guard let value = value as? Value else {
-            throw ErrandError.invalidArgument.with(message: "the value of '\(name)' is no \(type)")
+            throw ErrandError.invalidArgument.with(message: "the value of '\(name)' is not of type \(type)")
         }
         return value
     }
@@ -75,7 +75,7 @@ public struct GroupResults: Sendable {
     /// type.
     package func lastValue<Value>(as type: Value.Type) throws(ErrandError) -> Value {
         guard case .success(let last)? = entries.last?.result, let value = last as? Value else {
-            throw ErrandError.invalidArgument.with(message: "the step before has no value that is a \(type)")
+            throw ErrandError.invalidArgument.with(message: "the previous step has no value of type \(type)")
         }
         return value
     }

@@ -40,7 +40,7 @@ extension Request {
     /// `addRequest:callback:`).
     public func add<Value: Sendable>(_ step: ChainStep) throws(ErrandError) where C == Chain<Value> {
         guard let chain = group as? ChainCarrier<Value>, chain.add(step) else {
-            throw ErrandError.invalidArgument.with(message: "the chain is over")
+            throw ErrandError.invalidArgument.with(message: "the chain has ended")
         }
     }
 }

@@ -10,7 +10,7 @@ final class Deflater {
     /// Throws ``ErrandError/invalidOption`` for a level outside ``levels``.
     init(level: Int) throws(ErrandError) {
         guard Self.levels.contains(level) else {
-            throw ErrandError.invalidOption.with(message: "the gzip level is \(level), not within 1...9")
+            throw ErrandError.invalidOption.with(message: "the gzip level is \(level), expected 1...9")
         }
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())

@@ -14,14 +14,14 @@ package struct FileBodySource: RequestBodySource {
         guard !path.utf8.contains(0), length ?? 0 >= 0, let offset = Int64(exactly: offset) else {
             throw ErrandError.invalidBody.with(
                 message:
-                    "\(path.debugDescription) cannot be sent from \(offset) on: the path or the length is not valid")
+                    "\(path.debugDescription) cannot be sent from offset \(offset): the path or the length is invalid")
         }
         let (descriptor, size) = try Self.open(path)
         _ = Glibc.close(descriptor)
         guard offset <= size, length ?? 0 <= size - offset else {
             let stretch = length.map { "\($0) bytes" } ?? "all"
             throw ErrandError.invalidBody.with(
-                message: "\(path) has \(size) bytes; \(stretch) from \(offset) on cannot be sent")
+                message: "\(path) has \(size) bytes; \(stretch) from offset \(offset) cannot be sent")
         }
         self.path = path
         self.offset = offset
@@ -52,7 +52,7 @@ package struct FileBodySource: RequestBodySource {
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             _ = Glibc.close(descriptor)
-            throw ErrandError.fileUnreadable.with(message: "\(path) is no regular file")
+            throw ErrandError.fileUnreadable.with(message: "\(path) is not a regular file")
         }
         return (descriptor, Int64(status.st_size))
     }
@@ -63,7 +63,7 @@ package struct FileBodySource: RequestBodySource {
     }
 
     private static func shorter(_ path: String) -> String {
-        "\(path) has become shorter since the request was built"
+        "\(path) was truncated after the request was built"
     }
 
     private final class Reader: BodyReader {

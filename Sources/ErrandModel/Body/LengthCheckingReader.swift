@@ -17,7 +17,7 @@ final class LengthCheckingReader: BodyReader {
         guard count <= length, bytes != nil || count == length else {
             let relation = count > length ? "more" : "fewer"
             throw ErrandError.invalidBody.with(
-                message: "the body's source gave \(relation) than the \(length) bytes it said")
+                message: "the body's source returned \(relation) than its length of \(length) bytes")
         }
         return bytes
     }

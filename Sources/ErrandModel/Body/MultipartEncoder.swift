@@ -21,7 +21,8 @@ struct MultipartEncoder {
         guard (1...70).contains(boundary.utf8.count), boundary.utf8.allSatisfy(Self.isBoundaryByte),
             boundary.utf8.last != 0x20
         else {
-            throw ErrandError.invalidBody.with(message: "\(boundary.debugDescription) cannot be a boundary")
+            throw ErrandError.invalidBody.with(
+                message: "\(boundary.debugDescription) is not a valid multipart boundary")
         }
         self.boundary = boundary
     }
@@ -60,7 +61,7 @@ struct MultipartEncoder {
     /// Throws ``ErrandError/invalidHeader`` for fields with line breaks or NUL, and ``ErrandError/fileUnreadable``.
     mutating func add(_ part: MultipartPart) throws(ErrandError) {
         guard !part.isMalformed else {
-            throw ErrandError.invalidHeader.with(message: "a part's name or type has a CR, LF or NUL in it")
+            throw ErrandError.invalidHeader.with(message: "the name or type of a part contains a CR, LF or NUL")
         }
         bytes += "--\(boundary)\r\n".utf8
         for field in part.headers { bytes.appendLine(field) }
@@ -71,7 +72,7 @@ struct MultipartEncoder {
         case .file(let path): add(try FileBodySource(path: path))
         case .source(let source):
             if let length = source.length, length < 0 {
-                throw ErrandError.invalidBody.with(message: "the length of a part is \(length)")
+                throw ErrandError.invalidBody.with(message: "the length of a part is \(length), expected 0 or more")
             }
             add(source)
         }

@@ -11,7 +11,7 @@ package enum MultipartType {
         if let type = own[.contentType] {
             guard let complete = type.completed(by: boundary) else {
                 throw ErrandError.invalidHeader.with(
-                    message: "the body is multipart with the boundary \(boundary), the Content-Type "
+                    message: "the body is multipart with the boundary \(boundary), but the Content-Type is "
                         + "\(type.debugDescription)")
             }
             own[.contentType] = complete

@@ -61,7 +61,7 @@ extension RequestBody {
                 body: .file(path: path, offset: offset, length: source.count), contentType: contentType)
         case .source(let source):
             if let length = source.length, length < 0 {
-                throw ErrandError.invalidBody.with(message: "the body's length is \(length)")
+                throw ErrandError.invalidBody.with(message: "the body's length is \(length), expected 0 or more")
             }
             return WireBody(body: .source(source), contentType: contentType)
         case .multipart(let parts, let boundary):

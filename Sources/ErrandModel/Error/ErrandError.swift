@@ -117,7 +117,7 @@ extension ErrandError {
             with(response: response, isRefusal: false)
         default:
             .redirectRefused.with(
-                message: "the redirect's target cannot be sent: \(message)", response: response, underlying: self)
+                message: "the redirect's target cannot be requested: \(message)", response: response, underlying: self)
         }
     }
 }
@@ -140,7 +140,7 @@ extension ErrandError: Equatable, Hashable {
 }
 
 extension ErrandError: CustomStringConvertible {
-    /// `timeoutIdle: no bytes moved for too long (curl 28)`.
+    /// `timeoutIdle: the idle timeout expired while no data was transferred (curl 28)`.
     public var description: String {
         var text = "\(shortDescription): \(message)"
         if let statusCode { text += " (status \(statusCode))" }

@@ -6,11 +6,11 @@ extension HTTPField {
     public static func checked(name: String, value: String) throws(ErrandError) -> HTTPField {
         guard let fieldName = HTTPField.Name(name) else {
             throw ErrandError.invalidHeader.with(
-                message: "\(name.debugDescription) is not a header name", isRefusal: true)
+                message: "\(name.debugDescription) is not a valid header name", isRefusal: true)
         }
         guard !value.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
             throw ErrandError.invalidHeader.with(
-                message: "the value of '\(name)' has a CR, LF or NUL in it", isRefusal: true)
+                message: "the value of '\(name)' contains a CR, LF or NUL", isRefusal: true)
         }
         return HTTPField(name: fieldName, lenientValue: Array(value.utf8))
     }

@@ -32,7 +32,7 @@ struct JSONParser {
         let text = UnsafeRawBufferPointer(rebasing: text[markLength...])
         if encoding == .utf8 { return try value(ofUTF8: text) }
         guard let converted = encoding.utf8(text) else {
-            throw Failure(problem: "It is neither UTF-8 nor what its zeros say", offset: 0)
+            throw Failure(problem: "Text that is not UTF-8, UTF-16 or UTF-32", offset: 0)
         }
         return try converted.withUnsafeBufferPointer { (text) throws(Failure) in
             try value(ofUTF8: UnsafeRawBufferPointer(text))
@@ -42,12 +42,12 @@ struct JSONParser {
     private static func value(ofUTF8 text: UnsafeRawBufferPointer) throws(Failure) -> JSONValue {
         var parser = JSONParser(text.assumingMemoryBound(to: UInt8.self))
         let value = try parser.value()
-        guard parser.nextByte() == nil else { throw parser.failure("Something follows the value") }
+        guard parser.nextByte() == nil else { throw parser.failure("Unexpected text after the value") }
         return value
     }
 
     func failure(_ problem: String) -> Failure {
-        Failure(problem: index < bytes.count ? problem : "It ends too early", offset: index)
+        Failure(problem: index < bytes.count ? problem : "Unexpected end of the text", offset: index)
     }
 
     /// The next byte that is not a blank, without consuming it; `nil` at the end.
@@ -70,15 +70,15 @@ struct JSONParser {
         case UInt8(ascii: "t"): return try literal("true", .bool(true))
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
-        default: throw failure("No value begins")
+        default: throw failure("Expected a value")
         }
     }
 
     private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(Failure) -> JSONValue {
         let end = index + text.utf8CodeUnitCount
-        guard end <= bytes.count else { throw failure("No value begins") }
+        guard end <= bytes.count else { throw failure("Expected a value") }
         for offset in 0..<text.utf8CodeUnitCount where bytes[index + offset] != text.utf8Start[offset] {
-            throw failure("No value begins")
+            throw failure("Expected a value")
         }
         index = end
         return value
@@ -86,7 +86,7 @@ struct JSONParser {
 
     /// Consumes the opening bracket.
     private mutating func enter() throws(Failure) {
-        guard depth < Self.maximumDepth else { throw failure("More than \(Self.maximumDepth) levels") }
+        guard depth < Self.maximumDepth else { throw failure("More than \(Self.maximumDepth) nested levels") }
         depth += 1
         index += 1
     }
@@ -94,7 +94,11 @@ struct JSONParser {
     /// Consumes a comma, or stops before the closing bracket.
     private mutating func separate(before closing: UInt8) throws(Failure) {
         let next = nextByte()
-        if next == UInt8(ascii: ",") { index += 1 } else if next != closing { throw failure("No comma") }
+        if next == UInt8(ascii: ",") {
+            index += 1
+        } else if next != closing {
+            throw failure("Expected a comma or a closing bracket")
+        }
     }
 
     private mutating func array() throws(Failure) -> JSONValue {
@@ -113,9 +117,9 @@ struct JSONParser {
         try enter()
         var members: [String: JSONValue] = [:]
         while nextByte() != UInt8(ascii: "}") {
-            guard nextByte() == UInt8(ascii: "\"") else { throw failure("No name begins") }
+            guard nextByte() == UInt8(ascii: "\"") else { throw failure("Expected a member name") }
             let name = try string()
-            guard nextByte() == UInt8(ascii: ":") else { throw failure("No colon") }
+            guard nextByte() == UInt8(ascii: ":") else { throw failure("Expected a colon") }
             index += 1
             if let first = members.updateValue(try value(), forKey: name) { members[name] = first }
             try separate(before: UInt8(ascii: "}"))

@@ -31,7 +31,7 @@ extension JSONValue {
     private static func checkDepth(_ decoder: any Decoder) throws {
         let path = decoder.codingPath
         guard path.count >= maximumDepthInDecoders else { return }
-        let problem = "A JSONValue within another type has more than \(maximumDepthInDecoders) levels."
+        let problem = "The JSONValue within another type is nested more than \(maximumDepthInDecoders) levels deep."
         throw DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: problem))
     }
 

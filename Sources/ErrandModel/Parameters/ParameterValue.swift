@@ -64,7 +64,7 @@ extension ParameterValue {
     /// The shortest text that reads as the same number, as NSNumber writes it: `1` for 1.0.
     static func text(_ value: Double) throws(ErrandError) -> String {
         guard value.isFinite else {
-            throw ErrandError.requestEncodingFailed.with(message: "a parameter is \(value), which is no finite number")
+            throw ErrandError.requestEncodingFailed.with(message: "a parameter is \(value), expected a finite number")
         }
         // Above 2^53 not every integer is a Double; a long row of digits would claim a precision that the value does
         // not have.

@@ -17,7 +17,7 @@ private struct JSONWriter {
         bytes.append(UInt8(ascii: "{"))
         for pair in parameters.pairs {
             guard names.insert(pair.name).inserted else {
-                throw failed("the name \(pair.name.debugDescription) occurs twice, which JSON does not have")
+                throw failed("the name \(pair.name.debugDescription) occurs twice, which JSON does not allow")
             }
             if names.count > 1 { bytes.append(UInt8(ascii: ",")) }
             write(pair.name)

@@ -93,7 +93,7 @@ extension QueryStyle {
             for element in elements {
                 guard let text = try element.text(booleans: booleans) else {
                     throw ErrandError.requestEncodingFailed.with(
-                        message: "'\(name)' has an element that cannot stand between commas")
+                        message: "'\(name)' has an element that cannot be part of a comma-separated list")
                 }
                 texts.append(text)
             }

@@ -16,8 +16,8 @@ enum PropertyListGuard {
 
     static func check(_ body: Response.Body) throws(DecodingError) {
         let problem = body.withBytes { bytes in
-            if bytes.starts(with: "bplist".utf8) { return "A binary property list is not read." as String? }
-            if bytes.contains(0) { return "A property list in UTF-16 or UTF-32 is not read." }
+            if bytes.starts(with: "bplist".utf8) { return "Binary property lists are not supported." as String? }
+            if bytes.contains(0) { return "Property lists in UTF-16 or UTF-32 are not supported." }
             // Foundation reads no other charset, but notices that late.
             if String(validating: bytes, as: UTF8.self) == nil { return "The property list is not UTF-8." }
             return isXML(bytes) ? markupProblem(bytes) : nil
@@ -67,20 +67,20 @@ enum PropertyListGuard {
         case UInt8(ascii: "!"):
             // Foundation also refuses a document type with declarations.
             let isPlain = tag.starts(with: "!DOCTYPE".utf8) && !tag.contains(UInt8(ascii: "["))
-            return isPlain ? nil : "A declaration that a property list has not."
+            return isPlain ? nil : "The declaration is not allowed in a property list."
         case UInt8(ascii: "/"):
             let name = tag.dropFirst().prefix { $0 > 0x20 }
             let isName = !name.isEmpty && name.allSatisfy { (0x61...0x7A).contains($0) }
-            if !isName { return "A closing tag that a property list has not." }
+            if !isName { return "The closing tag is not allowed in a property list." }
             if containers.contains(where: { name.elementsEqual($0.utf8) }) { depth = max(0, depth - 1) }
         default:
             // Foundation only looks at the first letters of a name.
             if tag.starts(with: "date".utf8) {
                 let text = rest.dropFirst().prefix(maximumDateLength)
-                if !text.contains(UInt8(ascii: "<")) { return "A date of \(maximumDateLength) bytes or more." }
+                if !text.contains(UInt8(ascii: "<")) { return "A date has \(maximumDateLength) bytes or more." }
             } else if tag.last != UInt8(ascii: "/"), containers.contains(where: { tag.starts(with: $0.utf8) }) {
                 depth += 1
-                if depth > maximumDepth { return "More than \(maximumDepth) levels." }
+                if depth > maximumDepth { return "The property list is nested more than \(maximumDepth) levels deep." }
             }
         }
         return nil

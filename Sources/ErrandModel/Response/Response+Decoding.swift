@@ -50,7 +50,7 @@ extension Response {
     func undecodable(_ wanted: String, _ error: any Error) -> ErrandError {
         let message =
             body.isEmpty
-            ? "the body is empty, where a \(wanted) was to be decoded" : "the body is not a \(wanted): \(error)"
+            ? "the body is empty, expected a \(wanted)" : "the body is not a \(wanted): \(error)"
         return .responseDecodingFailed.with(message: message, response: self, underlying: error)
     }
 
@@ -75,7 +75,7 @@ extension Response {
             }
         }
         throw .responseDecodingFailed.with(
-            message: "none of \(errors.count) decoders took the body", response: self,
+            message: "none of the \(errors.count) decoders accepted the body", response: self,
             underlying: CompoundDecodingError(errors: errors))
     }
 }

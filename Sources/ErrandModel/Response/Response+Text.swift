@@ -30,9 +30,9 @@ extension Response {
             let charset = "'\((label ?? "utf-8").prefix(64))'"
             let message =
                 switch error {
-                case .unavailable: "the charset \(charset) is not known"
-                case .invalid(let offset?): "the body is not text in charset \(charset), from byte \(offset)"
-                case .invalid(nil): "the body is not text in charset \(charset)"
+                case .unavailable: "the charset \(charset) is not supported"
+                case .invalid(let offset?): "the body is not valid text in charset \(charset) at byte \(offset)"
+                case .invalid(nil): "the body is not valid text in charset \(charset)"
                 }
             throw .responseDecodingFailed.with(message: message, response: self)
         }

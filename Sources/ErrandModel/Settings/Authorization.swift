@@ -24,7 +24,7 @@ public enum Authorization: Sendable, Hashable {
             try Self.check(username, "the user name")
             try Self.check(password, "the password")
             guard !username.utf8.contains(UInt8(ascii: ":")) else {
-                throw ErrandError.invalidHeader.with(message: "the user name of Basic authorization has a colon in it")
+                throw ErrandError.invalidHeader.with(message: "the user name of Basic authorization contains a colon")
             }
             return "Basic " + Data("\(username):\(password)".utf8).base64EncodedString()
         case .bearer(let token):
@@ -44,7 +44,7 @@ public enum Authorization: Sendable, Hashable {
         try Self.check(password, "the password")
         guard !username.isEmpty, !username.utf8.contains(UInt8(ascii: ":")) else {
             throw ErrandError.invalidHeader.with(
-                message: "the user name of Digest authorization is empty or has a colon")
+                message: "the user name of Digest authorization is empty or contains a colon")
         }
         return .digest(username: username, password: password)
     }
@@ -52,7 +52,7 @@ public enum Authorization: Sendable, Hashable {
     /// RFC 7617 2: no control characters; CR and LF would end the field.
     package static func check(_ text: String, _ name: StaticString) throws(ErrandError) {
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw ErrandError.invalidHeader.with(message: "\(name) has a control character in it")
+            throw ErrandError.invalidHeader.with(message: "\(name) contains a control character")
         }
     }
 }

@@ -33,7 +33,7 @@ public struct Limits: Sendable, Hashable {
     static func count(_ value: Int?, _ name: StaticString) throws(ErrandError) -> Int64 {
         guard let value else { return 0 }
         guard value > 0, value <= maximum else {
-            throw ErrandError.invalidLimit.with(message: "limit '\(name)' is \(value), not within 1...2^50")
+            throw ErrandError.invalidLimit.with(message: "limit '\(name)' is \(value), expected 1...2^50")
         }
         return Int64(value)
     }

@@ -62,7 +62,8 @@ extension Timeouts {
     static func milliseconds(_ value: Timeout?, _ name: StaticString) throws(ErrandError) -> Int64 {
         guard let value = value?.duration else { return 0 }
         guard value > .zero, value <= maximum else {
-            throw ErrandError.invalidLimit.with(message: "timeout '\(name)' is \(value), not above 0 and up to 30 days")
+            throw ErrandError.invalidLimit.with(
+                message: "timeout '\(name)' is \(value), expected more than 0 and at most 30 days")
         }
         let (seconds, attoseconds) = value.components
         return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

@@ -27,11 +27,11 @@ package enum PercentEncoding {
         if isURL(text) { return text }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw ErrandError.invalidURL.with(
-                message: "the URL \(Redaction.quoted(text)) has a control character in it")
+                message: "the URL \(Redaction.quoted(text)) contains a control character")
         }
         guard !URLReference.hidesAuthority(text) else {
             throw ErrandError.invalidURL.with(
-                message: "the URL \(Redaction.quoted(text)) has a backslash or a space where its host begins or ends")
+                message: "the URL \(Redaction.quoted(text)) has a backslash or a space beside its host")
         }
         let encoded = encode(text, keeping: isURLByte)
         return isURL(encoded) ? encoded : encodingStrayPercents(encoded)

@@ -53,7 +53,7 @@ enum BodyArgument: Sendable {
             if index > 0 { joined.append(UInt8(ascii: "&")) }
             joined.append(try BodyArgument(argument).load())
             guard joined.count <= limit else {
-                throw ToolError(.inputFile, "-d: more than 1 GiB, which is not held in memory")
+                throw ToolError(.inputFile, "-d: the body is larger than 1 GiB, the limit for bodies in memory")
             }
         }
         return .data(joined, contentType: contentType)
@@ -71,7 +71,8 @@ enum BodyArgument: Sendable {
     }
 
     private static func unreadable(_ name: String) -> ToolError {
-        let reason = errno == EFBIG ? "more than 1 GiB, which is not held in memory" : String(cString: strerror(errno))
+        let reason =
+            errno == EFBIG ? "larger than 1 GiB, the limit for bodies in memory" : String(cString: strerror(errno))
         return ToolError(.inputFile, "cannot read \(name): \(reason)")
     }
 
@@ -89,7 +90,7 @@ enum BodyArgument: Sendable {
         do {
             _ = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
         } catch {
-            throw ToolError(.usage, "--json: this is not JSON: \(ToolError.reason(error))")
+            throw ToolError(.usage, "--json: the value is not valid JSON: \(ToolError.reason(error))")
         }
         return .data(data, contentType: "application/json")
     }

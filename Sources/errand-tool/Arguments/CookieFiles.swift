@@ -31,7 +31,9 @@ struct CookieFiles: Sendable {
             do throws(ErrandError) {
                 try jar.set(cookie)
             } catch {
-                throw ToolError(.usage, "-b: '\(Shown.text(cookie.name))' is no cookie that can be sent beside a jar's")
+                throw ToolError(
+                    .usage, "-b: '\(Shown.text(cookie.name))' is not a valid cookie to send together with a cookie file"
+                )
             }
         }
     }
@@ -54,7 +56,7 @@ struct CookieFiles: Sendable {
             data = try BodyArgument.standardInput.load()
         } else {
             if let reason = FileCheck.whyUnreadable(path) {
-                throw ToolError(.inputFile, "-b '\(path)': \(reason); a cookie itself is NAME=VALUE")
+                throw ToolError(.inputFile, "-b '\(path)': \(reason); to send a cookie, use NAME=VALUE")
             }
             data = try BodyArgument.file(path).load()
         }

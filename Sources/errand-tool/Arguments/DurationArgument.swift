@@ -29,5 +29,6 @@ struct DurationArgument: ExpressibleByArgument, Hashable, Sendable, CustomString
         hasUnit = true
     }
 
-    static let rule = "a time such as 500ms, 10s, 1.5m or 2h; a bare number is seconds; above 0, at most 30 days"
+    static let rule =
+        "a time above 0 and up to 30 days, such as 500ms, 10s, 1.5m or 2h; a number without a unit is in seconds"
 }

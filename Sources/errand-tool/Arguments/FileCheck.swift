@@ -8,7 +8,7 @@ enum FileCheck {
         guard stat(path, &status) == 0 else {
             return errno == ENOENT ? "no such file" : String(cString: strerror(errno))
         }
-        if status.st_mode & S_IFMT == S_IFDIR { return "it is a directory" }
+        if status.st_mode & S_IFMT == S_IFDIR { return "is a directory" }
         return access(path, R_OK) == 0 ? nil : String(cString: strerror(errno)).lowercased()
     }
 }

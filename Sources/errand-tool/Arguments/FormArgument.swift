@@ -9,7 +9,7 @@ struct FormArgument {
     /// `literal`: the argument of `--form-string`, whose value is taken as it is.
     init(_ argument: String) throws(ToolError) {
         guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else {
-            throw ToolError(.usage, "-F '\(argument)' is no NAME=VALUE, NAME=@FILE or NAME=<FILE")
+            throw ToolError(.usage, "-F '\(argument)' does not have the form NAME=VALUE, NAME=@FILE or NAME=<FILE")
         }
         let name = String(argument[..<mark])
         let rest = argument[argument.index(after: mark)...]

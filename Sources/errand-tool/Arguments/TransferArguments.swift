@@ -7,45 +7,45 @@ struct TransferArguments: ParsableArguments {
     @Option(
         name: [.customShort("m"), .long],
         help: """
-            For each URL or request as a whole, redirects and a download's further tries included; not for all of them \
-            together: \(DurationArgument.rule). Default: none.
+            Time limit for each URL or request, including its redirects and the retries of a download: \
+            \(DurationArgument.rule). Default: none.
             """)
     var timeout: DurationArgument?
 
-    @Option(help: "For look-up, TCP and TLS.")
+    @Option(help: "Time limit for the name lookup, the TCP connection and the TLS handshake.")
     var connectTimeout = DurationArgument(seconds: 10)
 
-    @Option(help: "From the request's last byte to the response's first. Default: none.")
+    @Option(help: "Time limit from the last byte of the request to the first byte of the response. Default: none.")
     var firstByteTimeout: DurationArgument?
 
-    @Option(help: "Longest silence.")
+    @Option(help: "Longest time without any data.")
     var idleTimeout = DurationArgument(seconds: 60)
 
-    @Option(help: "automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
+    @Option(help: "HTTP version: automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
     var httpVersion: HTTPVersionArgument = .automatic
 
-    @Flag(help: "Ask for gzip, deflate, brotli and zstd, as far as this build knows them, and decode it.")
+    @Flag(help: "Request a compressed response (gzip, deflate, brotli or zstd, if supported) and decode it.")
     var compressed = false
 
-    @Option(help: "PEM file of trusted authorities.", completion: .file())
+    @Option(help: "PEM file with the trusted CA certificates.", completion: .file())
     var cacert: String?
 
-    @Option(help: "PEM file of a client certificate.", completion: .file())
+    @Option(help: "PEM file with the client certificate.", completion: .file())
     var cert: String?
 
-    @Option(help: "PEM file of its key; default: in the certificate's file.", completion: .file())
+    @Option(help: "PEM file with the client key. Default: the file of the certificate.", completion: .file())
     var key: String?
 
-    @Flag(name: [.customShort("k"), .long], help: "Accept any certificate. For tests alone.")
+    @Flag(name: [.customShort("k"), .long], help: "Accept any server certificate. Only for tests.")
     var insecure = false
 
-    @Option(help: "http://, https://, socks5:// or socks5h:// proxy. The environment is not looked at.")
+    @Option(help: "URL of an http, https, socks5 or socks5h proxy. Environment variables are ignored.")
     var proxy: String?
 
-    @Option(help: "'host:port:address': connect there instead of asking DNS, as often as needed.")
+    @Option(help: "'host:port:address': connect to this address instead of resolving the host. Repeatable.")
     var resolve: [String] = []
 
-    @Option(help: "Connect to this socket instead of the URL's host.", completion: .file())
+    @Option(help: "Connect to this Unix domain socket instead of the URL's host.", completion: .file())
     var unixSocket: String?
 
     var timeouts: Timeouts {
@@ -80,14 +80,14 @@ struct TransferArguments: ParsableArguments {
                 let shown = Shown.url(scheme == nil ? "http://" + proxy : proxy).trimmingPrefix(
                     scheme == nil ? "http://" : "")
                 let what =
-                    scheme == nil ? "needs a scheme, such as http://" : "is no http, https, socks5 or socks5h proxy"
+                    scheme == nil ? "needs a scheme, such as http://" : "is not an http, https, socks5 or socks5h URL"
                 throw ToolError(.usage, "--proxy '\(shown)' \(what)")
             }
         }
         for entry in resolve {
             let parts = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), UInt16(parts[1]) != nil else {
-                throw ToolError(.usage, "--resolve '\(Shown.text(entry))' is no host:port:address")
+                throw ToolError(.usage, "--resolve '\(Shown.text(entry))' does not have the form host:port:address")
             }
         }
         if unixSocket?.isEmpty == true { throw ToolError(.usage, "--unix-socket is empty") }

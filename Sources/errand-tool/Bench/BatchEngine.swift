@@ -32,7 +32,7 @@ final class BatchEngine: BenchEngine {
     /// Throws an error with which every request would fail.
     init(_ plan: BenchPlan) throws {
         guard let requests = plan.requests, plan.duration == nil, plan.rate == nil else {
-            throw ToolError(.usage, "--mode batch needs -n, and neither -d nor --rate")
+            throw ToolError(.usage, "--mode batch requires -n and does not allow -d or --rate")
         }
         client = BenchClient.make(plan)
         _ = try client.describe(plan.command)

@@ -10,13 +10,13 @@ extension Bench {
         try check(warmUp, 0...Int.max / 4, "--warm-up")
         try check(loops, 1...64, "--loops")
         if let rate, !OpenLoop.rates.contains(rate) {
-            throw ToolError(.usage, "--rate is 0.001 to 10,000,000 requests a second, not \(rate)")
+            throw ToolError(.usage, "--rate is \(rate), expected 0.001 to 10,000,000 requests per second")
         }
         if let tick, rate == nil || tick.duration > .seconds(1) {
-            throw ToolError(.usage, "--tick is at most 1s and goes with --rate")
+            throw ToolError(.usage, "--tick is limited to 1s and requires --rate")
         }
         if cache != nil, mode == .core {
-            throw ToolError(.usage, "the core has no cache: --cache is for the other modes")
+            throw ToolError(.usage, "--cache cannot be used with --mode core, which has no cache")
         }
         if let cacert, let reason = FileCheck.whyUnreadable(cacert) {
             throw ToolError(.inputFile, "--cacert \(cacert): \(reason)")
@@ -60,14 +60,14 @@ extension Bench {
         guard let time = DurationArgument(argument: duration), time.hasUnit else {
             throw ToolError(
                 .usage,
-                "-d '\(duration)' is no duration with its unit, such as 10s, 500ms or 1.5m; --data gives a body")
+                "-d '\(duration)' is not a duration with a unit, such as 10s, 500ms or 1.5m; --data sets the body")
         }
         return time.duration
     }
 
     private func check(_ value: Int?, _ range: ClosedRange<Int>, _ name: String) throws(ToolError) {
         guard let value, !range.contains(value) else { return }
-        let upper = range.upperBound > 1_000_000 ? "and above" : "to \(range.upperBound.grouped)"
-        throw ToolError(.usage, "\(name) is \(range.lowerBound) \(upper), not \(value)")
+        let upper = range.upperBound > 1_000_000 ? "or more" : "to \(range.upperBound.grouped)"
+        throw ToolError(.usage, "\(name) is \(value), expected \(range.lowerBound) \(upper)")
     }
 }

@@ -5,74 +5,79 @@ import HTTPTypes
 
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Puts a load on one URL and prints rates, CPU cost and latency percentiles.",
+        abstract: "Load-tests one URL and prints rates, CPU cost and latency percentiles.",
         discussion: """
-            A closed loop by default: -c requests are in flight, each answer brings the next. With --rate it is an \
-            open loop: requests are sent at their times whether or not earlier ones were answered, and latency counts \
-            from the intended time, so that a server that stalls cannot hide it.
+            By default the load is a closed loop: -c requests are in flight, and each response starts the next \
+            request. With --rate it is an open loop: requests are sent at fixed times, whether or not earlier ones got \
+            a response, and latency counts from the intended time, so that a server that stalls cannot hide it.
 
-            Requests a second are those that were answered, whatever their status, until the measured time was over. \
-            Requests without an answer are errors. At the end of -d, what is in flight gets twice the time of the slowest \
-            answer, 1 s at least and 30 s at most. What is unanswered then is cancelled, an error, and the exit code 13. \
-            So it is 1 s after an interrupt.
+            The rate counts the requests that got a response, whatever its status, within the measured time. Requests \
+            without a response are errors. At the end of -d, or after an interrupt, the tool waits for the requests in \
+            flight. After -d it waits for twice the longest response time, at least 1 s and at most 30 s; after an \
+            interrupt it waits 1 s. It then cancels them, which is an error with the exit code 13, or 130 after an \
+            interrupt.
 
-            Latencies are those of answers, and the waits of requests that waited for an answer in vain: timeouts, what \
-            was unanswered at the end, and with --rate what was due and could not be sent. A refused or lost connection \
-            has no latency. Bodies are counted and dropped, not kept; with --cache they are kept.
+            Latencies include the waiting times of requests that got no response: timeouts, requests that were \
+            cancelled at the end, and with --rate requests that were due and could not be sent. Refused and lost \
+            connections have no latency. Bodies are counted and discarded; with --cache they are kept.
 
             --json prints one object: due, requests, errors, unanswered, refused, never_sent, seconds, \
             requests_per_second, bytes_received, cpu_user_seconds, cpu_system_seconds, cpu_microseconds_per_request, \
             peak_resident_bytes, latency_microseconds {min, mean, p50, p90, p99, p999, max}, latency_spectrum \
             [[percentile, microseconds], ...], status {code: count}, mode, in_flight, connections (open at the end), \
-            loops. due is requests + never_sent; errors has unanswered and refused (by a full queue) in it.
+            loops. due is requests + never_sent; errors includes unanswered and refused (by a full queue).
             """)
 
-    @Argument(help: "An http or https URL.")
+    @Argument(help: "The URL to request, http or https.")
     var url: URLArgument
 
-    @Option(name: .shortAndLong, help: "Requests in flight; with --rate, at most.")
+    @Option(name: .shortAndLong, help: "Number of requests in flight; with --rate, the maximum.")
     var connections: Int = 64
 
-    @Option(name: [.customShort("n"), .long], help: "Requests to measure. Default: 10,000 unless a time is given.")
+    @Option(
+        name: [.customShort("n"), .long], help: "Number of requests to measure. Default: 10,000, or no limit with -d.")
     var requests: Int?
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Measure for so long: a time with its unit, such as 10s.", valueName: "time"))
+        help: ArgumentHelp("Duration of the measurement, with a unit, such as 10s.", valueName: "time"))
     var duration: String?
 
     @Option(
         help: ArgumentHelp(
-            "Body of each request, '@file' for a file's bytes; POST unless -X. Not -d, which is the duration.",
+            """
+            Body of each request, or '@file' for the bytes of a file. Sent as POST without -X. There is no short \
+            form: -d is the duration.
+            """,
             valueName: "data"))
     var data: String?
 
     @Option(
         help: """
-            Through what: core (the C interface), closure (Client.start), closure-inline (the same, callbacks on the loop's \
-            thread), async (Client.run), async-on-queue (the same, \
-            tasks on the callback queue), batch (one Batch; -n alone).
+            Layer to measure: core (the C interface), closure (Client.start), closure-inline (Client.start with \
+            callbacks on the event loop's thread), async (Client.run), async-on-queue (Client.run with tasks on the \
+            callback queue), batch (one Batch; requires -n).
             """)
     var mode: BenchPlan.Mode = .closure
 
     @Option(
         help: """
-            Answer all but the first from a cache: memory, memory-http (the server has to say for how long) or sqlite. \
-            Not with --mode core.
+            Serve all requests but the first from a cache: memory, memory-http (the server's header fields set the \
+            lifetime) or sqlite. Not with --mode core.
             """)
     var cache: BenchPlan.Cache?
 
-    @Option(help: "Event loops, 1 to 64. Default: the engine's own, one a core, at most 4.")
+    @Option(help: "Number of event loops, 1 to 64. Default: one per core, at most 4.")
     var loops: Int?
 
-    @Option(help: "Open loop: requests a second, 0.001 to 10,000,000.")
+    @Option(help: "Open loop: requests per second, 0.001 to 10,000,000.")
     var rate: Double?
 
     @Option(
         help: ArgumentHelp(
             """
-            With --rate: send all that is due at once, so often; at most 1s. Latency still counts from each request's \
-            own time. Default: each is sent at its time.
+            With --rate: the interval at which all due requests are sent together, at most 1s. Latency still counts \
+            from the intended time of each request. Default: each request is sent at its own time.
             """, valueName: "time"))
     var tick: DurationArgument?
 
@@ -80,33 +85,35 @@ struct Bench: AsyncParsableCommand {
         name: .customLong("warm-up"),
         help: ArgumentHelp(
             """
-            Requests before the measured ones. Default: a twentieth of all, at most 10 x -c and 5,000, for at most 1 s \
-            and a tenth of the time.
+            Number of requests before the measurement. Default: a twentieth of all, at most 10 x -c and 5,000, for at \
+            most 1 s and a tenth of the measured time.
             """))
     var warmUp: Int?
 
-    @Option(name: [.customShort("X"), .customLong("method")], help: "Method. Default: GET, or POST with a body.")
+    @Option(
+        name: [.customShort("X"), .customLong("method")],
+        help: "Method of the requests. Default: GET, or POST with a body.")
     var method: String?
 
-    @Option(name: [.customShort("H"), .customLong("header")], help: "'Name: value', as often as needed.")
+    @Option(name: [.customShort("H"), .customLong("header")], help: "Header field, 'Name: value'. Repeatable.")
     var headers: [HeaderArgument] = []
 
-    @Option(help: "For connecting, and for silence: \(DurationArgument.rule).")
+    @Option(help: "Time limit for connecting, and for a request without any data: \(DurationArgument.rule).")
     var timeout = DurationArgument(seconds: 30)
 
-    @Option(help: "automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
+    @Option(help: "HTTP version: automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
     var httpVersion: HTTPVersionArgument = .automatic
 
-    @Option(help: "PEM file of trusted authorities.", completion: .file())
+    @Option(help: "PEM file with the trusted CA certificates.", completion: .file())
     var cacert: String?
 
-    @Flag(name: .shortAndLong, help: "Accept any certificate. For tests alone.")
+    @Flag(name: .shortAndLong, help: "Accept any server certificate. Only for tests.")
     var insecure = false
 
     @Flag(help: "Print JSON instead of the table.")
     var json = false
 
-    @Flag(inversion: .prefixedNo, help: "The progress line, shown where standard error is a terminal.")
+    @Flag(inversion: .prefixedNo, help: "Show a progress line if standard error is a terminal.")
     var progress = true
 
     func run() async throws {
@@ -148,9 +155,9 @@ struct Bench: AsyncParsableCommand {
         guard let run = load.snapshot() else {
             // Without a signal, a run ends during the warm-up only if the core accepts no more requests.
             if let error = load.firstError, !load.isInterrupted {
-                throw ToolError(error.exit, "stopped in the warm-up: \(error.text)")
+                throw ToolError(error.exit, "the warm-up failed: \(error.text)")
             }
-            throw ToolError(.interrupted, "interrupted in the warm-up, so nothing was measured")
+            throw ToolError(.interrupted, "interrupted during the warm-up; nothing was measured")
         }
         let result = run.result
         let report = BenchReport(
@@ -160,17 +167,17 @@ struct Bench: AsyncParsableCommand {
         if json, let error = result.firstError { StandardError.print("errand: first error: \(error.text)") }
         if load.isInterrupted { throw ToolError(.interrupted, "interrupted") }
         if let error = result.firstError, result.errors == result.requests {
-            throw ToolError(error.exit, "no request was answered: \(error.text)")
+            throw ToolError(error.exit, "no request got a response: \(error.text)")
         }
         if result.neverSent > 0 {
             StandardError.print(
-                "errand: \(result.neverSent.grouped) of \(result.due.grouped) requests that were due were never sent: "
+                "errand: \(result.neverSent.grouped) of \(result.due.grouped) due requests were never sent: "
                     + "the load generator is the limit; lower --rate")
         }
         if result.unanswered > 0 {
             throw ToolError(
                 .timeout,
-                "\(result.unanswered.grouped) of \(result.due.grouped) requests had no answer when the run was over")
+                "\(result.unanswered.grouped) of \(result.due.grouped) requests had no response at the end of the run")
         }
     }
 }

@@ -31,7 +31,7 @@ extension BenchLoad {
         }
 
         /// The failure of a request that was cancelled because the run was over.
-        static let unanswered = ErrorNote(ToolError(.timeout, "there was no answer when the run was over"))
+        static let unanswered = ErrorNote(ToolError(.timeout, "the request had no response at the end of the run"))
     }
 
     struct Result: Sendable {

@@ -46,7 +46,7 @@ private final class CStrings {
 
     func copy(_ text: String?) throws(ToolError) -> UnsafePointer<CChar>? {
         guard let text else { return nil }
-        guard !text.utf8.contains(0) else { throw ToolError(.usage, "an option has a NUL in it") }
+        guard !text.utf8.contains(0) else { throw ToolError(.usage, "an option contains a NUL") }
         guard let copy = strdup(text) else { throw ToolError(.system, "out of memory") }
         copies.append(copy)
         return UnsafePointer(copy)

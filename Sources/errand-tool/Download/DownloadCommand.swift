@@ -6,63 +6,66 @@ import HTTPTypes
 struct DownloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "download",
-        abstract: "Downloads files, and goes on where it was interrupted when it is run again.",
+        abstract: "Downloads files, and resumes interrupted downloads when run again.",
         discussion: """
-            The bytes go to NAME.part, with NAME.part.journal beside it, and the file takes its name when it is complete and \
-            safe on disk. A broken connection is taken up again by itself. After an interrupt, a crash or a full disk the \
-            same command goes on with what is there, if the server still has the same content; else it begins from zero. \
-            Redirects are followed. Several URLs are downloaded one after another; a URL without a scheme is http.
+            The bytes go to NAME.part, with a journal in NAME.part.journal. When the file is complete and synced to \
+            disk, it is renamed to NAME. The tool resumes a broken connection by itself. After an interrupt, a crash \
+            or a full disk, the same command resumes the partial file if the server still has the same content; \
+            otherwise it starts from the beginning. Redirects are followed. Several URLs are downloaded one after \
+            another. A URL without a scheme is http.
 
-            With -o, and where the name is the server's to say, a file that exists is an error, unless it has the SHA-256 of \
-            --sha256, or --overwrite or --no-clobber says otherwise.
+            With -o, and where the server's response determines the name, an existing file is an error, unless it has \
+            the SHA-256 of --sha256, or --overwrite or --no-clobber is given.
             """)
 
-    @Argument(help: "http or https URLs.")
+    @Argument(help: "The URLs to download, http or https.")
     var urls: [URLArgument]
 
     @Option(
         name: .shortAndLong,
         help: """
-            The file, once for each URL in their order, or a directory for all. '-' is standard output: as it comes, and \
-            without a further try. Default: the present directory, and a name by the response or the URL.
+            The file, once for each URL in order, or one directory for all URLs. '-' is standard output, without \
+            retries. Default: the current directory, with a name from the response or the URL.
             """,
         completion: .file())
     var output: [String] = []
 
-    @Option(help: "Connections at once, each for a range of the file, where the server can do it: 1 to 64. Default: 1.")
+    @Option(
+        help: "Number of connections, 1 to 64, each for a range of the file, if the server supports ranges. Default: 1."
+    )
     var parallel: Int?
 
-    @Option(help: "Bytes a second at most, such as 500k or 2m.")
+    @Option(help: "Maximum rate in bytes per second, such as 500k or 2m.")
     var limitRate: ByteCountArgument?
 
     @Option(
         name: .customLong("sha256"),
-        help: "The file's SHA-256, 64 hexadecimal digits, once for each URL; another one is an error.")
+        help: "Expected SHA-256 of the file, 64 hexadecimal digits; once for each URL. A mismatch is an error.")
     var digests: [String] = []
 
-    @Flag(help: "Replace a file that exists, when the new one is complete. A link is written through.")
+    @Flag(help: "Replace an existing file once the new one is complete. A symbolic link is followed.")
     var overwrite = false
 
-    @Flag(help: "Keep a file that exists, and take the next free name: 'name (1).txt'.")
+    @Flag(help: "Keep an existing file and use the next free name: 'name (1).txt'.")
     var noClobber = false
 
-    @Option(name: [.customShort("H"), .customLong("header")], help: "'Name: value', as often as needed.")
+    @Option(name: [.customShort("H"), .customLong("header")], help: "Header field, 'Name: value'. Repeatable.")
     var headers: [HeaderArgument] = []
 
     @Option(
         help: """
-            Tries after failures in a row, without a byte between them; 0: none. Default: 5 once the server has answered; \
-            with this option the first connection is tried so often, too.
+            Maximum number of consecutive retries without progress; 0 disables retries. Default: 5, once the server \
+            has responded. If the option is given, it also covers the first connection.
             """)
     var retries: Int?
 
-    @Flag(help: "Go on with what is there of a URL that differs in its query alone, as signed URLs do.")
+    @Flag(help: "Resume the partial file of a URL that differs only in its query, as signed URLs do.")
     var ignoreQuery = false
 
-    @Option(help: "Redirects to follow at most.")
+    @Option(help: "Maximum number of redirects.")
     var maxRedirects: Int = 10
 
-    @Flag(name: .shortAndLong, help: "No progress and no summary; errors are said.")
+    @Flag(name: .shortAndLong, help: "Show neither progress nor a summary; only errors are printed.")
     var quiet = false
 
     @OptionGroup var transfer: TransferArguments
@@ -84,21 +87,23 @@ struct DownloadCommand: AsyncParsableCommand {
     }
 
     private func check() throws(ToolError) {
-        guard !(overwrite && noClobber) else { throw ToolError(.usage, "--overwrite and --no-clobber contradict") }
+        guard !(overwrite && noClobber) else {
+            throw ToolError(.usage, "--overwrite and --no-clobber exclude each other")
+        }
         if let parallel, !(1...64).contains(parallel) {
-            throw ToolError(.usage, "--parallel is 1 to 64, not \(parallel)")
+            throw ToolError(.usage, "--parallel is \(parallel), expected 1 to 64")
         }
         if let retries, !(0...1000).contains(retries) {
-            throw ToolError(.usage, "--retries is 0 to 1,000, not \(retries)")
+            throw ToolError(.usage, "--retries is \(retries), expected 0 to 1,000")
         }
         guard (0...100).contains(maxRedirects) else {
-            throw ToolError(.usage, "--max-redirects is 0 to 100, not \(maxRedirects)")
+            throw ToolError(.usage, "--max-redirects is \(maxRedirects), expected 0 to 100")
         }
         guard digests.isEmpty || digests.count == urls.count else {
             throw ToolError(.usage, "--sha256 is given \(digests.count) times for \(urls.count) URLs")
         }
         for digest in digests where digest.utf8.count != 64 || !digest.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
-            throw ToolError(.usage, "--sha256 '\(Shown.text(digest))' is not 64 hexadecimal digits")
+            throw ToolError(.usage, "--sha256 '\(Shown.text(digest))' does not have 64 hexadecimal digits")
         }
         guard output.count <= urls.count else {
             throw ToolError(.usage, "-o is given \(output.count) times for \(urls.count) URLs")
@@ -154,7 +159,7 @@ struct DownloadCommand: AsyncParsableCommand {
 
     private func fetch(_ connection: ConnectionOptions) throws -> FetchRunner {
         guard output.count == urls.count, output.allSatisfy({ $0 == "-" }) else {
-            throw ToolError(.usage, "-o - is for all URLs or none")
+            throw ToolError(.usage, "-o - must be given for all URLs or for none")
         }
         let needFile = [
             ("--sha256", !digests.isEmpty), ("--parallel", parallel != nil), ("--limit-rate", limitRate != nil),
@@ -162,7 +167,7 @@ struct DownloadCommand: AsyncParsableCommand {
             ("--ignore-query", ignoreQuery),
         ]
         if let (name, _) = needFile.first(where: \.1) {
-            throw ToolError(.usage, "\(name) needs a file, and -o - has none")
+            throw ToolError(.usage, "\(name) requires a file and cannot be used with -o -")
         }
         var settings = FetchSettings(
             method: .get, headers: try fields(), body: .empty, timeouts: transfer.timeouts, bodyLimit: nil,

@@ -43,7 +43,7 @@ struct DownloadSession: Sendable {
                 if !isQuiet { StandardError.print(Self.summary(file, nanoseconds: MonotonicTime.now - started)) }
             } catch is CancellationError {
                 bar.end()
-                StandardError.print("errand: interrupted; the same command goes on with what is there")
+                StandardError.print("errand: interrupted; run the same command again to resume")
                 return .interrupted
             } catch {
                 bar.end()
@@ -64,7 +64,7 @@ struct DownloadSession: Sendable {
     private static func summary(_ file: DownloadedFile, nanoseconds: UInt64) -> String {
         let time = (Double(nanoseconds) / 1e9).timeText
         var text = "saved \(OutcomeTable.printable(file.path)): \(file.byteCount.grouped) bytes in \(time)"
-        if file.resumedFrom > 0 { text += ", \(file.resumedFrom.grouped) of them from before" }
+        if file.resumedFrom > 0 { text += ", \(file.resumedFrom.grouped) of them from an earlier run" }
         if let digest = file.sha256 { text += ", sha256 \(digest)" }
         return text
     }

@@ -13,7 +13,7 @@ extension Fetch {
             throw ToolError(.usage, "-o names the same file twice")
         }
         guard !(jsonOutput && output.contains("-")) else {
-            throw ToolError(.usage, "--json-output takes standard output, so -o - cannot")
+            throw ToolError(.usage, "--json-output writes to standard output and cannot be used with -o -")
         }
         return urls.enumerated().map { index, url in
             guard index < output.count else {
@@ -26,10 +26,10 @@ extension Fetch {
     /// Checks all options; each mistake has its own message.
     func settings(_ jobs: [FetchJob]) throws -> FetchSettings {
         guard (1...1000).contains(parallel) else {
-            throw ToolError(.usage, "--parallel is 1 to 1,000, not \(parallel)")
+            throw ToolError(.usage, "--parallel is \(parallel), expected 1 to 1,000")
         }
         guard (0...100).contains(maxRedirects) else {
-            throw ToolError(.usage, "--max-redirects is 0 to 100, not \(maxRedirects)")
+            throw ToolError(.usage, "--max-redirects is \(maxRedirects), expected 0 to 100")
         }
         let body = try body()
         let name = method ?? (head ? "HEAD" : uploadFile != nil ? "PUT" : body == nil ? "GET" : "POST")
@@ -46,7 +46,7 @@ extension Fetch {
         settings.isVerbose = verbose
         settings.cookies = cookieFiles
         if digest, user == nil, !jobs.contains(where: { $0.user != nil }) {
-            throw ToolError(.usage, "--digest needs -u USER:PASSWORD, or a URL with both")
+            throw ToolError(.usage, "--digest requires -u USER:PASSWORD or a URL with a user and a password")
         }
         return settings
     }
@@ -81,10 +81,10 @@ extension Fetch {
             ("-d", !data.isEmpty), ("--json", json != nil), ("-F", !form.isEmpty), ("-T", uploadFile != nil),
         ].filter(\.1).map(\.0)
         guard given.count <= 1 else {
-            throw ToolError(.usage, "\(given.joined(separator: " and ")) each give a body; only one can be sent")
+            throw ToolError(.usage, "\(given.joined(separator: " and ")) each set a body; only one can be sent")
         }
         if head, let first = given.first {
-            throw ToolError(.usage, "-I asks for a head alone, and \(first) gives a body")
+            throw ToolError(.usage, "-I requests only the head and cannot be used with \(first), which sets a body")
         }
         if let json { return try BodyArgument(json).json() }
         if !form.isEmpty {

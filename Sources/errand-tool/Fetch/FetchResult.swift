@@ -56,12 +56,12 @@ extension FetchResult.Failure {
 
     static let binary = Self(
         name: "outputFile",
-        message: "the body is binary and might garble the terminal; -o FILE saves it, -o - prints it all the same",
+        message: "the body is binary and may garble the terminal; use -o FILE to save it or -o - to print it anyway",
         exit: .outputFile)
 
     static func status(_ response: Response) -> Self {
         let hint = response.statusCode == 401 ? unauthorized(response.headers) : nil
-        let message = hint ?? "the server answered \(response.statusCode)"
+        let message = hint ?? "the server responded with status \(response.statusCode)"
         return Self(name: "httpStatus", message: message, exit: .httpStatus)
     }
 
@@ -69,12 +69,13 @@ extension FetchResult.Failure {
     /// `wasAsked`: whether the credentials were sent to the server that answered, which refused them.
     static func unauthorized(_ headers: HTTPFields, user: String? = nil, wasAsked: Bool = true) -> String {
         let offers = headers[values: .wwwAuthenticate].joined(separator: ", ")
-        var message = "the server answered 401"
-        if let user, wasAsked { message += " and refused the credentials of '\(user)'" }
-        if !offers.isEmpty { message += "; it asks for \(offers)" }
-        guard let user else { return message + "; -u USER:PASSWORD sends credentials" }
+        var message = "the server responded with status 401"
+        if let user, wasAsked { message += " and rejected the credentials of '\(user)'" }
+        if !offers.isEmpty { message += "; it requests \(offers)" }
+        guard let user else { return message + "; use -u USER:PASSWORD to send credentials" }
         return wasAsked
-            ? message : message + "; the credentials of '\(user)' were not sent, since a redirect led to another origin"
+            ? message
+            : message + "; the credentials of '\(user)' were not sent, because a redirect led to another origin"
     }
 
     static func output(_ path: String, errno number: Int32) -> Self {

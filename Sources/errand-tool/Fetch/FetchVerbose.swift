@@ -11,7 +11,7 @@ final class FetchVerbose: EventAccessory {
         case .sent(let description): sent(description)
         case .head(let response): received(response)
         case .redirected(_, let url): tell("* redirected to " + Shown.url(url))
-        case .replaying: tell("* sent again, with credentials")
+        case .replaying: tell("* request sent again with credentials")
         case .queued, .started, .progress, .advanced, .cacheHit, .cached: break
         }
     }

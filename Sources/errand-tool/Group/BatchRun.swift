@@ -4,11 +4,12 @@ import Errand
 struct BatchRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch",
-        abstract: "Runs the requests of .http files, all together.",
+        abstract: "Runs the requests of .http files concurrently.",
         discussion: """
-            The format is that of the VS Code REST Client and of JetBrains' HTTP Client; docs/http-files.md has what is \
-            supported. A status of 200 to 299 is a success, unless the request says '# @expect'. Nothing is sent before all requests are made, so none may \
-            refer to another's response: errand chain is for those.
+            The format is that of the VS Code REST Client and of JetBrains' HTTP Client; docs/http-files.md lists what \
+            is supported. A status of 200 to 299 is a success, unless the request has '# @expect'. All requests are \
+            built before the first one is sent, so none may refer to the response of another; use errand chain for \
+            that.
 
             \(HTTPFileArguments.jsonHelp)
             """)
@@ -27,16 +28,16 @@ struct BatchRun: AsyncParsableCommand {
 
     @OptionGroup var arguments: HTTPFileArguments
 
-    @Option(help: "Requests in flight at most, 1 to 10,000.")
+    @Option(help: "Maximum number of requests in flight, 1 to 10,000.")
     var maxConcurrent: Int = 64
 
-    @Option(help: "After a failure: stop the rest (fail-fast), or go on (collect-all).")
+    @Option(help: "After a failure, stop the other requests (fail-fast) or continue (collect-all).")
     var policy: Policy = .collectAll
 
     func run() async throws {
         try await ToolError.reporting {
             guard (1...10_000).contains(maxConcurrent) else {
-                throw ToolError(.usage, "--max-concurrent is 1 to 10,000, not \(maxConcurrent)")
+                throw ToolError(.usage, "--max-concurrent is \(maxConcurrent), expected 1 to 10,000")
             }
             let plan = try HTTPFilePlan(arguments, order: .together)
             let commands = try plan.commands()

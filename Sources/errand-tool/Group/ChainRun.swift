@@ -6,16 +6,17 @@ struct ChainRun: AsyncParsableCommand {
         commandName: "chain",
         abstract: "Runs the requests of .http files, one after another.",
         discussion: """
-            A request may refer to what earlier ones got, such as {{login.response.body.$.token}}. The first failure ends \
-            the chain; a status of 200 to 299 is a success, unless the request says '# @expect'. The format is that of the VS Code REST Client and of \
-            JetBrains' HTTP Client; docs/http-files.md has what is supported.
+            A request may refer to the responses of earlier ones, such as {{login.response.body.$.token}}. The first \
+            failure ends the chain. A status of 200 to 299 is a success, unless the request has '# @expect'. The \
+            format is that of the VS Code REST Client and of JetBrains' HTTP Client; docs/http-files.md lists what is \
+            supported.
 
             \(HTTPFileArguments.jsonHelp)
             """)
 
     @OptionGroup var arguments: HTTPFileArguments
 
-    @Flag(help: "Go on after a failure.")
+    @Flag(help: "Continue after a failure.")
     var keepGoing = false
 
     func run() async throws {

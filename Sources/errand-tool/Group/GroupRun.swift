@@ -23,7 +23,7 @@ struct GroupRun {
 
     /// Throws the exit code of the first failed request, after all outcomes were printed.
     func run(_ body: @escaping @Sendable (GroupRun) async -> [RequestOutcome]) async throws {
-        guard !(arguments.json && arguments.tap) else { throw ToolError(.usage, "--json and --tap contradict") }
+        guard !(arguments.json && arguments.tap) else { throw ToolError(.usage, "--json and --tap exclude each other") }
         let report = try arguments.junit.map { path throws(ToolError) in try JUnitFile(path) }
         let started = Date()
         let all = Task { await body(self) }

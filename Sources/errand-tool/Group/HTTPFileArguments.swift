@@ -5,58 +5,63 @@ import Errand
 struct HTTPFileArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "Files with requests, and folders: all .http and .rest files within. '-' is standard input.",
+            "Files with requests, or folders with .http and .rest files. '-' is standard input.",
             valueName: "file"), completion: .file(extensions: ["http", "rest"]))
     var files: [String]
 
     @Option(
         help: ArgumentHelp(
             """
-            Run this request alone, as often as needed: its '@name', its title, or its number in its file as in '#3'. Of \
-            several files, all that are called so.
+            Run only this request: its '@name', its title, or its number in the file, such as '#3'. If several files \
+            have it, all of them run. Repeatable.
             """,
             valueName: "name"))
     var only: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Sets a variable, as often as needed; wins over the file and the environment.", valueName: "name=value"))
+            "Variable, 'name=value'. Repeatable. Overrides variables of the file and the environment.",
+            valueName: "name=value"))
     var variable: [VariableArgument] = []
 
     @Option(
         help: ArgumentHelp(
             """
-            JSON file of environments, as often as needed, later ones win. Default with --env: http-client.env.json and \
-            http-client.private.env.json beside the file, or in the nearest folder above it within the folder that was named.
+            JSON file of environments. Repeatable; later files take precedence. Default with --env: \
+            http-client.env.json and http-client.private.env.json in the file's folder, or in the nearest folder above \
+            it within the given folder.
             """, valueName: "path"), completion: .file(extensions: ["json"]))
     var envFile: [String] = []
 
-    @Option(help: ArgumentHelp("The environment to take variables from. Default: '$shared' alone.", valueName: "name"))
+    @Option(help: ArgumentHelp("Environment whose variables are used. Default: only '$shared'.", valueName: "name"))
     var env: String?
 
-    @Option(help: "Bytes of a response at most, such as 10m or 2g. Default: 64m.")
+    @Option(help: "Maximum size of a response in bytes, such as 10m or 2g. Default: 64m.")
     var maxBody: ByteCountArgument?
 
     @OptionGroup var transfer: TransferArguments
 
-    @Flag(help: "One JSON array instead of the table.")
+    @Flag(help: "Print one JSON array instead of the table.")
     var json = false
 
-    @Flag(help: "The Test Anything Protocol (version 14) instead of the table.")
+    @Flag(help: "Print the Test Anything Protocol (version 14) instead of the table.")
     var tap = false
 
     @Option(
         help: ArgumentHelp(
-            "Also write the results to this file as JUnit XML: a test suite for each file, a test case for each request.",
+            """
+            Also write the results to this file as JUnit XML, with a test suite for each file and a test case for \
+            each request.
+            """,
             valueName: "path"), completion: .file())
     var junit: String?
 
     @Flag(
         name: .shortAndLong,
-        help: "Show heads and bodies on standard error, a request and its response at a time; secrets are hidden.")
+        help: "Show heads and bodies on standard error, one request and its response at a time. Secrets are hidden.")
     var verbose = false
 
-    @Flag(inversion: .prefixedNo, help: "The progress bar, shown where standard error is a terminal.")
+    @Flag(inversion: .prefixedNo, help: "Show a progress bar if standard error is a terminal.")
     var progress = true
 
     func settings() throws(ToolError) -> HTTPFileSettings {
@@ -66,8 +71,9 @@ struct HTTPFileArguments: ParsableArguments {
     }
 
     static let jsonHelp = """
-        --json prints one array with an object for each request, in the files' order: file, name, method, url, status, ms, \
-        bytes, error {kind, message, exit_code, curl_code, errno}. Names, methods and URLs are as far as they are known; \
-        passwords and tokens in URLs are hidden. ms is the time from the start of the transfer to its end.
+        --json prints one array with an object for each request, in the files' order: file, name, method, url, status, \
+        ms, bytes, error {kind, message, exit_code, curl_code, errno}. Names, methods and URLs are given as far as \
+        they are known; passwords and tokens in URLs are hidden. ms is the time from the start of the transfer to its \
+        end.
         """
 }

@@ -50,19 +50,20 @@ struct HTTPFileCheck {
         let found = try references.of(template)
         for (reference, position) in found {
             guard let place = numbers[reference.name] else {
-                throw HTTPFileError(position, "there is no request named '\(reference.name)'")
+                throw HTTPFileError(position, "no request is named '\(reference.name)'")
             }
             guard order == .oneAfterAnother else {
                 throw HTTPFileError(
                     position,
-                    "this refers to the \(reference.side.rawValue) of '\(reference.name)', and in a batch none is "
-                        + "before another; 'errand chain' runs them one after another")
+                    "the variable refers to the \(reference.side.rawValue) of '\(reference.name)', but a batch has no order; "
+                        + "'errand chain' runs requests one after another")
             }
             guard let place else {
-                throw HTTPFileError(position, "this refers to '\(reference.name)', which --only leaves out")
+                throw HTTPFileError(position, "the variable refers to '\(reference.name)', which --only excludes")
             }
             guard place < number else {
-                throw HTTPFileError(position, "this refers to '\(reference.name)', which does not come before it")
+                throw HTTPFileError(
+                    position, "the variable refers to '\(reference.name)', which is not an earlier request")
             }
         }
         return found.count

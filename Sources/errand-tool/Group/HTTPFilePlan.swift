@@ -58,8 +58,8 @@ struct HTTPFilePlan: Sendable {
                 "errand: warning: \(path):\(warning.position.line):\(warning.position.column): \(warning.text)")
         }
         if file.requests.isEmpty {
-            guard location.origin == .found else { throw ToolError(.inputData, "\(path): there is no request in it") }
-            StandardError.print("errand: warning: \(path): there is no request in it")
+            guard location.origin == .found else { throw ToolError(.inputData, "\(path): the file has no request") }
+            StandardError.print("errand: warning: \(path): the file has no request")
         }
         let dotenv = try? String(contentsOfFile: location.folder + "/.env", encoding: .utf8)
         let variables = HTTPVariables(
@@ -73,11 +73,11 @@ struct HTTPFilePlan: Sendable {
 
     private static func chosen(_ files: [Content], _ names: [String]) throws(ToolError) -> [Planned] {
         let all = files.flatMap { file in file.requests.map { Planned(request: $0, maker: file.maker) } }
-        guard !all.isEmpty else { throw ToolError(.inputData, "there is no request in these files") }
+        guard !all.isEmpty else { throw ToolError(.inputData, "the files have no request") }
         guard !names.isEmpty else { return all }
         for name in names where !all.contains(where: { $0.request.answers(to: name) }) {
             let place = files.count == 1 ? "'\(files[0].maker.variables.path)'" : "these \(files.count) files"
-            throw ToolError(.usage, "--only: there is no request named '\(name)' in \(place)")
+            throw ToolError(.usage, "--only: no request is named '\(name)' in \(place)")
         }
         return all.filter { planned in names.contains { planned.request.answers(to: $0) } }
     }
@@ -96,7 +96,7 @@ struct HTTPFilePlan: Sendable {
             files = candidates.first { !$0.isEmpty } ?? []
             guard !files.isEmpty else {
                 throw ToolError(
-                    .inputFile, "--env: there is no http-client.env.json in '\(location.folder)'; see --env-file")
+                    .inputFile, "--env: '\(location.folder)' has no http-client.env.json; see --env-file")
             }
         }
         for file in files {
@@ -109,7 +109,7 @@ struct HTTPFilePlan: Sendable {
         }
         if let name = arguments.env, !environment.names.contains(name) {
             let names = environment.names.sorted().joined(separator: ", ")
-            throw ToolError(.usage, "--env: there is no environment '\(name)'; there are: \(names)")
+            throw ToolError(.usage, "--env: the environment '\(name)' does not exist; available: \(names)")
         }
         return environment
     }

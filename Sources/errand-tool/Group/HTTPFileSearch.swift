@@ -27,7 +27,7 @@ enum HTTPFileSearch {
     /// them, and its files follow at that place.
     static func locations(_ arguments: [String]) throws(ToolError) -> [HTTPFileLocation] {
         guard arguments.count(where: { $0 == "-" }) < 2 else {
-            throw ToolError(.usage, "'-', standard input, is named twice")
+            throw ToolError(.usage, "'-' (standard input) is given twice")
         }
         var locations: [HTTPFileLocation] = []
         for argument in arguments {
@@ -45,7 +45,7 @@ enum HTTPFileSearch {
             }
             let found = try files(in: withoutSlash(argument), above: [])
             guard !found.isEmpty else {
-                throw ToolError(.inputFile, "'\(argument)': there is no .http or .rest file in this folder")
+                throw ToolError(.inputFile, "'\(argument)': the folder has no .http or .rest file")
             }
             locations += found
         }

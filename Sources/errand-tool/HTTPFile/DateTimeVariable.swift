@@ -46,7 +46,8 @@ struct DateTimeVariable: Sendable, Hashable {
             default:
                 throw HTTPFileError(
                     position,
-                    "a date takes rfc1123, iso8601 or a format in quotes, such as \"YYYY-MM-DD\", not '\(word)'")
+                    "the date format is '\(word)', expected rfc1123, iso8601 or a format in quotes such as \"YYYY-MM-DD\""
+                )
             }
             rest = rest[word.endIndex...].trimmed
         }
@@ -55,13 +56,13 @@ struct DateTimeVariable: Sendable, Hashable {
         guard words.count == 2, let count = Int(words[0]), count.magnitude < 1 << 32,
             let unit = Unit(rawValue: String(words[1]))
         else {
-            throw HTTPFileError(position, "a date's offset is a whole number and one of y, Q, M, w, d, h, m, s, ms")
+            throw HTTPFileError(position, "the date offset must be an integer and one of y, Q, M, w, d, h, m, s, ms")
         }
         self.count = count
         self.unit = unit
         // The range of dates is limited, and a formatter does not report dates beyond it.
         guard text(now: Date(), zone: .gmt) != nil else {
-            throw HTTPFileError(position, "a date's offset leads to a year that is not from 1 to 9999")
+            throw HTTPFileError(position, "the date offset leads to a year outside 1 to 9999")
         }
     }
 

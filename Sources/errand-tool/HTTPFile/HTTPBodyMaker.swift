@@ -48,7 +48,7 @@ struct HTTPBodyMaker {
                 bytes += try load(file)
             }
             guard bytes.count <= BodyArgument.limit else {
-                throw ToolError(.inputFile, "a body of more than 1 GiB, which is not held in memory")
+                throw ToolError(.inputFile, "the body is larger than 1 GiB, the limit for bodies in memory")
             }
         }
         if kind == .lines { bytes.append(0x0A) }
@@ -70,7 +70,7 @@ struct HTTPBodyMaker {
         let text = try variables.expand(template, limit: BodyArgument.limit)
         guard kind == .form else { return text }
         for mark in [" =", "= ", " &", "& "] where template.source.trimmed.contains(mark) {
-            throw HTTPFileError(template.position, "a blank beside '=' or '&' of a form; '%20' stands for one")
+            throw HTTPFileError(template.position, "the form has a space beside '=' or '&'; write '%20' for a space")
         }
         return HTTPBodyMaker.formText(text[...].trimmed)
     }

@@ -29,10 +29,10 @@ struct HTTPEnvironment: Sendable {
         do {
             json = try Errand.Response(statusCode: 200, body: bytes).json()
         } catch {
-            throw HTTPFileError(nil, "this is not JSON")
+            throw HTTPFileError(nil, "the file is not valid JSON")
         }
         guard let environments = json.object else {
-            throw HTTPFileError(nil, "this is not an object of environments: {\"dev\": {\"host\": \"...\"}}")
+            throw HTTPFileError(nil, "the file is not an object of environments: {\"dev\": {\"host\": \"...\"}}")
         }
         names.formUnion(environments.keys.filter { $0 != HTTPEnvironment.shared })
         try HTTPEnvironment.add(environments, HTTPEnvironment.shared, to: &common)

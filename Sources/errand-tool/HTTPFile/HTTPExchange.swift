@@ -50,7 +50,7 @@ struct HTTPExchange: Sendable {
     private func bytes(_ reference: ExchangeReference) throws(Missing) -> [UInt8] {
         if reference.side == .response { return response?.body.bytes ?? [] }
         guard let body else {
-            throw Missing("the body of the request of '\(reference.name)' is a file that is not held")
+            throw Missing("the body of the request of '\(reference.name)' is a file, which is not kept in memory")
         }
         return body
     }

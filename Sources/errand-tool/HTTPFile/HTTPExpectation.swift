@@ -48,7 +48,7 @@ struct HTTPExpectation: Sendable, Equatable {
         relation = .equal
         self.value = try HTTPTemplate(value, at: position)
         self.position = position
-        try check("'@expect' takes \(HTTPStatusList.rule)")
+        try check("'@expect' requires \(HTTPStatusList.rule)")
     }
 
     /// The expectation after `??`.
@@ -61,7 +61,7 @@ struct HTTPExpectation: Sendable, Equatable {
         case "duration": subject = .duration
         case "header":
             let name = HTTPExpectation.word(&rest)
-            guard !name.isEmpty else { throw HTTPFileError(position, "the name is missing behind 'header'") }
+            guard !name.isEmpty else { throw HTTPFileError(position, "'header' requires a name after it") }
             subject = .header(String(name))
         case "body": subject = .body
         case _ where first.hasPrefix("body.") || first.hasPrefix("body["):
@@ -70,28 +70,28 @@ struct HTTPExpectation: Sendable, Equatable {
         default:
             throw HTTPFileError(
                 position,
-                "'\(first)' cannot be judged: 'status', 'header NAME', 'body', 'body.' with a JSON path, and "
-                    + "'duration' can")
+                "'\(first)' cannot be checked, expected 'status', 'header NAME', 'body', 'body.' with a JSON path, or "
+                    + "'duration'")
         }
         let word = HTTPExpectation.word(&rest)
         guard let relation = Relation(word) else {
             let known = Relation.allCases.map(\.rawValue).joined(separator: ", ")
-            let what = word.isEmpty ? "a comparison is missing behind '\(text)'" : "'\(word)' is not supported"
-            throw HTTPFileError(position, "\(what): \(known)")
+            let what = word.isEmpty ? "'\(text)' requires a comparison after it" : "'\(word)' is not supported"
+            throw HTTPFileError(position, "\(what), expected \(known)")
         }
         self.relation = relation
         guard relation != .exists else {
-            guard rest.isEmpty else { throw HTTPFileError(position, "'exists' has nothing behind it") }
+            guard rest.isEmpty else { throw HTTPFileError(position, "'exists' takes no value") }
             value = nil
-            try check("'\(first)' cannot be judged by '\(word)'")
+            try check("'\(first)' cannot be checked by '\(word)'")
             return
         }
-        guard !rest.isEmpty else { throw HTTPFileError(position, "the value is missing behind '\(word)'") }
+        guard !rest.isEmpty else { throw HTTPFileError(position, "'\(word)' requires a value after it") }
         let column = position.column + text.column(of: rest) - 1
         value = try HTTPTemplate(rest, at: FilePosition(line: position.line, column: column))
         try check(
             subject == .status && relation.isEquality
-                ? "a status is \(HTTPStatusList.rule)" : "'\(first)' cannot be judged by '\(word) \(rest)'")
+                ? "'status' requires \(HTTPStatusList.rule)" : "'\(first)' cannot be checked by '\(word) \(rest)'")
     }
 
     /// Checks that the subject supports this relation and value. A value with variables is checked later, when it is
@@ -121,7 +121,7 @@ struct HTTPExpectation: Sendable, Equatable {
 struct HTTPStatusList: Sendable, Equatable {
     let ranges: [ClosedRange<Int>]
 
-    static let rule = "statuses such as 404, 2xx or 200-299, with commas between several"
+    static let rule = "statuses such as 404, 2xx or 200-299, separated by commas"
 
     init?(_ text: some StringProtocol) {
         var ranges: [ClosedRange<Int>] = []

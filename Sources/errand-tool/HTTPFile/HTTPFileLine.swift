@@ -29,7 +29,7 @@ struct HTTPFileLine {
         let rest = text.dropFirst("??".count)
         guard rest.first.map({ $0 == " " || $0 == "\t" }) ?? true else { return nil }
         guard !rest.isBlank else {
-            throw HTTPFileError(position(of: text), "there is nothing behind '??': '?? status == 404'")
+            throw HTTPFileError(position(of: text), "'??' requires an expectation, such as '?? status == 404'")
         }
         return try HTTPExpectation(rest.trimmed, at: position(of: rest.trimmed))
     }
@@ -39,7 +39,7 @@ struct HTTPFileLine {
         let text = text.trimmed
         let place = position(of: text)
         guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-            throw HTTPFileError(place, "'=' is missing: '@name = value'")
+            throw HTTPFileError(place, "the variable has no '=', expected '@name = value'")
         }
         let name = text[..<mark].dropFirst().trimmed
         guard HTTPPlaceholder.isName(name) else {
@@ -92,7 +92,7 @@ extension HTTPFileLine {
         let word = line.prefix { $0 != " " && $0 != "\t" }
         let rest = line[word.endIndex...].trimmed
         guard !word.hasPrefix("HTTP/") else {
-            throw HTTPFileError(place, "this is a response, not a request")
+            throw HTTPFileError(place, "the line begins a response, expected a request")
         }
         guard word.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || (0x41...0x5A).contains($0 & 0xDF) }) else {
             return ("GET", line)
@@ -102,9 +102,9 @@ extension HTTPFileLine {
             throw HTTPFileError(place, "\(method) requests are not supported")
         }
         guard word == method || HTTPFileLine.known.contains(method) else {
-            throw HTTPFileError(place, "'\(word)' begins no request line: neither a method nor a URL")
+            throw HTTPFileError(place, "'\(word)' is neither a method nor a URL, expected a request line")
         }
-        guard !rest.isEmpty else { throw HTTPFileError(place, "the URL is missing behind '\(word)'") }
+        guard !rest.isEmpty else { throw HTTPFileError(place, "'\(word)' requires a URL after it") }
         return (method, rest)
     }
 
@@ -125,7 +125,7 @@ extension HTTPFileLine {
         case "2" where isPrior, "2.0" where isPrior: version = .http2PriorKnowledge
         default:
             throw HTTPFileError(
-                position(of: last), "'\(last)' is not supported: HTTP/1.1, HTTP/2, HTTP/2 (Prior Knowledge)")
+                position(of: last), "'\(last)' is not supported, expected HTTP/1.1, HTTP/2 or HTTP/2 (Prior Knowledge)")
         }
         return (try urlTemplate(line[..<last.startIndex].trimmed), version)
     }
@@ -133,7 +133,7 @@ extension HTTPFileLine {
     private func urlTemplate(_ text: Substring) throws(HTTPFileError) -> HTTPTemplate {
         let url = try HTTPTemplate(text, at: position(of: text))
         for case .text(let part) in url.parts where part.utf8.contains(where: { $0 == 0x20 || $0 == 0x09 }) {
-            throw HTTPFileError(url.position, "a blank in the URL; '%20' stands for one")
+            throw HTTPFileError(url.position, "the URL contains a space; write '%20' for a space")
         }
         return url
     }
@@ -143,8 +143,8 @@ extension HTTPFileLine {
         let place = position(of: text.trimmed)
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         guard let colon, let name = HTTPField.Name(String(text[..<colon])) else {
-            let what = text.hasPrefix("<") ? "; a blank line is missing before the body" : ""
-            throw HTTPFileError(place, "this is not a header line, 'Name: value'\(what)")
+            let what = text.hasPrefix("<") ? "; the body requires a blank line before it" : ""
+            throw HTTPFileError(place, "the line is not a header field, expected 'Name: value'\(what)")
         }
         let value = text[text.utf8.index(after: colon)...].trimmed
         if name.canonicalName == "x-request-type", value.lowercased() == "graphql" {
@@ -166,7 +166,7 @@ extension HTTPFileLine {
         let place = position(of: text)
         let encoding = mark == "<" ? nil : HTTPFileEncoding(label: label)
         guard mark == "<" || encoding != nil else {
-            throw HTTPFileError(place, "the encoding '\(label)' is not supported: utf8, latin1")
+            throw HTTPFileError(place, "the encoding '\(label)' is not supported, expected utf8 or latin1")
         }
         return HTTPBodyFile(path: try HTTPTemplate(path, at: position(of: path)), encoding: encoding, position: place)
     }

@@ -6,7 +6,7 @@ enum HTTPFileLines {
         let content = bytes.starts(with: mark) ? bytes[3...] : bytes[...]
         if let text = String(validating: content, as: UTF8.self) { return text }
         guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]) else {
-            throw HTTPFileError(FilePosition(line: 1), "the file is UTF-16, not UTF-8")
+            throw HTTPFileError(FilePosition(line: 1), "the file is UTF-16, expected UTF-8")
         }
         var line = 1
         for bytes in content.split(separator: 0x0A, omittingEmptySubsequences: false) {
@@ -17,11 +17,11 @@ enum HTTPFileLines {
                 var decoder = UTF8()
                 var rest = bytes.makeIterator()
                 while case .scalarValue = decoder.decode(&rest) { column += 1 }
-                throw HTTPFileError(FilePosition(line: line, column: column), "a byte that is not UTF-8")
+                throw HTTPFileError(FilePosition(line: line, column: column), "the byte is not valid UTF-8")
             }
             line += 1
         }
-        throw HTTPFileError(nil, "the file is not UTF-8")
+        throw HTTPFileError(nil, "the file is not valid UTF-8")
     }
 
     static func split(_ text: String) -> [Substring] {

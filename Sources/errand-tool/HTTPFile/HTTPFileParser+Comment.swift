@@ -10,7 +10,7 @@ extension HTTPFileParser {
         switch word {
         case "name", "no-redirect", "no-cookie-jar", "timeout", "connection-timeout", "expect":
             guard isHead else {
-                throw HTTPFileError(place, "'@\(word)' belongs above the request line; is '###' missing?")
+                throw HTTPFileError(place, "'@\(word)' must be above the request line; is '###' missing?")
             }
         case "prompt", "note", "no-auto-encoding", "use-os-credentials":
             throw HTTPFileError(place, "'@\(word)' is not supported")
@@ -19,7 +19,7 @@ extension HTTPFileParser {
         }
         if word == "name" {
             guard !value.isEmpty else { throw HTTPFileError(place, "'@name' has no name") }
-            guard name == nil else { throw HTTPFileError(place, "'@name' is said twice for one request") }
+            guard name == nil else { throw HTTPFileError(place, "'@name' is given twice for one request") }
             name = (String(value), place)
             return
         }
@@ -29,14 +29,15 @@ extension HTTPFileParser {
         case "no-cookie-jar": said.usesCookies = false
         case "expect":
             guard said.expectations.isEmpty else {
-                throw HTTPFileError(place, "'@expect' is said twice for one request; commas stand between several")
+                throw HTTPFileError(
+                    place, "'@expect' is given twice for one request; separate several statuses by commas")
             }
             let position = value.isEmpty ? place : line.position(of: value)
             said.expectations.append(try HTTPExpectation(statuses: value, at: position))
         default:
             let text = value.filter { $0 != " " && $0 != "\t" }
             guard let duration = DurationArgument(argument: String(text))?.duration else {
-                throw HTTPFileError(place, "'@\(word)' takes \(DurationArgument.rule)")
+                throw HTTPFileError(place, "'@\(word)' requires \(DurationArgument.rule)")
             }
             if word == "timeout" { said.idleTimeout = duration } else { said.connectTimeout = duration }
         }

@@ -55,7 +55,7 @@ struct HTTPFileParser {
         if let expectation = try line.expectation() {
             guard state != .head else {
                 throw HTTPFileError(
-                    FilePosition(line: line.number), "'??' belongs below the request line; is '###' missing?")
+                    FilePosition(line: line.number), "'??' must be below the request line; is '###' missing?")
             }
             request?.options.expectations.append(expectation)
             return
@@ -89,7 +89,7 @@ struct HTTPFileParser {
     private mutating func skip(_ script: HTTPFileLine.Script?) -> Bool {
         guard let script else { return false }
         file.warnings.append(
-            HTTPFile.Warning(position: script.position, text: script.what + " is skipped: no scripts are run"))
+            HTTPFile.Warning(position: script.position, text: script.what + " is skipped: scripts are not supported"))
         isInScript = script.isOpen
         return true
     }
@@ -102,7 +102,7 @@ struct HTTPFileParser {
             return try readField(line)
         }
         guard request?.version == nil else {
-            throw HTTPFileError(line.position(of: text), "the URL goes on behind the HTTP version")
+            throw HTTPFileError(line.position(of: text), "the URL continues after the HTTP version")
         }
         let (url, version) = try line.url(text)
         request?.url.append(url)
@@ -135,7 +135,7 @@ struct HTTPFileParser {
         }
         guard var request = request.take() else {
             if let place = name?.position ?? options?.position {
-                throw HTTPFileError(place, "no request line follows")
+                throw HTTPFileError(place, "a request line is missing after this line")
             }
             return
         }
@@ -144,7 +144,7 @@ struct HTTPFileParser {
         if let name = request.name {
             if let first = names.updateValue(request.position, forKey: name) {
                 throw HTTPFileError(
-                    request.position, "there is another request named '\(name)', on line \(first.line)")
+                    request.position, "the name '\(name)' is already used by the request on line \(first.line)")
             }
         }
         request.number = file.requests.count + 1

@@ -67,7 +67,7 @@ struct HTTPRequestMaker: Sendable {
     private func check(_ expectation: HTTPExpectation) throws(HTTPFileError) -> HTTPResponseCheck {
         let value = try expectation.value.map { template throws(HTTPFileError) in try variables.expand(template) }
         guard let check = HTTPResponseCheck(expectation, value: value) else {
-            throw HTTPFileError(expectation.position, "the value of its variables is none that can be expected here")
+            throw HTTPFileError(expectation.position, "the value of the variables is not valid in this expectation")
         }
         return check
     }
@@ -83,7 +83,8 @@ struct HTTPRequestMaker: Sendable {
         let url = try variables.expand(request.url)
         if url.hasPrefix("/") {
             guard let host else {
-                throw HTTPFileError(request.url.position, "a URL without a host needs the header 'Host' with a value")
+                throw HTTPFileError(
+                    request.url.position, "the URL has no host and requires the header 'Host' with a value")
             }
             // The scheme is chosen as in the VS Code client.
             let isSecure = host.hasSuffix(":443") || host.hasSuffix(":8443")

@@ -137,7 +137,7 @@ struct HTTPResponseCheck: Sendable {
         switch expectation.subject {
         case .status: return value
         case .duration: return value
-        case .body: return value.isEmpty ? "an empty one" : "one of \(value.utf8.count.grouped) bytes without that"
+        case .body: return value.isEmpty ? "an empty body" : "a body of \(value.utf8.count.grouped) bytes without it"
         case .header, .json:
             guard !isSecret else { return Redaction.placeholder }
             var text = value

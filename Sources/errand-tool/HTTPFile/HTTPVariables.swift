@@ -97,7 +97,7 @@ final class HTTPVariables: Sendable {
                 text += try value(of: placeholder, at: position, depth: depth)
             }
             guard text.utf8.count <= limit else {
-                throw HTTPFileError(template.position, "this becomes longer than \(limit >> 20) MiB")
+                throw HTTPFileError(template.position, "the expanded text is longer than \(limit >> 20) MiB")
             }
         }
         return text
@@ -128,10 +128,10 @@ final class HTTPVariables: Sendable {
     func value(of variable: SystemVariable, at position: FilePosition) throws(HTTPFileError) -> String {
         if let value = variable.value(environment: process, dotenv: dotenv) { return value }
         if case .dotenv(let name) = variable {
-            throw HTTPFileError(position, "the file .env beside this one has no variable '\(name)'")
+            throw HTTPFileError(position, "the file .env in the same folder has no variable '\(name)'")
         }
         guard case .processEnvironment(let name) = variable else {
-            throw HTTPFileError(position, "this has no value")
+            throw HTTPFileError(position, "the variable has no value")
         }
         throw HTTPFileError(position, "the process has no environment variable '\(name)'")
     }
@@ -167,7 +167,8 @@ final class HTTPVariables: Sendable {
 
     static func tooDeep(_ name: String, _ position: FilePosition) -> HTTPFileError {
         HTTPFileError(
-            position, "'\(name)' refers to itself, or variables refer to one another more than \(maximumDepth) deep")
+            position,
+            "'\(name)' refers to itself, or variables refer to one another more than \(maximumDepth) levels deep")
     }
 
     /// The environment's JSON has no positions, so the error gets the position of the placeholder.

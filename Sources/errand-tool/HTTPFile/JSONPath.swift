@@ -25,7 +25,7 @@ struct JSONPath: Sendable, Hashable {
             case ".":
                 let name = rest.prefix { $0 != "." && $0 != "[" }
                 guard !name.isEmpty, name != "*", !name.contains(where: { "()]?@'\"".contains($0) }) else {
-                    throw bad(name.isEmpty ? "a name is missing behind '.'" : "'\(name)' is not a name")
+                    throw bad(name.isEmpty ? "'.' requires a name after it" : "'\(name)' is not a name")
                 }
                 steps.append(.name(String(name)))
                 rest = rest[name.endIndex...]
@@ -36,7 +36,7 @@ struct JSONPath: Sendable, Hashable {
                     let name = rest.prefix { $0 != quote }
                     rest = rest[name.endIndex...].dropFirst()
                     guard rest.first == "]" else { throw bad("'[\(quote)' is not closed by '\(quote)]'") }
-                    guard !name.contains("\\") else { throw bad("a name with '\\'") }
+                    guard !name.contains("\\") else { throw bad("a name contains '\\'") }
                     steps.append(.name(String(name)))
                 } else {
                     let digits = rest.prefix { $0 != "]" }
@@ -49,7 +49,7 @@ struct JSONPath: Sendable, Hashable {
                 }
                 rest = rest.dropFirst()
             default:
-                throw bad("'.' or '[' is missing before '\(first)'")
+                throw bad("'\(first)' requires '.' or '[' before it")
             }
         }
         self.steps = steps

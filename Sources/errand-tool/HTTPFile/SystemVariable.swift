@@ -42,12 +42,12 @@ enum SystemVariable: Sendable, Hashable {
             self = try SystemVariable.random(bounds, at: position)
         case "$processEnv":
             guard arguments.count == 1, arguments[0].first != "%" else {
-                throw HTTPFileError(position, "'$processEnv' takes one name, without '%'")
+                throw HTTPFileError(position, "'$processEnv' requires one name without '%'")
             }
             self = .processEnvironment(String(arguments[0]))
         case "$dotenv":
             guard arguments.count == 1, arguments[0].first != "%" else {
-                throw HTTPFileError(position, "'$dotenv' takes one name, without '%'")
+                throw HTTPFileError(position, "'$dotenv' requires one name without '%'")
             }
             self = .dotenv(String(arguments[0]))
         case "$datetime", "$localDatetime":
@@ -58,14 +58,14 @@ enum SystemVariable: Sendable, Hashable {
             try none()
             self = .processEnvironment(String(name.dropFirst(5)))
         default:
-            throw HTTPFileError(position, "'\(name)' is not supported; there are \(SystemVariable.supported)")
+            throw HTTPFileError(position, "'\(name)' is not supported, expected one of \(SystemVariable.supported)")
         }
     }
 
     private static func random(_ bounds: [Substring], at position: FilePosition) throws(HTTPFileError) -> SystemVariable
     {
         guard bounds.count == 2, let low = Int64(bounds[0]), let high = Int64(bounds[1]), low < high else {
-            throw HTTPFileError(position, "a random number takes two whole numbers, the first below the second")
+            throw HTTPFileError(position, "'$randomInt' requires two integers, the first below the second")
         }
         return .randomInteger(low, high)
     }
@@ -78,7 +78,7 @@ enum SystemVariable: Sendable, Hashable {
         guard arguments.count == 2, let count = Int64(arguments[0]), count.magnitude < 1 << 32,
             let unit = units[arguments[1]]
         else {
-            throw HTTPFileError(position, "'$timestamp' takes a whole number and one of s, m, h, d, w")
+            throw HTTPFileError(position, "'$timestamp' requires an integer and one of s, m, h, d, w")
         }
         return count * unit
     }

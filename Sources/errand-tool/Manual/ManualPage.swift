@@ -38,7 +38,7 @@ struct ManualPage {
         for status in ExitStatus.allCases {
             page += ".TP\n.B \(status.rawValue)\n" + Self.paragraphs(status.meaning)
         }
-        page += ".PP\n" + Self.paragraphs("Of several failed URLs or requests, the first one given counts.")
+        page += ".PP\n" + Self.paragraphs("If several URLs or requests fail, the first one on the command line counts.")
         page += ".SH SEE ALSO\n" + seeAlso.map { ".BR \(Self.escaped($0)) (1)" }.joined(separator: ",\n") + "\n"
         text = page
     }
