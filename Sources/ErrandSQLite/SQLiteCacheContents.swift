@@ -81,7 +81,7 @@ final class SQLiteCacheContents {
         } catch {
             switch error.remedy {
             case .replace, .reopen, .switchOff: throw error
-            case .tell, .pauseWrites: break
+            case .report, .pauseWrites: break
             }
         }
     }

@@ -72,8 +72,8 @@ struct SQLiteCacheFile {
         return String(path[..<slash])
     }
 
-    static func error(_ number: Int32, _ what: String) -> CacheStoreError {
-        let text = "\(what): \(String(cString: strerror(number)))"
+    static func error(_ number: Int32, _ problem: String) -> CacheStoreError {
+        let text = "\(problem): \(String(cString: strerror(number)))"
         return switch number {
         case ENOSPC, EDQUOT, EFBIG: .storageFull.with(message: text)
         case EROFS: .readOnly.with(message: text)

@@ -11,7 +11,7 @@ struct SQLiteCacheState {
         case readingOnly(SQLiteCacheContents, until: Int64, CacheStoreError)
         case off(until: Int64, CacheStoreError)
         /// Closed for good by the store's owner.
-        case shut
+        case shutDown
     }
 
     enum Access {
@@ -35,11 +35,11 @@ struct SQLiteCacheState {
     private var lookedAt: ContinuousClock.Instant?
     private var repairs = 0
     private var lastReason: CacheStoreError?
-    private var owed = SQLiteOwedRemovals()
+    private var pending = SQLitePendingRemovals()
     /// Counts of what happened since this value was made; the counts of held records are read from the file.
     var statistics = CacheStatistics()
 
-    private static let shut = CacheStoreError.unavailable.with(message: "the cache was closed")
+    private static let shutDown = CacheStoreError.unavailable.with(message: "the cache was closed")
     /// The number of failures in one call after which the file is switched off.
     private static let attemptsAtMost = 3
     /// How long a write waits for a lock after an earlier call waited for it in vain.
@@ -59,7 +59,7 @@ struct SQLiteCacheState {
         case .closed, .open: CacheHealth(.working, reason: lastReason, repairs: repairs)
         case .readingOnly(_, _, let reason): CacheHealth(.readingOnly, reason: reason, repairs: repairs)
         case .off(_, let reason): CacheHealth(.off, reason: reason, repairs: repairs)
-        case .shut: CacheHealth(.off, reason: Self.shut, repairs: repairs)
+        case .shutDown: CacheHealth(.off, reason: Self.shutDown, repairs: repairs)
         }
     }
 
@@ -70,7 +70,9 @@ struct SQLiteCacheState {
         let found = try attempt(.read, at: now) { (contents) throws(SQLiteFailure) in
             try contents.read(key, at: now, oldest: oldest)
         }
-        guard !owed.isEmpty, case .record(let record)? = found, owed.contain(record, under: key) else { return found }
+        guard !pending.isEmpty, case .record(let record)? = found, pending.contain(record, under: key) else {
+            return found
+        }
         return SQLiteCacheContents.Found.none
     }
 
@@ -112,34 +114,34 @@ struct SQLiteCacheState {
     private mutating func owe(_ removal: SQLiteRemoval) {
         switch phase {
         case .open(let contents), .readingOnly(let contents, _, _):
-            // Without this check, a file that can never be written would collect an owed removal for every key that is
+            // Without this check, a file that can never be written would collect a pending removal for every key that is
             // replaced, even where the file has no record for the key.
             if case .key(let key) = removal, contents.isOurs, (try? contents.has(key)) == false { return }
         // Nothing is read any more, so nothing needs to be hidden.
-        case .off(until: .max, _), .shut: return
+        case .off(until: .max, _), .shutDown: return
         case .closed, .off: break
         }
-        owed.add(removal)
+        pending.add(removal)
     }
 
-    /// Makes the owed removals. A read does not wait for locks to make them, because it skips those records in any
+    /// Makes the pending removals. A read does not wait for locks to make them, because it skips those records in any
     /// case.
     private mutating func settle(
         _ contents: SQLiteCacheContents, for access: Access, at now: Int64
     ) throws(SQLiteFailure) {
-        guard !owed.isEmpty else { return }
+        guard !pending.isEmpty else { return }
         guard access == .read else {
-            try contents.remove(owed.all)
-            return owed.clear()
+            try contents.remove(pending.all)
+            return pending.clear()
         }
         guard case .open = phase else { return }
         contents.waitForLocks(until: nil)
         do {
-            try contents.remove(owed.all)
-            owed.clear()
+            try contents.remove(pending.all)
+            pending.clear()
         } catch {
             switch error.remedy {
-            case .tell: break
+            case .report: break
             case .pauseWrites(let reason):
                 lastReason = reason
                 phase = .readingOnly(contents, until: later(than: now), reason)
@@ -204,8 +206,8 @@ struct SQLiteCacheState {
             }
         case .open(let contents):
             if let contents = current(contents) { return contents }
-        case .shut:
-            if access == .removal { throw Self.shut }
+        case .shutDown:
+            if access == .removal { throw Self.shutDown }
             return nil
         case .closed: break
         }
@@ -282,7 +284,7 @@ struct SQLiteCacheState {
             return try replace(error, keeping: false, at: now, until: deadline)
         }
         switch remedy {
-        case .tell(let error):
+        case .report(let error):
             if error == .locked { isLocked = true }
             throw error
         case .pauseWrites(let error):
@@ -296,7 +298,7 @@ struct SQLiteCacheState {
                 phase = .readingOnly(contents, until: later(than: now), error)
             case .readingOnly(let contents, _, _):
                 phase = .readingOnly(contents, until: later(than: now), error)
-            case .closed, .off, .shut:
+            case .closed, .off, .shutDown:
                 switchOff(error, at: now)
             }
             throw error
@@ -318,7 +320,7 @@ struct SQLiteCacheState {
         let opened: SQLiteCacheFile.Identity? =
             switch phase {
             case .open(let contents), .readingOnly(let contents, _, _): contents.identity
-            case .closed, .off, .shut: nil
+            case .closed, .off, .shutDown: nil
             }
         phase = .closed
         lastReason = reason
@@ -341,32 +343,32 @@ struct SQLiteCacheState {
         return overflow ? .max - 1 : sum
     }
 
-    /// Writes pending data to the file: times of use and owed removals.
+    /// Writes pending data to the file: times of use and pending removals.
     mutating func flush() {
         if case .open(let contents) = phase, contents.isOurs { contents.writeUses() }
         settleAtLast()
     }
 
-    /// Makes the owed removals before the state is lost: other processes and the next process do not know about them.
+    /// Makes the pending removals before the state is lost: other processes and the next process do not know about them.
     private mutating func settleAtLast() {
-        guard !owed.isEmpty else { return }
+        guard !pending.isEmpty else { return }
         switch phase {
         case .open(let contents) where contents.isOurs, .readingOnly(let contents, _, _) where contents.isOurs:
             contents.waitForLocks(until: nil)
-            if (try? contents.remove(owed.all)) != nil { owed.clear() }
-        case .closed, .open, .readingOnly, .off, .shut: break
+            if (try? contents.remove(pending.all)) != nil { pending.clear() }
+        case .closed, .open, .readingOnly, .off, .shutDown: break
         }
     }
 
     /// Writes pending data to the file and closes it for good.
-    mutating func shut() {
+    mutating func shutDown() {
         settleAtLast()
         switch phase {
         case .open(let contents) where contents.isOurs:
             contents.writeUses()
             contents.checkpoint()
-        case .closed, .open, .readingOnly, .off, .shut: break
+        case .closed, .open, .readingOnly, .off, .shutDown: break
         }
-        phase = .shut
+        phase = .shutDown
     }
 }

@@ -146,7 +146,7 @@ public final class SQLiteCacheStore: CacheStore {
         flush()
     }
 
-    /// Writes the noted times of use and owed removals to the file. Does not wait for locks of other processes.
+    /// Writes the noted times of use and pending removals to the file. Does not wait for locks of other processes.
     package func flush() {
         state.withLock { $0.flush() }
     }
@@ -158,7 +158,7 @@ public final class SQLiteCacheStore: CacheStore {
     /// Waits for calls on other threads, but not for other processes. Writes that a cache still has queued for this
     /// store are lost: shut down the clients of that cache first.
     public func close() {
-        state.withLock { $0.shut() }
+        state.withLock { $0.shutDown() }
     }
 
     /// The current health of the store.

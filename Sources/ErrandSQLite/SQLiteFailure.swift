@@ -19,7 +19,7 @@ struct SQLiteFailure: Error {
     /// How the store reacts to the failure.
     enum Remedy {
         /// Throw to the caller; the next call may succeed.
-        case tell(CacheStoreError)
+        case report(CacheStoreError)
         /// Write nothing until the retry interval has passed.
         case pauseWrites(CacheStoreError)
         /// Open the file again: the file or its contents were replaced.
@@ -38,13 +38,13 @@ struct SQLiteFailure: Error {
         // The write-ahead log could not be made.
         case SQLITE_CANTOPEN where isOutOfSpace: return .switchOff(.storageFull.with(message: text))
         case SQLITE_CORRUPT, SQLITE_NOTADB: return .replace(.corrupt.with(message: text))
-        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: return .tell(.locked.with(message: text))
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: return .report(.locked.with(message: text))
         // SQLITE_READONLY_DBMOVED: the path names another file now, or no file.
         case SQLITE_READONLY where code == SQLITE_READONLY | (4 << 8): return .reopen(.readOnly.with(message: text))
         case SQLITE_READONLY: return .pauseWrites(.readOnly.with(message: text))
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: return .switchOff(.pathRefused.with(message: text))
-        case SQLITE_TOOBIG: return .tell(.recordTooLarge.with(message: text))
-        case SQLITE_NOMEM: return .tell(.unavailable.with(message: text))
+        case SQLITE_TOOBIG: return .report(.recordTooLarge.with(message: text))
+        case SQLITE_NOMEM: return .report(.unavailable.with(message: text))
         // The connection was opened before a fork.
         case SQLITE_MISUSE: return .switchOff(.unavailable.with(message: text))
         // Tables are missing or differ from the schema.

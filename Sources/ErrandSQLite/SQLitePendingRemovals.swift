@@ -2,7 +2,7 @@ import Errand
 
 /// Removals and replacements that were requested while the file could not be written. The affected records are hidden
 /// from reads, and are removed before anything else once the file can be written again.
-struct SQLiteOwedRemovals {
+struct SQLitePendingRemovals {
     /// Checked at every read.
     private(set) var isEmpty = true
     private var keys: Set<CacheKey> = []
@@ -29,17 +29,17 @@ struct SQLiteOwedRemovals {
     }
 
     private mutating func addAll() {
-        self = SQLiteOwedRemovals(most: most)
+        self = SQLitePendingRemovals(most: most)
         isEmpty = false
         isAll = true
     }
 
     /// Forgets the removals after they were made.
     mutating func clear() {
-        self = SQLiteOwedRemovals(most: most)
+        self = SQLitePendingRemovals(most: most)
     }
 
-    /// Whether that record, which was found in the file, is owed a removal.
+    /// Whether that record, which was found in the file, has a pending removal.
     func contain(_ record: CacheRecord, under key: CacheKey) -> Bool {
         if isAll || keys.contains(key) || namespaces.contains(key.namespace) { return true }
         if let instant, record.storedAt < instant { return true }

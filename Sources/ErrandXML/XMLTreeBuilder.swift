@@ -98,10 +98,10 @@ public struct XMLFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// `error 76 at line 1, column 11`.
     public var description: String {
-        let what =
+        let problem =
             isTooDeep
             ? "more than \(XMLTreeBuilder.maximumDepth) nested levels"
             : code.map { "error \($0)" } ?? "unexpected end of the document"
-        return "\(what) at line \(line), column \(column)"
+        return "\(problem) at line \(line), column \(column)"
     }
 }

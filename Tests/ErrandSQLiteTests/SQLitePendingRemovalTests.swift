@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// What was removed or replaced is not found any more, though the file could not be written then.
-@Suite(.timeLimit(.minutes(5))) struct SQLiteOwedRemovalTests {
+@Suite(.timeLimit(.minutes(5))) struct SQLitePendingRemovalTests {
     private let folder: CacheFolder
 
     init() throws { folder = try CacheFolder() }
@@ -76,7 +76,7 @@ import Testing
         #expect(try store.read(key(2)) == record(9))
     }
 
-    /// First what is owed, then what is new: else the one would take the other.
+    /// First what is pending, then what is new: else the one would take the other.
     @Test func aWriteComesAfterWhatIsOwed() throws {
         let store = folder.store(busyTimeout: .zero)
         try fill(store)
@@ -151,20 +151,20 @@ import Testing
     }
 
     @Test func beyondTheBoundAllIsOwed() throws {
-        var owed = SQLiteOwedRemovals(most: 3)
+        var pending = SQLitePendingRemovals(most: 3)
         let (first, fourth) = (try key(1), try key(4))
-        #expect(owed.isEmpty && owed.all.isEmpty)
-        for number in 1...3 { owed.add(.key(try key(number))) }
-        #expect(owed.contain(record(1), under: first) && !owed.contain(record(4), under: fourth))
-        owed.add(.key(try key(3)))
-        #expect(owed.all.count == 3)
-        owed.add(.older(than: 5))
-        owed.add(.older(than: 3))
-        #expect(owed.all.contains(.older(than: 5)) && owed.all.count == 4)
-        owed.add(.tag("t"))
-        #expect(owed.all == [.all] && owed.contain(record(4), under: fourth))
-        owed.clear()
-        #expect(owed.isEmpty && !owed.contain(record(1), under: first))
+        #expect(pending.isEmpty && pending.all.isEmpty)
+        for number in 1...3 { pending.add(.key(try key(number))) }
+        #expect(pending.contain(record(1), under: first) && !pending.contain(record(4), under: fourth))
+        pending.add(.key(try key(3)))
+        #expect(pending.all.count == 3)
+        pending.add(.older(than: 5))
+        pending.add(.older(than: 3))
+        #expect(pending.all.contains(.older(than: 5)) && pending.all.count == 4)
+        pending.add(.tag("t"))
+        #expect(pending.all == [.all] && pending.contain(record(4), under: fourth))
+        pending.clear()
+        #expect(pending.isEmpty && !pending.contain(record(1), under: first))
     }
 
     @Test(arguments: [false, true]) func overAMemoryStoreAsWell(isMoved: Bool) throws {

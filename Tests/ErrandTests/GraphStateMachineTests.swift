@@ -11,7 +11,7 @@ private typealias Machine = GraphStateMachine
         _ needs: [[Int]], width: Int = 64, goesOn: Bool = false
     ) -> Machine.Plan {
         let dependents = needs.indices.map { member in needs.indices.filter { needs[$0].contains(member) } }
-        return .init(dependents: dependents, needs: needs.map(\.count), width: width, goesOn: goesOn)
+        return .init(dependents: dependents, needs: needs.map(\.count), width: width, continuesAfterFailures: goesOn)
     }
 
     /// Where a machine is whose members are 0, 1, 2 (needs 0) and 3 (needs 0 and 1), two of them at a time.

@@ -292,7 +292,8 @@ private struct GetNumber: Command {
         let count = 20_000
         let none = [Int](repeating: 0, count: count)
         _ = chain.started(steps: Array(0..<count))
-        _ = graph.started(.init(dependents: Array(repeating: [], count: count), needs: none, width: 4, goesOn: false))
+        _ = graph.started(
+            .init(dependents: Array(repeating: [], count: count), needs: none, width: 4, continuesAfterFailures: false))
         for index in 0..<count {
             _ = chain.childEnded(index, succeeded: true)
             _ = chain.decided(.goOn)

@@ -61,7 +61,7 @@ private struct Ask: Command {
                     return graphMember("\(index)", needs, command(depth - 1))
                 }
                 var graph = RequestGraph(members, maxConcurrent: width())
-                graph.goesOnAfterFailures = chance(50)
+                graph.continuesAfterFailures = chance(50)
                 graph.timeouts = timeouts()
                 return graph
             }

@@ -104,7 +104,7 @@ import Testing
         let (client, stub) = client(failing: ["a"])
         var graph = RequestGraph(
             [get("a"), get("b", after: ["a"]), get("c"), get("d", after: ["c"])], maxConcurrent: 1)
-        graph.goesOnAfterFailures = goesOn
+        graph.continuesAfterFailures = goesOn
         let request = client.request(graph)
         await #expect(throws: ErrandError.groupFailed) { try await request.runWatched() }
         #expect(request.error?.groupFailure?.name == "a")

@@ -17,12 +17,12 @@ private let id = TransferID(rawValue: 9)
 /// Every state; a run that counts transfers from 3.
 private let states: [State] = [
     .idle, .preparing(run), .submitting(run), .stoppedWhileSubmitting(run), .inFlight(run, id), .stopping(run),
-    .processing(run), .working(run), .stoppedWhileProcessing(run), .ending(run), .endingStopped(run), telling(),
+    .processing(run), .working(run), .stoppedWhileProcessing(run), .ending(run), .endingStopped(run), notifying(),
     .finished(run, .succeeded),
 ]
 
-private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State {
-    .telling(run, .succeeded, .init(isSilenced: silenced, next: next))
+private func notifying(silenced: Bool = false, next: Machine.Next? = nil) -> State {
+    .notifying(run, .succeeded, .init(isSilenced: silenced, next: next))
 }
 
 @Suite struct RequestStateMachineTests {
@@ -46,7 +46,7 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
             [
                 (.idle, .submit(transfer: 1), .submitting(.init(transfer: 1))),
                 (.finished(run, .succeeded), .submit(transfer: 4), .submitting(next)),
-                (telling(), .postpone, telling(next: .init())),
+                (notifying(), .postpone, notifying(next: .init())),
             ], otherwise: .refuse
         ) { $0.startRequested() }
     }
@@ -85,7 +85,7 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
                 (.processing(run), .none, .stoppedWhileProcessing(run)),
                 (.preparing(run), .abandon, .stoppedWhileProcessing(run)),
                 (.working(run), .abandon, .stoppedWhileProcessing(run)),
-                (.ending(run), .none, .endingStopped(run)), (telling(), .none, telling(silenced: true)),
+                (.ending(run), .none, .endingStopped(run)), (notifying(), .none, notifying(silenced: true)),
             ], otherwise: Machine.ControlAction.none
         ) { $0.stopRequested() }
     }
@@ -106,28 +106,28 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
         }
     }
 
-    @Test func told() {
-        let tested: [(State, Machine.ToldAction, State)] = [
-            (telling(), .rest, .finished(run, .succeeded)),
-            (telling(silenced: true), .rest, .finished(run, .succeeded)),
-            (telling(next: .init()), .submit(transfer: 4), .submitting(next)),
+    @Test func notified() {
+        let tested: [(State, Machine.NotifiedAction, State)] = [
+            (notifying(), .rest, .finished(run, .succeeded)),
+            (notifying(silenced: true), .rest, .finished(run, .succeeded)),
+            (notifying(next: .init()), .submit(transfer: 4), .submitting(next)),
             (
-                telling(next: .init(isPaused: true)), .submit(transfer: 4),
+                notifying(next: .init(isPaused: true)), .submit(transfer: 4),
                 .submitting(.init(transfer: 4, isPaused: true, work: 7))
             ),
-            (telling(next: .init(isStopped: true)), .submit(transfer: 4), .stoppedWhileSubmitting(next)),
+            (notifying(next: .init(isStopped: true)), .submit(transfer: 4), .stoppedWhileSubmitting(next)),
         ]
-        check(tested, otherwise: .rest, in: tested.map(\.0)) { $0.told() }
+        check(tested, otherwise: .rest, in: tested.map(\.0)) { $0.notified() }
     }
 
     @Test func thePostponedRunIsStoppedPausedAndNotAskedForTwice() {
-        var machine = Machine(telling(next: .init()))
+        var machine = Machine(notifying(next: .init()))
         #expect(machine.startRequested() == .refuse)
         #expect(machine.pauseRequested() == .none)
-        #expect(machine.state == telling(next: .init(isPaused: true)))
+        #expect(machine.state == notifying(next: .init(isPaused: true)))
         #expect(machine.resumeRequested() == .none)
         #expect(machine.stopRequested() == .none)
-        #expect(machine.state == telling(silenced: true, next: .init(isStopped: true)))
+        #expect(machine.state == notifying(silenced: true, next: .init(isStopped: true)))
         let (isSilenced, outcome) = (machine.isSilenced, machine.outcome)
         #expect(isSilenced)
         #expect(outcome == .succeeded)
@@ -226,8 +226,8 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
         machine.processed()
         #expect(machine.state == .ending(run))
         #expect(machine.concluded(.failed(.timeoutIdle)) == .failed(.timeoutIdle))
-        #expect(machine.state == .telling(run, .failed(.timeoutIdle), .init()))
-        #expect(machine.told() == .rest)
+        #expect(machine.state == .notifying(run, .failed(.timeoutIdle), .init()))
+        #expect(machine.notified() == .rest)
         #expect(machine.state == .finished(run, .failed(.timeoutIdle)))
     }
 
@@ -236,7 +236,7 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
         machine.processed()
         _ = machine.stopRequested()
         #expect(machine.concluded(.succeeded) == .cancelled)
-        #expect(machine.state == .telling(run, .cancelled, .init()))
+        #expect(machine.state == .notifying(run, .cancelled, .init()))
     }
 
     /// What our own bugs alone can reach ends the process, by name.
@@ -255,7 +255,7 @@ private func telling(silenced: Bool = false, next: Machine.Next? = nil) -> State
         }
         await #expect(processExitsWith: .failure) {
             var machine = RequestStateMachine(.idle)
-            _ = machine.told()
+            _ = machine.notified()
         }
         await #expect(processExitsWith: .failure) {
             var machine = RequestStateMachine(.idle)
@@ -395,7 +395,7 @@ private struct Walk {
         control(feed { $0.submitted(TransferID(rawValue: UInt64(transfer)), transfer: transfer) })
     }
 
-    /// `restart`: 0, started again while it is told; 1, and stopped then; else not.
+    /// `restart`: 0, started again while it is notifying; 1, and stopped then; else not.
     private mutating func endTransfer(hop: Bool, waits: Bool, stopLate: Bool, restart: Int) {
         guard carried != nil else {
             if feed({ $0.transferEnded() }) != .ignore { violations.append("an end that nobody caused was taken") }
@@ -430,9 +430,9 @@ private struct Walk {
         let outcome = feed { $0.concluded(.succeeded) }
         ends += 1
         if (outcome == .cancelled) != stopped { violations.append("\(outcome) with stopped = \(stopped)") }
-        if restart < 2, feed({ $0.startRequested() }) != .postpone { violations.append("no start while telling") }
+        if restart < 2, feed({ $0.startRequested() }) != .postpone { violations.append("no start while notifying") }
         if restart == 1 { control(feed { $0.stopRequested() }) }
-        guard case .submit(let transfer) = feed({ $0.told() }) else { return }
+        guard case .submit(let transfer) = feed({ $0.notified() }) else { return }
         starts += 1
         stopped = restart == 1
         submit(transfer)

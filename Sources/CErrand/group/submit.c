@@ -123,7 +123,7 @@ static errand_status gate(const struct errand_group *group) {
 
 /* A thread that sees the id may name the request: its orders are queued behind
    the request, in the queue of the same loop. */
-static void tell_id(errand_request *item, uint64_t id) {
+static void set_id(errand_request *item, uint64_t id) {
   __atomic_store_n(&item->id, id, __ATOMIC_RELEASE);
 }
 
@@ -148,7 +148,7 @@ static size_t submit_together(errand_group *group, errand_request *items,
   }
   size_t accepted = push(group, chains, items, ids, count);
   for (size_t i = 0; i < count; i++)
-    tell_id(&items[i], ids[i]);
+    set_id(&items[i], ids[i]);
   return accepted;
 }
 
@@ -157,7 +157,7 @@ size_t errand_submit(errand_group *group, errand_request *items, size_t count) {
   uint64_t now_ns = uv_hrtime();
   size_t accepted = 0;
   for (size_t i = 0; i < count; i++)
-    tell_id(&items[i], 0);
+    set_id(&items[i], 0);
   for (size_t from = 0; from < count; from += TOGETHER) {
     size_t n = count - from < TOGETHER ? count - from : TOGETHER;
     accepted += submit_together(group, items + from, n, closed, now_ns);

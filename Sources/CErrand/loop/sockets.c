@@ -110,7 +110,7 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   bool answered = errand__has_head(&t->response) &&
                   t->response.http_status < 300 && !t->upload.left_out;
   if (t->phase == ERRAND__RECEIVING &&
-      (t->response.told || (answered && !errand__may_replay(t)))) {
+      (t->response.head_reported || (answered && !errand__may_replay(t)))) {
     t->reason = ERRAND_PROTOCOL_ERROR;
     return CURL_PREREQFUNC_ABORT;
   }

@@ -85,7 +85,7 @@ static bool same_length(errand__response *r, const char *line, size_t n) {
   return same;
 }
 
-static bool tells_head(const errand__transfer *t) {
+static bool reports_head(const errand__transfer *t) {
   return (t->flags &
           (ERRAND_REQUEST_STREAM_RESPONSE | ERRAND_REQUEST_REPORT_EVENTS)) != 0;
 }
@@ -112,7 +112,7 @@ static bool report_head(errand__slot *slot) {
   errand__record_fill(slot, CURLE_OK, record);
   record->timings.queue = (t->started_ns - t->submitted_ns) / 1000;
   record->kind = ERRAND_RECORD_HEAD;
-  t->response.told = true;
+  t->response.head_reported = true;
   record->payload = payload;
   if (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) {
     /* A buffered response keeps the head for its completion. */
@@ -126,7 +126,7 @@ static bool report_head(errand__slot *slot) {
 
 bool errand__head_release(errand__slot *slot) {
   errand__response_release(&slot->transfer->response);
-  return tells_head(slot->transfer) ? report_head(slot) : true;
+  return reports_head(slot->transfer) ? report_head(slot) : true;
 }
 
 /* Behind a 101 there is no body. Silence is no fault, nothing is encoded, and
@@ -163,7 +163,7 @@ static bool end_of_head(errand__slot *slot) {
     errand__agenda_review(slot->agenda, t);
   if (held)
     errand__wire_begin(slot);
-  return tells_head(t) && !held ? report_head(slot) : true;
+  return reports_head(t) && !held ? report_head(slot) : true;
 }
 
 static errand_status begin_head(errand__slot *slot, const char *line,

@@ -42,7 +42,7 @@ typedef struct errand__response {
   uint8_t http_major;
   uint8_t http_minor;
   errand__codings codings; /* of the body; the core undoes them */
-  bool told;               /* a HEAD record was written */
+  bool head_reported;      /* a HEAD record was written */
   int64_t header_bytes;    /* of all heads of this request together */
   int64_t header_count;
   int64_t content_length; /* as the head says; -1: it does not */

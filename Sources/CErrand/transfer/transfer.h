@@ -207,7 +207,7 @@ static inline bool errand__is_streamed(const errand__transfer *t) {
 
 /* Whether a streamed response's HEAD record was written: chunks may follow. */
 static inline bool errand__head_was_sent(const errand__transfer *t) {
-  return t->response.told && errand__is_streamed(t);
+  return t->response.head_reported && errand__is_streamed(t);
 }
 
 static inline bool errand__is_connecting(const errand__transfer *t) {

@@ -148,9 +148,9 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         guard case .refreshing(let former, let waiters) = state else { return nil }
         guard flight == generation else {
             // The refresh was overtaken: the postponed one begins now.
-            let putOff = occasion
+            let delayed = occasion
             occasion = Occasion()
-            return .refresh(order(former, putOff))
+            return .refresh(order(former, delayed))
         }
         generation += 1
         switch result {

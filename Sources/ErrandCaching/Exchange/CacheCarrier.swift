@@ -235,10 +235,10 @@ package final class CacheCarrier: ClientCache, Transport {
             table.transfers[transfer.id] = nil
             return true
         }
-        if isEnding { tell(transfer, .failure(error)) }
+        if isEnding { report(transfer, .failure(error)) }
     }
 
-    private func tell(_ transfer: CacheTransfer, _ result: TransferResult) {
+    private func report(_ transfer: CacheTransfer, _ result: TransferResult) {
         table.withLock { _ in transfer.timer.take() }?.cancel()
         guard let receiver = transfer.receiver else { return }
         TransferReceiver.deliver(CollectionOfOne(TransferEvent(receiver, .ended(result))))
@@ -293,7 +293,7 @@ package final class CacheCarrier: ClientCache, Transport {
 
     private func failed(_ transfer: CacheTransfer, _ error: ErrandError) {
         if transfer.receiver == nil { return revalidated(transfer) }
-        tell(transfer, .failure(error == .timeoutTotal ? error : error.refused))
+        report(transfer, .failure(error == .timeoutTotal ? error : error.refused))
     }
 
     /// Called on the queue of the transfer's receiver.
@@ -344,7 +344,7 @@ package final class CacheCarrier: ClientCache, Transport {
         }
         guard let submission else {
             if transfer.receiver == nil { return revalidated(transfer) }
-            return tell(transfer, .failure(.cancelled))
+            return report(transfer, .failure(.cancelled))
         }
         open(transfer, transfer.description, for: next, at: now, since: nil, submission)
     }
@@ -393,7 +393,7 @@ package final class CacheCarrier: ClientCache, Transport {
 
     private func forget(_ transfer: CacheTransfer, _ result: TransferResult) {
         table.withLock { $0.transfers[transfer.id] = nil }
-        tell(transfer, result)
+        report(transfer, result)
     }
 
     private func control(_ id: TransferID, _ decide: (CacheTransfer) -> CacheTransfer.Control) {

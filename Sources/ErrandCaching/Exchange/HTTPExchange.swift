@@ -324,7 +324,7 @@ package struct HTTPExchange: Sendable {
             }
             if old == nil { cache.changes.noteArrival(under: primary) }
             let written = Written(queue.write(record, for: primary), primary)
-            return takenBack(primary, names, old) ? nil : written
+            return revoked(primary, names, old) ? nil : written
         }
         let variant = HTTPVariantIndex.Variant(entry.vary)
         guard let key = variant.key(below: primary) else { return nil }
@@ -343,10 +343,10 @@ package struct HTTPExchange: Sendable {
             }
             return index.record(url: url, tags: tags, now: now)
         }
-        return takenBack(key, names, old) ? nil : written
+        return revoked(key, names, old) ? nil : written
     }
 
-    private func takenBack(_ key: CacheKey, _ names: () -> [String], _ old: HTTPStoredSet.Stored?) -> Bool {
+    private func revoked(_ key: CacheKey, _ names: () -> [String], _ old: HTTPStoredSet.Stored?) -> Bool {
         let isRemoved = cache.changes.hasRemoved(names, storedAt: old?.record.storedAt, since: set.moment)
         guard isRemoved || old.map(hasNewer) == true else { return false }
         cache.queue.remove(key)

@@ -42,7 +42,7 @@ enum TimedCacheRule {
     }
 
     /// Whether an expired record may be served after the network failed.
-    static func mayStandIn(_ verdict: Verdict, staleIfError: Duration?) -> Bool {
+    static func mayServeStale(_ verdict: Verdict, staleIfError: Duration?) -> Bool {
         guard case .expired(let since) = verdict, let staleIfError else { return false }
         return since <= staleIfError.cacheMilliseconds
     }

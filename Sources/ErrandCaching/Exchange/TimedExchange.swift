@@ -69,7 +69,7 @@ struct TimedExchange: Sendable {
         switch verdict {
         case .fresh(let left): return served(record, left: left, failure: failure, .standIn)
         case .expired(let since):
-            guard TimedCacheRule.mayStandIn(verdict, staleIfError: plan.members.staleIfError) else { return nil }
+            guard TimedCacheRule.mayServeStale(verdict, staleIfError: plan.members.staleIfError) else { return nil }
             return served(record, left: -since, failure: failure, .standIn)
         case .miss: return nil
         }

@@ -105,7 +105,7 @@ enum HTTPCacheLookup {
     }
 
     /// Whether `entry` may be served where the server fails or cannot be reached (RFC 5861 4, RFC 9111 4.2.4).
-    static func mayStandIn(
+    static func mayServeStale(
         _ entry: HTTPCacheEntry, for request: HTTPCacheRequest, now: CacheTime, rules: HTTPCacheRules
     ) -> Bool {
         let age = entry.age(at: now)

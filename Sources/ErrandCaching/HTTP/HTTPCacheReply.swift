@@ -33,7 +33,7 @@ enum HTTPCacheReply: Sendable {
         }
         guard let (index, conditions) = decision.asked, stored.indices.contains(index) else { return delivery() }
         if StatusCacheability.isServerFailure(statusCode),
-            HTTPCacheLookup.mayStandIn(stored[index], for: request, now: responseTime, rules: rules)
+            HTTPCacheLookup.mayServeStale(stored[index], for: request, now: responseTime, rules: rules)
         {
             return .serveStale(entry: index, age: stored[index].age(at: responseTime))
         }
@@ -69,7 +69,7 @@ enum HTTPCacheReply: Sendable {
         rules: HTTPCacheRules
     ) -> HTTPCacheReply? {
         guard let (index, _) = decision.asked, stored.indices.contains(index),
-            HTTPCacheLookup.mayStandIn(stored[index], for: request, now: now, rules: rules)
+            HTTPCacheLookup.mayServeStale(stored[index], for: request, now: now, rules: rules)
         else { return nil }
         return .serveStale(entry: index, age: stored[index].age(at: now))
     }

@@ -12,7 +12,7 @@ package final class CacheStoreQueue: Sendable {
     /// `nil` for a store that answers at once.
     private let waiting: Waiting?
     private let log: @Sendable (CacheHealth) -> Void
-    private let told: Mutex<Told>
+    private let reported: Mutex<Reported>
 
     private final class Waiting: Sendable {
         let backlog: Mutex<CacheStoreBacklog>
@@ -23,7 +23,7 @@ package final class CacheStoreQueue: Sendable {
         }
     }
 
-    private struct Told {
+    private struct Reported {
         var health: CacheHealth
         /// An error that the store's health did not report.
         var error: CacheStoreError?
@@ -45,7 +45,7 @@ package final class CacheStoreQueue: Sendable {
         self.log = log
         waiting =
             store.answersAtOnce ? nil : Waiting(CacheStoreBacklog(bytesAtMost: bytesAtMost, keysAtMost: keysAtMost))
-        told = Mutex(Told(health: .working))
+        reported = Mutex(Reported(health: .working))
     }
 
     /// Calls `then` with the record of that key: inline where the record is known without waiting (a pending change, or
@@ -108,7 +108,7 @@ package final class CacheStoreQueue: Sendable {
     }
 
     /// Whether the store accepts writes, according to its last operation.
-    var isWorking: Bool { told.withLock { $0.health.condition == .working } }
+    var isWorking: Bool { reported.withLock { $0.health.condition == .working } }
 
     /// Replaces the record of that key. Returns at once.
     @discardableResult
@@ -176,30 +176,30 @@ package final class CacheStoreQueue: Sendable {
     /// Like ``flush()``, with a time limit. `then` runs once; inline where no change is pending.
     package func flush(atMost time: Duration, by stopwatch: Stopwatch, _ then: @escaping @Sendable () -> Void) {
         guard let waiting, waiting.backlog.withLock({ $0.hasChanges }) else { return then() }
-        let tell = OnceTold(then)
+        let once = OnceCalled(then)
         let timer = Task {
             guard (try? await stopwatch.sleep(for: time)) != nil else { return }
-            tell.tell()
+            once.call()
         }
         enqueue(on: waiting) { backlog in
             backlog.barrier(
                 .body {
                     {
                         timer.cancel()
-                        tell.tell()
+                        once.call()
                     }
                 })
         }
     }
 
-    private final class OnceTold: Sendable {
-        private let isTold = Atomic<Bool>(false)
+    private final class OnceCalled: Sendable {
+        private let isCalled = Atomic<Bool>(false)
         private let then: @Sendable () -> Void
 
         init(_ then: @escaping @Sendable () -> Void) { self.then = then }
 
-        func tell() {
-            if !isTold.exchange(true, ordering: .acquiringAndReleasing) { then() }
+        func call() {
+            if !isCalled.exchange(true, ordering: .acquiringAndReleasing) { then() }
         }
     }
 
@@ -292,13 +292,15 @@ package final class CacheStoreQueue: Sendable {
 
     private func notice(_ error: CacheStoreError?) {
         let health = store.health
-        let news = told.withLock { told -> CacheHealth? in
-            if health != told.health {
-                told = Told(health: health)
+        let news = reported.withLock { reported -> CacheHealth? in
+            if health != reported.health {
+                reported = Reported(health: health)
                 return health
             }
-            guard let error, error != .recordTooLarge, error != told.error, error != health.reason else { return nil }
-            told.error = error
+            guard let error, error != .recordTooLarge, error != reported.error, error != health.reason else {
+                return nil
+            }
+            reported.error = error
             return CacheHealth(health.condition, reason: error, repairs: health.repairs)
         }
         if let news { log(news) }

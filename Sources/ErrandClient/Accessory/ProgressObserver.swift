@@ -5,7 +5,7 @@ import Synchronization
 /// count.
 final class ProgressObserver: EventAccessory {
     private struct State {
-        var told = TransferProgress()
+        var reported = TransferProgress()
         /// The progress of the present transfer while its head is a redirect.
         var withheld: TransferProgress?
         var isRedirecting = false
@@ -34,8 +34,8 @@ final class ProgressObserver: EventAccessory {
                     state.withheld = progress
                     return nil
                 }
-                state.told.advance(to: progress)
-                return state.told
+                state.reported.advance(to: progress)
+                return state.reported
             }
             if let news { observe(news) }
         case .queued, .started, .sent, .advanced, .cacheHit, .cached:
@@ -47,8 +47,8 @@ final class ProgressObserver: EventAccessory {
     func requestWillStop(_ request: AnyRequest) {
         let news = state.withLock { state -> TransferProgress? in
             guard let progress = state.withheld.take() else { return nil }
-            state.told.advance(to: progress)
-            return state.told
+            state.reported.advance(to: progress)
+            return state.reported
         }
         if let news, request.state != .stopping { observe(news) }
     }

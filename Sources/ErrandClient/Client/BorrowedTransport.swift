@@ -15,7 +15,7 @@ final class BorrowedTransport: Transport {
         var open: [ObjectIdentifier: Loan] = [:]
 
         /// The closures to call because no transfer is open any more.
-        mutating func lookForEnd() -> [@Sendable () -> Void] {
+        mutating func stopIfIdle() -> [@Sendable () -> Void] {
             guard open.isEmpty, case .stopping(let waiters) = phase else { return [] }
             phase = .stopped
             return waiters
@@ -94,7 +94,7 @@ final class BorrowedTransport: Transport {
             guard state.open.removeValue(forKey: ObjectIdentifier(loan)) != nil else {
                 return [] as [@Sendable () -> Void]
             }
-            return state.lookForEnd()
+            return state.stopIfIdle()
         }
         for stopped in waiters { stopped() }
     }
@@ -118,7 +118,7 @@ final class BorrowedTransport: Transport {
             }
             // In the order of submission, as an engine ends them.
             let ids = state.open.values.compactMap { $0.hasEnded ? nil : $0.id }.sorted { $0.rawValue < $1.rawValue }
-            return (ids, state.lookForEnd())
+            return (ids, state.stopIfIdle())
         }
         for id in ids { base.cancel(id) }
         for stopped in waiters { stopped() }

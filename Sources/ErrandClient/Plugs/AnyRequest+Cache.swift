@@ -11,7 +11,7 @@ extension AnyRequest {
     /// Called when a transfer has ended and the request was not stopped; on the callback queue, or in the caller's own
     /// task.
     final func cached(_ result: TransferResult) {
-        if cachePolicy != nil, case .response(let response) = result, response.isFromCache { tell(.cacheHit) }
+        if cachePolicy != nil, case .response(let response) = result, response.isFromCache { notify(.cacheHit) }
         invalidate(after: result)
     }
 

@@ -3,7 +3,7 @@ import Synchronization
 extension Request {
     /// Whether the network is asked after a stored response: for ``CacheReading/cacheThenNetwork``, or because the
     /// command cannot use the stored response.
-    func goesPastCache(_ verdict: Verdict) -> Bool {
+    func bypassesCache(_ verdict: Verdict) -> Bool {
         guard cachePolicy != nil, let plan = core.withLock({ $0.description?.cachePlan }), !plan.isSecond,
             plan.source == .stored
         else { return false }
@@ -18,18 +18,18 @@ extension Request {
     }
 
     /// Reports the stored response if it is usable, and returns what is sent next; `nil` if the run ends here.
-    func goingPastCache(_ verdict: Verdict) -> Step? {
-        goesPastCache(verdict) ? pastCache(verdict) : nil
+    func bypassingCache(_ verdict: Verdict) -> Step? {
+        bypassesCache(verdict) ? bypassCache(verdict) : nil
     }
 
     // A separate function: the type of the value is looked up when the function begins.
     @inline(never)
-    private func pastCache(_ verdict: Verdict) -> Step? {
+    private func bypassCache(_ verdict: Verdict) -> Step? {
         guard var next = transferDescription else { return nil }
-        let isTold = next.cachePlan?.reading == .cacheThenNetwork
+        let isReported = next.cachePlan?.reading == .cacheThenNetwork
         // The value is taken in any case, because the next transfer makes another one.
-        let value = takeUntoldValue()
-        if isTold, let value, case .success(let response) = verdict { tell(value, response) }
+        let value = takeUnreportedValue()
+        if isReported, let value, case .success(let response) = verdict { notify(value, response) }
         // From here on the network decides the end of the run.
         next.cachePlan?.networkIsNext()
         guard let next = withTimeLeft(next) else {
@@ -43,16 +43,16 @@ extension Request {
         return .submit(next, transfer: transfer)
     }
 
-    private func takeUntoldValue() -> C.Response? {
+    private func takeUnreportedValue() -> C.Response? {
         let taken = core.withLock { _ in
-            hasUntoldValue = false
+            hasUnreportedValue = false
             return storedValue.take()
         }
         return taken.flatMap { typed($0) }
     }
 
-    private func tell(_ value: C.Response, _ response: Response) {
-        tell(.cached(response))
+    private func notify(_ value: C.Response, _ response: Response) {
+        notify(.cached(response))
         let observers = core.withLock { core in core.machine.isStopped ? [] : core.hooks?.run.onCached ?? [] }
         for observer in observers { observer(value, response) }
     }

@@ -8,7 +8,7 @@ extension AnyRequest {
         /// The run is under way, or begins after the callbacks of the previous run.
         case present
         /// The end of the run is being reported.
-        case told
+        case notifying
         /// The run has not begun, or is over.
         case elsewhere
     }
@@ -22,8 +22,8 @@ extension AnyRequest {
     package final func stop(child number: UInt32) {
         let action = core.withLock { core -> RequestStateMachine.ControlAction? in
             switch place(ofChild: number) {
-            case .present: core.machine.childStopRequested(isTold: false)
-            case .told: core.machine.childStopRequested(isTold: true)
+            case .present: core.machine.childStopRequested(isNotifying: false)
+            case .notifying: core.machine.childStopRequested(isNotifying: true)
             case .elsewhere: nil
             }
         }

@@ -91,7 +91,7 @@ extension AnyRequest {
                 core.earlier.append(attempt)
                 return core.machine.hopDecided()
             }
-            tell(.redirected(attempt, to: next.url))
+            notify(.redirected(attempt, to: next.url))
             guard case .submit(let transfer) = action else {
                 conclude(.cancelled)
                 return .finished
@@ -178,7 +178,7 @@ extension AnyRequest {
             core.hooks?.run.attemptsBeforeReplay = core.earlier.count
             return (core.machine.hopDecided(), core.hooks?.run.stream)
         }
-        tell(.replaying(attempt))
+        notify(.replaying(attempt))
         guard case .submit(let transfer) = action else { return conclude(.cancelled) }
         stream?.nextTransfer()
         send(next, transfer: transfer)

@@ -3,7 +3,7 @@ import Synchronization
 extension AnyRequest {
     /// Reports an event to the observers, on the callback queue. Reports nothing after the request was stopped: an
     /// engine reports a last progress even then.
-    package final func tell(_ event: RequestEvent) {
+    package final func notify(_ event: RequestEvent) {
         let observers = core.withLock { core -> [any EventAccessory] in
             guard let run = core.hooks?.run, !run.observers.isEmpty, !core.machine.isStopped else { return [] }
             return run.observers
@@ -23,7 +23,7 @@ extension AnyRequest {
     }
 
     /// Calls the accessories, each on its own queue if it has one.
-    final func tell(
+    final func notify(
         _ accessories: [any Accessory], _ message: @escaping @Sendable (any Accessory, AnyRequest) -> Void
     ) {
         guard !accessories.isEmpty else { return }

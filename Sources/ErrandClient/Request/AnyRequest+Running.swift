@@ -76,7 +76,7 @@ extension AnyRequest {
 
     private struct Begun: Sendable {
         let action: RequestStateMachine.StartAction
-        let told: [any Accessory]
+        let notified: [any Accessory]
         let remains: Remains?
     }
 
@@ -84,33 +84,33 @@ extension AnyRequest {
     final func begin(installing install: (inout Core) -> Void) -> RequestStateMachine.StartAction {
         let begun = core.withLock { core in
             let outcome = core.machine.outcome
-            if outcome != nil, !isRestartable { return Begun(action: .refuse, told: [], remains: nil) }
+            if outcome != nil, !isRestartable { return Begun(action: .refuse, notified: [], remains: nil) }
             let action = core.machine.startRequested()
             if action != .refuse { install(&core) }
             return beginRun(action, after: outcome, in: &core)
         }
-        tell(begun.told) { $0.requestWillStart($1) }
+        notify(begun.notified) { $0.requestWillStart($1) }
         return begun.action
     }
 
     /// Ends the run after its callbacks, and begins the next run if one was requested meanwhile.
-    final func endTelling() {
+    final func endNotifying() {
         let begun = core.withLock { core in
             let outcome = core.machine.outcome
-            guard case .submit(let transfer) = core.machine.told() else {
-                return Begun(action: .refuse, told: [], remains: nil)
+            guard case .submit(let transfer) = core.machine.notified() else {
+                return Begun(action: .refuse, notified: [], remains: nil)
             }
             return beginRun(.submit(transfer: transfer), after: outcome, in: &core)
         }
-        tell(begun.told) { $0.requestWillStart($1) }
+        notify(begun.notified) { $0.requestWillStart($1) }
         if case .submit(let transfer) = begun.action { proceed(transfer) }
     }
 
     private func beginRun(
         _ action: RequestStateMachine.StartAction, after outcome: RequestStateMachine.Outcome?, in core: inout Core
     ) -> Begun {
-        guard case .submit = action else { return Begun(action: action, told: [], remains: nil) }
-        core.told = client.accessories
+        guard case .submit = action else { return Begun(action: action, notified: [], remains: nil) }
+        core.notified = client.accessories
         let left = core.hooks?.run
         if let hooks = core.hooks {
             hooks.run = RunHooks()
@@ -120,7 +120,7 @@ extension AnyRequest {
             swap(&hooks.run.waiters, &hooks.waiters)
             hooks.run.observers = client.observers
             if !hooks.accessories.isEmpty {
-                core.told += hooks.accessories
+                core.notified += hooks.accessories
                 hooks.run.observers += hooks.accessories.compactMap { $0 as? any EventAccessory }
                 hooks.accessories = []
             }
@@ -134,7 +134,7 @@ extension AnyRequest {
             core.isReplayUnsent = false
             core.deadline = nil
         }
-        return Begun(action: action, told: core.told, remains: remains)
+        return Begun(action: action, notified: core.notified, remains: remains)
     }
 
     /// The second half of a start: builds and sends the request.
@@ -224,7 +224,7 @@ extension AnyRequest {
             return isWanted
         }
         guard isWanted else { return deliver(.failure(.cancelled)) }
-        if description.reports.contains(.events) { callbacks.async { self.tell(.queued(description)) } }
+        if description.reports.contains(.events) { callbacks.async { self.notify(.queued(description)) } }
         let pump = makePump(for: description)
         let id: TransferID
         do {

@@ -39,7 +39,7 @@ extension AnyRequest {
             let left = deadline - client.stopwatch.now()
             timer = Task { [self] in
                 guard (try? await client.stopwatch.sleep(for: left)) != nil, workEnded(work) else { return }
-                timeIsUp(phase)
+                stepTimedOut(phase)
             }
         }
         let running = Work(task: task, timer: timer)
@@ -74,7 +74,7 @@ extension AnyRequest {
         return action == .goOn
     }
 
-    private func timeIsUp(_ phase: WorkPhase) {
+    private func stepTimedOut(_ phase: WorkPhase) {
         switch phase {
         case .preparing:
             // Before a replay something was sent already.

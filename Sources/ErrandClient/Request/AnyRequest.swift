@@ -45,7 +45,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         /// Made on first use.
         package var hooks: Hooks?
         /// The accessories that were called at the start and must be called at the end.
-        var told: [any Accessory] = []
+        var notified: [any Accessory] = []
         /// The `async` caller of a request that runs directly.
         var caller = Caller.busy
 
@@ -229,6 +229,6 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         case .uploadCredit(let bytes): pump?.credit(bytes)
         case .started, .sent, .progress, .ended: break
         }
-        if let event = RequestEvent(event, of: core.withLock { $0.description }) { tell(event) }
+        if let event = RequestEvent(event, of: core.withLock { $0.description }) { notify(event) }
     }
 }

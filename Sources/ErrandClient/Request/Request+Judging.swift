@@ -83,7 +83,7 @@ extension Request {
             // No earlier value is replaced: a run begins without a value, and drops a cached value before it asks the
             // network.
             storedValue = value
-            hasUntoldValue = true
+            hasUnreportedValue = true
             return true
         }
         return isKept ? .success(response) : .failure(.cancelled)
@@ -127,11 +127,11 @@ extension Request {
         let verdict = await validate(judge(result, by: builder, in: step), in: step)
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
         // The response came from the cache; the network is asked next.
-        if goesPastCache(verdict) { return .verdict(verdict) }
+        if bypassesCache(verdict) { return .verdict(verdict) }
         switch verdict {
         case .success(let response):
             if let preprocess = command.givenSuccessPreprocessor, willPreprocess(in: step),
-                let value = untoldValue(in: step)
+                let value = unreportedValue(in: step)
             {
                 await preprocess(value, response)
             }
@@ -172,7 +172,7 @@ extension Request {
     private func validate(_ verdict: Verdict, in step: WorkStep) async -> Verdict {
         guard case .success(let response) = verdict else { return verdict }
         do {
-            if let validate = command.givenValidator, let value = untoldValue(in: step) {
+            if let validate = command.givenValidator, let value = unreportedValue(in: step) {
                 try await validate(value, response)
             }
             if step.isWanted { try await laterValidator?(response) }
@@ -186,7 +186,7 @@ extension Request {
     }
 
     /// The stored value; `nil` if the result is no longer needed.
-    private func untoldValue(in step: WorkStep) -> C.Response? {
+    private func unreportedValue(in step: WorkStep) -> C.Response? {
         core.withLock { $0.machine.isWorking(step.number) ? storedValue : nil }.flatMap { typed($0) }
     }
 }

@@ -16,7 +16,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     @exclusivity(unchecked) nonisolated(unsafe) var storedValue: (any Sendable)?
     /// Whether `storedValue` has a value that was not reported yet.
     // As `storedValue`.
-    @exclusivity(unchecked) nonisolated(unsafe) var hasUntoldValue = false
+    @exclusivity(unchecked) nonisolated(unsafe) var hasUnreportedValue = false
     /// The group's number of the run whose end is being reported; 0 for none.
     // As `storedValue`.
     @exclusivity(unchecked) private nonisolated(unsafe) var notifiedChild: UInt32 = 0
@@ -132,13 +132,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         self.notifiesOnStop = notifiesOnStop
     }
 
-    /// Starts the request for a group. `told` is called last and once, with the result of this run. The group
+    /// Starts the request for a group. `onEnd` is called last and once, with the result of this run. The group
     /// identifies the run by `number`.
     package func start(
-        asChild number: UInt32, _ told: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void
+        asChild number: UInt32, _ onEnd: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void
     ) -> Bool {
         startRun(installing: { _ in
-            parent = told
+            parent = onEnd
             child = number
         })
     }
@@ -176,7 +176,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     override func place(ofChild number: UInt32) -> ChildPlace {
         if child == number { return .present }
-        return notifiedChild == number ? .told : .elsewhere
+        return notifiedChild == number ? .notifying : .elsewhere
     }
 
     /// A request whose response was streamed, or whose values a task reads, cannot run again: its reader is gone.
@@ -187,7 +187,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override func takeValue() -> (any Sendable)? {
-        hasUntoldValue = false
+        hasUnreportedValue = false
         return storedValue.take()
     }
 
@@ -229,7 +229,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
 
     /// Ends the run, unless the response came from the cache and the network is asked next.
     private func settle(_ verdict: Verdict) -> Step {
-        if let next = goingPastCache(verdict) { return next }
+        if let next = bypassingCache(verdict) { return next }
         conclude(verdict)
         return .finished
     }
@@ -248,13 +248,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     func conclude(_ verdict: Verdict) {
-        conclude(verdict, telling: [])
+        conclude(verdict, notifying: [])
     }
 
     /// Ends the run. `accessories`: the accessories of the run, to be called first; empty: not looked up yet.
-    private func conclude(_ verdict: Verdict, telling accessories: [any Accessory]) {
-        var told = accessories
-        if !told.isEmpty { tell(told) { $0.requestWillStop($1) } }
+    private func conclude(_ verdict: Verdict, notifying accessories: [any Accessory]) {
+        var notified = accessories
+        if !notified.isEmpty { notify(notified) { $0.requestWillStop($1) } }
         var end = RunEnd()
         // Not one tuple: its type would be looked up at run time.
         var success: (@Sendable (Request<C>) -> Void)?
@@ -264,16 +264,16 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         var isSettled = false
         while !isSettled {
             isSettled = core.withLock { core in
-                if told.isEmpty {
+                if notified.isEmpty {
                     core.machine.processed()
-                    guard core.told.isEmpty else {
-                        told = core.told
+                    guard core.notified.isEmpty else {
+                        notified = core.notified
                         return false
                     }
                 }
                 end.settle(verdict, isGroup: group != nil, in: &core)
-                end.isValueLeft = !end.isSuccess && hasUntoldValue
-                hasUntoldValue = false
+                end.isValueLeft = !end.isSuccess && hasUnreportedValue
+                hasUnreportedValue = false
                 // Neither `swap` nor `take`: both wrap a closure of such a type in another closure, which is allocated.
                 success = self.success
                 self.success = nil
@@ -289,38 +289,38 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             }
             if isSettled { break }
             guard !isApart else {
-                let accessories = told
-                return client.callbacks.async { self.conclude(verdict, telling: accessories) }
+                let accessories = notified
+                return client.callbacks.async { self.conclude(verdict, notifying: accessories) }
             }
-            tell(told) { $0.requestWillStop($1) }
+            notify(notified) { $0.requestWillStop($1) }
         }
         if end.isValueLeft { dropValue() }
         if cachePolicy != nil { keepOrDrop(end.isSuccess) }
         end.run?.hooks.stream?.end(verdict.result(end.outcome), of: self)
-        if end.delegate != nil, told.isEmpty, isApart { return tellOnCallbackQueue(end, success, failure) }
-        tell(end, success, failure)
-        tell(told) { $0.requestDidStop($1) }
+        if end.delegate != nil, notified.isEmpty, isApart { return notifyOnCallbackQueue(end, success, failure) }
+        notify(end, success, failure)
+        notify(notified) { $0.requestDidStop($1) }
         resumeWaiters(end)
-        let tellParent = if let parent { report(to: parent) } else { nil as (() -> Void)? }
+        let notifyParent = if let parent { report(to: parent) } else { nil as (() -> Void)? }
         // A new run that begins here is counted before this run's count is given up: a drain waits for the new run.
-        endTelling()
+        endNotifying()
         client.requestEnded(self)
-        tellParent?()
+        notifyParent?()
     }
 
     /// Calls the delegate of a request whose events arrive on another queue. A task that waits for the end has its
     /// result already. Such a request is no group's child.
     @inline(never)
-    private func tellOnCallbackQueue(
+    private func notifyOnCallbackQueue(
         _ end: RunEnd, _ success: (@Sendable (Request<C>) -> Void)?, _ failure: (@Sendable (Request<C>) -> Void)?
     ) {
         client.callbacks.async { [self] in
             // If the request was stopped on the callback queue in the meantime, its callbacks must not be called:
             // promise 3.
             let isSilenced = !client.reportsStops && core.withLock { $0.machine.isSilenced }
-            if !isSilenced || end.notifiesOnStop { tell(end, success, failure) }
+            if !isSilenced || end.notifiesOnStop { notify(end, success, failure) }
             resumeWaiters(end)
-            endTelling()
+            endNotifying()
             client.requestEnded(self)
         }
     }
@@ -340,7 +340,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return { parent(result) }
     }
 
-    private func tell(
+    private func notify(
         _ end: RunEnd, _ success: (@Sendable (Request<C>) -> Void)?, _ failure: (@Sendable (Request<C>) -> Void)?
     ) {
         // A callback called earlier on this queue may have stopped the request after the outcome was decided.

@@ -33,11 +33,11 @@ public enum RequestState: Sendable, Hashable {
             self = .running
         case .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped:
             self = .stopping
-        case .telling(_, .succeeded, _), .finished(_, .succeeded):
+        case .notifying(_, .succeeded, _), .finished(_, .succeeded):
             self = .succeeded
-        case .telling(_, .failed, _), .finished(_, .failed):
+        case .notifying(_, .failed, _), .finished(_, .failed):
             self = .failed
-        case .telling(_, .cancelled, _), .finished(_, .cancelled):
+        case .notifying(_, .cancelled, _), .finished(_, .cancelled):
             self = .cancelled
         }
     }

@@ -37,13 +37,13 @@ package struct RequestStateMachine: ~Copyable {
         /// Stopped while `requestWillStop` is being called.
         case endingStopped(Run)
         /// The run has ended. Delegate, closures and `requestDidStop` are being called; a new start waits for them.
-        case telling(Run, Outcome, Telling)
+        case notifying(Run, Outcome, Notifying)
         /// The run has ended, and the request may be started again.
         case finished(Run, Outcome)
     }
 
     /// What was requested while the callbacks are being called.
-    struct Telling: Equatable {
+    struct Notifying: Equatable {
         /// Stopped: closures that were not called yet are not called.
         var isSilenced = false
         /// The run that begins after all callbacks.
@@ -66,13 +66,13 @@ package struct RequestStateMachine: ~Copyable {
 
     package enum StartAction: Equatable {
         case submit(transfer: Int)
-        /// The start follows later: `told` returns it.
+        /// The start follows later: `notified` returns it.
         case postpone
         /// The request runs already.
         case refuse
     }
 
-    enum ToldAction: Equatable {
+    enum NotifiedAction: Equatable {
         case submit(transfer: Int)
         case rest
     }
@@ -121,10 +121,10 @@ package struct RequestStateMachine: ~Copyable {
             let next = run.transfer + 1
             state = .submitting(Run(transfer: next, work: run.work))
             return .submit(transfer: next)
-        case .telling(let run, let outcome, var telling):
-            guard telling.next == nil else { return .refuse }
-            telling.next = Next()
-            state = .telling(run, outcome, telling)
+        case .notifying(let run, let outcome, var notifying):
+            guard notifying.next == nil else { return .refuse }
+            notifying.next = Next()
+            state = .notifying(run, outcome, notifying)
             return .postpone
         case .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
             .stoppedWhileProcessing, .ending, .endingStopped:
@@ -146,7 +146,7 @@ package struct RequestStateMachine: ~Copyable {
             return run.work
         case .stoppedWhileSubmitting, .stoppedWhileProcessing:
             return nil
-        case .idle, .preparing, .inFlight, .stopping, .working, .ending, .endingStopped, .telling, .finished:
+        case .idle, .preparing, .inFlight, .stopping, .working, .ending, .endingStopped, .notifying, .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure("workBegan in \(state): it follows a start, a hop or the end of a transfer")
         }
@@ -162,7 +162,7 @@ package struct RequestStateMachine: ~Copyable {
             state = .processing(run)
             return .goOn
         case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
-            .stoppedWhileProcessing, .ending, .endingStopped, .telling, .finished:
+            .stoppedWhileProcessing, .ending, .endingStopped, .notifying, .finished:
             return .ignore
         }
     }
@@ -174,7 +174,7 @@ package struct RequestStateMachine: ~Copyable {
             state = .processing(run)
             return true
         case .idle, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .stoppedWhileProcessing,
-            .ending, .endingStopped, .telling, .finished:
+            .ending, .endingStopped, .notifying, .finished:
             // The transport ends the transfer, or the run is about to end anyway.
             return false
         }
@@ -193,7 +193,7 @@ package struct RequestStateMachine: ~Copyable {
         switch state {
         case .submitting(let run), .stoppedWhileSubmitting(let run): run.transfer
         case .idle, .preparing, .inFlight, .stopping, .processing, .working, .stoppedWhileProcessing, .ending,
-            .endingStopped, .telling, .finished:
+            .endingStopped, .notifying, .finished:
             nil
         }
     }
@@ -213,7 +213,7 @@ package struct RequestStateMachine: ~Copyable {
             state = .stopping(run)
             return .cancel(id)
         case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
-            .stoppedWhileProcessing, .ending, .endingStopped, .telling, .finished:
+            .stoppedWhileProcessing, .ending, .endingStopped, .notifying, .finished:
             // The transfer ended before `submit` had returned, and another one may be under way by now.
             return .none
         }
@@ -236,10 +236,10 @@ package struct RequestStateMachine: ~Copyable {
         case .ending(let run):
             state = .endingStopped(run)
             return .none
-        case .telling(let run, let outcome, var telling):
-            telling.isSilenced = true
-            telling.next?.isStopped = true
-            state = .telling(run, outcome, telling)
+        case .notifying(let run, let outcome, var notifying):
+            notifying.isSilenced = true
+            notifying.next?.isStopped = true
+            state = .notifying(run, outcome, notifying)
             return .none
         case .idle, .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped, .finished:
             // Nothing runs, the run is stopped already, or the outcome was just reported.
@@ -247,12 +247,14 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// A group stops the run that it has started, and no other. If `isTold`, it is the run whose callbacks are being
+    /// A group stops the run that it has started, and no other. If `isNotifying`, it is the run whose callbacks are being
     /// called. Otherwise it is the present run, or the one that begins after those callbacks.
-    mutating func childStopRequested(isTold: Bool) -> ControlAction {
-        guard case .telling(let run, let outcome, var telling) = state else { return isTold ? .none : stopRequested() }
-        if isTold { telling.isSilenced = true } else { telling.next?.isStopped = true }
-        state = .telling(run, outcome, telling)
+    mutating func childStopRequested(isNotifying: Bool) -> ControlAction {
+        guard case .notifying(let run, let outcome, var notifying) = state else {
+            return isNotifying ? .none : stopRequested()
+        }
+        if isNotifying { notifying.isSilenced = true } else { notifying.next?.isStopped = true }
+        state = .notifying(run, outcome, notifying)
         return .none
     }
 
@@ -287,9 +289,9 @@ package struct RequestStateMachine: ~Copyable {
             run.isPaused = isPaused
             state = .working(run)
             return .none
-        case .telling(let run, let outcome, var telling):
-            telling.next?.isPaused = isPaused
-            state = .telling(run, outcome, telling)
+        case .notifying(let run, let outcome, var notifying):
+            notifying.next?.isPaused = isPaused
+            state = .notifying(run, outcome, notifying)
             return .none
         case .idle, .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .ending, .endingStopped, .finished:
             // No bytes are left to hold back.
@@ -318,7 +320,7 @@ package struct RequestStateMachine: ~Copyable {
         case .stoppedWhileSubmitting(let run), .stopping(let run):
             state = .stoppedWhileProcessing(run)
             return .conclude
-        case .idle, .preparing, .processing, .working, .stoppedWhileProcessing, .ending, .endingStopped, .telling,
+        case .idle, .preparing, .processing, .working, .stoppedWhileProcessing, .ending, .endingStopped, .notifying,
             .finished:
             return .ignore
         }
@@ -334,7 +336,7 @@ package struct RequestStateMachine: ~Copyable {
         case .stoppedWhileProcessing:
             return .conclude
         case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .working, .ending,
-            .endingStopped, .telling, .finished:
+            .endingStopped, .notifying, .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure(
                 "hopDecided in \(state): only `transferEnded` leads here, and it says so once a transfer")
@@ -349,7 +351,7 @@ package struct RequestStateMachine: ~Copyable {
         case .stoppedWhileProcessing(let run):
             state = .endingStopped(run)
         case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .working, .ending,
-            .endingStopped, .telling, .finished:
+            .endingStopped, .notifying, .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure(
                 "processed in \(state): only `transferEnded` leads here, and it says so once a transfer")
@@ -361,23 +363,23 @@ package struct RequestStateMachine: ~Copyable {
     mutating func concluded(_ proposal: Outcome) -> Outcome {
         switch state {
         case .ending(let run):
-            state = .telling(run, proposal, Telling())
+            state = .notifying(run, proposal, Notifying())
             return proposal
         case .endingStopped(let run):
-            state = .telling(run, .cancelled, Telling())
+            state = .notifying(run, .cancelled, Notifying())
             return .cancelled
         case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
-            .stoppedWhileProcessing, .telling, .finished:
+            .stoppedWhileProcessing, .notifying, .finished:
             // Only our own bug leads here, no caller and no server.
             preconditionFailure("concluded in \(state): it follows `processed`")
         }
     }
 
     /// All callbacks of the run were called.
-    mutating func told() -> ToldAction {
+    mutating func notified() -> NotifiedAction {
         switch state {
-        case .telling(let run, let outcome, let telling):
-            guard let next = telling.next else {
+        case .notifying(let run, let outcome, let notifying):
+            guard let next = notifying.next else {
                 state = .finished(run, outcome)
                 return .rest
             }
@@ -387,7 +389,7 @@ package struct RequestStateMachine: ~Copyable {
         case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
             .stoppedWhileProcessing, .ending, .endingStopped, .finished:
             // Only our own bug leads here, no caller and no server.
-            preconditionFailure("told in \(state): it follows `concluded`")
+            preconditionFailure("notified in \(state): it follows `concluded`")
         }
     }
 
@@ -402,7 +404,7 @@ package struct RequestStateMachine: ~Copyable {
     /// How the run ended; `nil` before its end.
     var outcome: Outcome? {
         switch state {
-        case .telling(_, let outcome, _), .finished(_, let outcome): outcome
+        case .notifying(_, let outcome, _), .finished(_, let outcome): outcome
         default: nil
         }
     }
@@ -410,7 +412,7 @@ package struct RequestStateMachine: ~Copyable {
     /// Whether a run has ended with success.
     var hasSucceeded: Bool {
         switch state {
-        case .telling(_, .succeeded, _), .finished(_, .succeeded): true
+        case .notifying(_, .succeeded, _), .finished(_, .succeeded): true
         default: false
         }
     }
@@ -426,17 +428,17 @@ package struct RequestStateMachine: ~Copyable {
     /// Whether the run was stopped: its events are no longer reported to observers.
     var isStopped: Bool {
         switch state {
-        case .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped, .telling(_, .cancelled, _),
+        case .stoppedWhileSubmitting, .stopping, .stoppedWhileProcessing, .endingStopped, .notifying(_, .cancelled, _),
             .finished(_, .cancelled):
             true
-        case .idle, .preparing, .submitting, .inFlight, .processing, .working, .ending, .telling, .finished:
+        case .idle, .preparing, .submitting, .inFlight, .processing, .working, .ending, .notifying, .finished:
             false
         }
     }
 
     /// Whether the request was stopped while its callbacks are being called.
     var isSilenced: Bool {
-        guard case .telling(_, _, let telling) = state else { return false }
-        return telling.isSilenced
+        guard case .notifying(_, _, let notifying) = state else { return false }
+        return notifying.isSilenced
     }
 }

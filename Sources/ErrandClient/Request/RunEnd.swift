@@ -54,7 +54,7 @@ extension AnyRequest {
                 core.response = isGroup ? nil : error.response
             }
             swap(&builder, &core.builder)
-            if !core.told.isEmpty { core.told = [] }
+            if !core.notified.isEmpty { core.notified = [] }
             if let hooks = core.hooks {
                 delegate = hooks.delegate
                 run = Run(hooks.run)

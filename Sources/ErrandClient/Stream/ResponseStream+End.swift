@@ -66,7 +66,7 @@ extension ResponseStream {
 
     /// Called when the whole body has arrived. If the upload is still open, the reader gets the end of the body now:
     /// libcurl (7.88.1) reports the end of a response when both have ended, and the sender may be waiting for it.
-    func tellEnd(_ channel: BodyChannel, of request: AnyRequest) {
+    func reportEnd(_ channel: BodyChannel, of request: AnyRequest) {
         if request.isUploading { channel.finish(nil) }
     }
 

@@ -125,7 +125,7 @@ final class ResponseStream: Sendable {
         switch order {
         case .push(let channel, let isLast):
             channel.push(chunk)
-            if isLast { tellEnd(channel, of: request) }
+            if isLast { reportEnd(channel, of: request) }
         case .grant: request.grant(chunk.body.count)
         default: perform(of: request, order)
         }
@@ -136,7 +136,7 @@ final class ResponseStream: Sendable {
         case .none, .push, .grant:
             break
         case .deliver(let caller, let channel, let head, let isWhole):
-            if isWhole { tellEnd(channel, of: request) }
+            if isWhole { reportEnd(channel, of: request) }
             let body = ResponseBodyStream(source: .init(channel, of: request))
             caller.resume(returning: StreamedResponse(head: head, body: body))
         case .cut:

@@ -55,9 +55,9 @@ struct DownloadDirectory: ~Copyable {
 
     /// Whether the name still belongs to that file and not to another one.
     func isNamed(_ file: borrowing FileDescriptor, _ name: String) throws(FileDescriptor.Failure) -> Bool {
-        let mine = try file.status()
+        let own = try file.status()
         guard let there = try status(name) else { return false }
-        return there.st_dev == mine.st_dev && there.st_ino == mine.st_ino
+        return there.st_dev == own.st_dev && there.st_ino == own.st_ino
     }
 
     /// Returns whether there was a file to remove.

@@ -16,7 +16,7 @@ enum DownloadLink {
                 return path
             }
             let directory = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "./"
-            guard status.st_uid == geteuid() || !isForEverybody(directory, butOf: status.st_uid) else {
+            guard status.st_uid == geteuid() || !isShared(directory, notOwnedBy: status.st_uid) else {
                 throw .file(.fileExists, path, "is another user's symbolic link")
             }
             path = target.utf8.first == UInt8(ascii: "/") ? target : directory + target
@@ -26,7 +26,7 @@ enum DownloadLink {
 
     /// Whether everyone may write to the directory but remove only their own files, and the directory does not belong
     /// to `user`.
-    private static func isForEverybody(_ directory: String, butOf user: uid_t) -> Bool {
+    private static func isShared(_ directory: String, notOwnedBy user: uid_t) -> Bool {
         var status = stat()
         guard stat(directory, &status) == 0 else { return false }
         return status.st_mode & S_ISVTX != 0 && status.st_mode & S_IWOTH != 0 && status.st_uid != user

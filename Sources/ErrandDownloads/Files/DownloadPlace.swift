@@ -35,7 +35,7 @@ struct DownloadPlace: Sendable {
         for number in 0..<Self.maximumNames {
             let candidate = number == 0 ? paths : paths.numbered(number)
             do throws(ErrandError) {
-                if try isOthers(candidate) { continue }
+                if try isForeign(candidate) { continue }
                 return try DownloadPart(candidate, url: self.url, settings)
             } catch {
                 guard error == .fileLocked else { throw error }
@@ -71,7 +71,7 @@ struct DownloadPlace: Sendable {
         throw .file(.fileExists, paths.destination, "and its \(Self.maximumNames - 1) numbered names are in use")
     }
 
-    private func isOthers(_ paths: DownloadPaths) throws(ErrandError) -> Bool {
+    private func isForeign(_ paths: DownloadPaths) throws(ErrandError) -> Bool {
         let directory = try DownloadDirectory(paths)
         if directory.hasForeignPart(paths) { return true }
         guard let journal = directory.readJournal() else { return false }

@@ -2,13 +2,13 @@ import Glibc
 
 extension ErrandError {
     /// The error for a failed call on a file; `what` describes the failure of `path`: "cannot be opened".
-    static func file(_ path: String, _ what: String, errno number: Int32) -> ErrandError {
-        file(kind(ofErrno: number), path, "\(what): \(String(cString: strerror(number)))", errno: number)
+    static func file(_ path: String, _ problem: String, errno number: Int32) -> ErrandError {
+        file(kind(ofErrno: number), path, "\(problem): \(String(cString: strerror(number)))", errno: number)
     }
 
     /// The same with a known error code.
-    static func file(_ code: Code, _ path: String, _ what: String, errno number: Int32 = 0) -> ErrandError {
-        ErrandError(code, details: Details(message: "\(path.debugDescription) \(what)", systemErrorCode: number))
+    static func file(_ code: Code, _ path: String, _ problem: String, errno number: Int32 = 0) -> ErrandError {
+        ErrandError(code, details: Details(message: "\(path.debugDescription) \(problem)", systemErrorCode: number))
     }
 
     private static func kind(ofErrno number: Int32) -> Code {

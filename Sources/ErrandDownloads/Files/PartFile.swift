@@ -17,7 +17,7 @@ struct PartFile: ~Copyable {
     /// The last state of ``journal`` was not written to the disk.
     private var isJournalBehind = false
     /// The bytes that were made safe since the journal was last synced.
-    private var unsyncedWords: Int64 = 0
+    private var unsyncedJournalBytes: Int64 = 0
     /// The ranges that were written since the last sync.
     private var unsynced = ByteRangeSet()
     /// The number of bytes for which space was reserved in this run.
@@ -50,7 +50,7 @@ struct PartFile: ~Copyable {
         let file = try openPart(paths, directory)
         var part = PartFile(paths, directory, file, DownloadJournal(url: url), syncInterval)
         do {
-            if try part.isSomebodyElses() {
+            if try part.isForeign() {
                 throw ErrandError.file(
                     .fileExists, paths.path(paths.part), "already exists and does not belong to a download")
             }
@@ -83,7 +83,7 @@ struct PartFile: ~Copyable {
     }
 
     /// A part of this library has a journal, complete or not, from before its first byte until it is renamed.
-    private func isSomebodyElses() throws(FileDescriptor.Failure) -> Bool {
+    private func isForeign() throws(FileDescriptor.Failure) -> Bool {
         guard try file.status().st_size > 0 else { return false }
         guard let journal = try directory.status(paths.journal) else { return true }
         return !directory.isOwn(journal)
@@ -110,13 +110,13 @@ struct PartFile: ~Copyable {
     ) throws(ErrandError) {
         if case .number = overwrite { return }
         do {
-            guard let there = try directory.status(paths.name) else { return }
-            if there.st_mode & S_IFMT == S_IFDIR {
+            guard let existing = try directory.status(paths.name) else { return }
+            if existing.st_mode & S_IFMT == S_IFDIR {
                 throw ErrandError.file(.fileIsDirectory, paths.destination, "is a directory")
             }
             if case .fail = overwrite { throw ErrandError.file(.fileExists, paths.destination, "already exists") }
-            guard there.st_mode & S_IFMT == S_IFREG else {
-                let kind = there.st_mode & S_IFMT == S_IFLNK ? "a symbolic link" : "not a regular file"
+            guard existing.st_mode & S_IFMT == S_IFREG else {
+                let kind = existing.st_mode & S_IFMT == S_IFLNK ? "a symbolic link" : "not a regular file"
                 throw ErrandError.file(.fileExists, paths.destination, "is \(kind) and cannot be replaced")
             }
         } catch let error as FileDescriptor.Failure {
@@ -245,11 +245,11 @@ struct PartFile: ~Copyable {
                 throw .file(.fileUnwritable, paths.path(paths.part), "was deleted while it was written")
             }
             journal.safe.formUnion(unsynced)
-            unsyncedWords += unsynced.count
+            unsyncedJournalBytes += unsynced.count
             unsynced = ByteRangeSet()
             isJournalBehind = true
         }
-        let isDurable = isDurable || unsyncedWords >= Self.journalInterval
+        let isDurable = isDurable || unsyncedJournalBytes >= Self.journalInterval
         do {
             if isJournalBehind {
                 try journalFile.write(journal, isDurable: isDurable, to: paths, in: directory)
@@ -260,7 +260,7 @@ struct PartFile: ~Copyable {
         } catch {
             throw .file(paths.path(paths.journal), "cannot be written", errno: error.errno)
         }
-        if isDurable { unsyncedWords = 0 }
+        if isDurable { unsyncedJournalBytes = 0 }
     }
 
     /// The last sync of a run that is not complete, as far as the disk allows it. On a full disk there may be no room
@@ -314,7 +314,7 @@ struct PartFile: ~Copyable {
         try journalFile.remove(paths, in: directory)
         unsynced = ByteRangeSet()
         isJournalBehind = false
-        unsyncedWords = 0
+        unsyncedJournalBytes = 0
     }
 
     /// Reserves space for `length` bytes where the file system supports it. Throws ``ErrandError/diskFull`` where there

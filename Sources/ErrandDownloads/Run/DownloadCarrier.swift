@@ -37,11 +37,11 @@ package final class DownloadCarrier: RequestCarrier {
         return id
     }
 
-    package func cancel(_ id: TransferID) { tell(id) { $0.stop() } }
-    package func pause(_ id: TransferID) { tell(id) { $0.pause() } }
-    package func resume(_ id: TransferID) { tell(id) { $0.resume() } }
+    package func cancel(_ id: TransferID) { forward(id) { $0.stop() } }
+    package func pause(_ id: TransferID) { forward(id) { $0.pause() } }
+    package func resume(_ id: TransferID) { forward(id) { $0.resume() } }
 
-    private func tell(_ id: TransferID, _ news: @escaping @Sendable (DownloadRun) -> Void) {
+    private func forward(_ id: TransferID, _ news: @escaping @Sendable (DownloadRun) -> Void) {
         guard let run = state.withLock({ $0.run }), run.id == id else { return }
         queue.async { news(run) }
     }

@@ -27,7 +27,7 @@ extension DownloadRun {
             if let ifRange = ask.ifRange { try description.headers.set(.ifRange, to: ifRange) }
         }
         // Observers are notified of the first transfer only; later transfers are internal to the download.
-        if case .main(1) = role, wanted.contains(.events) { description.reports = [.events] }
+        if case .main(1) = role, reports.contains(.events) { description.reports = [.events] }
         let transfer = DownloadTransfer(role, ask, of: self, on: queue)
         transfers.append(transfer)
         do throws(ErrandError) {
@@ -88,7 +88,7 @@ extension DownloadRun {
 
     func receive(_ event: TransferEvent.Kind, of transfer: DownloadTransfer) {
         switch event {
-        case .started, .sent: tell(event)
+        case .started, .sent: report(event)
         case .head(let head): headArrived(head, of: transfer)
         case .chunk(let chunk): chunkArrived(chunk, of: transfer)
         case .ended(let result): ended(result, transfer)
@@ -108,9 +108,9 @@ extension DownloadRun {
             let action = machine.headArrived(head, transfer: number, random: .random(in: 0...1))
             switch action {
             case .fail(let error) where error == .statusNotAccepted:
-                handUp(response, transfer)
+                passOn(response, transfer)
             case .take, .takeFromZero:
-                if before == nil, wanted.contains(.events) { tell(.head(response)) }
+                if before == nil, reports.contains(.events) { report(.head(response)) }
                 perform(action)
                 share(transfer, head, number)
             default:
@@ -122,9 +122,9 @@ extension DownloadRun {
     }
 
     private func chunkArrived(_ chunk: Response, of transfer: DownloadTransfer) {
-        if case .handingUp(_, let head, var body) = phase {
+        if case .passingOn(_, let head, var body) = phase {
             body += chunk.body.withBytes { [UInt8]($0.prefix(Self.keptBody - body.count)) }
-            phase = .handingUp(transfer, head: head, body: body)
+            phase = .passingOn(transfer, head: head, body: body)
             guard body.count < Self.keptBody else { return end(.response(head.assembled(body))) }
             if let id = transfer.id { client.transport.grant(id, bytes: chunk.body.count) }
             return
@@ -150,7 +150,7 @@ extension DownloadRun {
         }
         do throws(ErrandError) {
             try result.get()
-            tellProgress(isLast: false)
+            reportProgress(isLast: false)
             return true
         } catch {
             perform(machine.gaveUp(error))
@@ -167,7 +167,7 @@ extension DownloadRun {
         }
         transfers.removeAll { $0 === transfer }
         transfer.isDropped = true
-        if case .handingUp(_, let head, let body) = phase {
+        if case .passingOn(_, let head, let body) = phase {
             let whole = head.assembled(body, by: result.response)
             switch result {
             case .response: end(.response(whole))
@@ -203,11 +203,11 @@ extension DownloadRun {
     }
 
     /// Passes the response and its body to the request, which judges it: a redirect, a challenge or an error.
-    private func handUp(_ head: Response, _ transfer: DownloadTransfer) {
+    private func passOn(_ head: Response, _ transfer: DownloadTransfer) {
         part?.close()
         part = nil
         for other in transfers where other !== transfer { drop(other) }
-        if wanted.contains(.events) { tell(.head(head)) }
-        phase = .handingUp(transfer, head: head, body: [])
+        if reports.contains(.events) { report(.head(head)) }
+        phase = .passingOn(transfer, head: head, body: [])
     }
 }

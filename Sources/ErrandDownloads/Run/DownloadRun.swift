@@ -10,7 +10,7 @@ final class DownloadRun: @unchecked Sendable {
     enum Phase {
         case running
         /// A response that is not content is being passed to the request, with its body as far as it is kept.
-        case handingUp(DownloadTransfer, head: Response, body: [UInt8])
+        case passingOn(DownloadTransfer, head: Response, body: [UInt8])
         /// The file at the destination is compared with the expected digest; the error is reported where they differ.
         case comparing(FinishedFile, ErrandError)
         case over
@@ -23,7 +23,7 @@ final class DownloadRun: @unchecked Sendable {
     let place: DownloadPlace
     /// The request of each transfer, without the range.
     let description: RequestDescription
-    let wanted: RequestDescription.Reports
+    let reports: RequestDescription.Reports
     /// Whether the engine decodes bodies.
     let isDecoding: Bool
     private let request: AnyRequest
@@ -47,7 +47,7 @@ final class DownloadRun: @unchecked Sendable {
     var digest: String?
     var pace: DownloadPace
     private var installed: String?
-    private var lastTold: Duration?
+    private var lastReport: Duration?
     private var timers: [Task<Void, Never>] = []
     /// The timer of the next try.
     var retryTimer: Task<Void, Never>?
@@ -67,7 +67,7 @@ final class DownloadRun: @unchecked Sendable {
         client = request.client
         place = DownloadPlace(settings: settings, url: request.firstURL ?? description.url)
         isFirst = request.isFirstTransfer
-        wanted = description.reports
+        reports = description.reports
         total = description.settings.timeouts.total?.duration
         var description = description
         try description.stream()
@@ -114,7 +114,7 @@ final class DownloadRun: @unchecked Sendable {
     /// The machine no longer controls the present work.
     private var isPastMachine: Bool {
         switch phase {
-        case .handingUp, .comparing: true
+        case .passingOn, .comparing: true
         case .running, .over: false
         }
     }
@@ -122,12 +122,12 @@ final class DownloadRun: @unchecked Sendable {
     /// Pauses the run. The machine has ended while a response is being passed to the request, so that transfer is
     /// paused directly.
     func pause() {
-        if case .handingUp(let transfer, _, _) = phase { transfer.id.map(client.transport.pause) }
+        if case .passingOn(let transfer, _, _) = phase { transfer.id.map(client.transport.pause) }
         perform(machine.pauseRequested())
     }
 
     func resume() {
-        if case .handingUp(let transfer, _, _) = phase { transfer.id.map(client.transport.resume) }
+        if case .passingOn(let transfer, _, _) = phase { transfer.id.map(client.transport.resume) }
         perform(machine.resumeRequested())
     }
 
@@ -225,7 +225,7 @@ final class DownloadRun: @unchecked Sendable {
         if part == nil, let head { try open(for: head) }
         (self.validators, self.length) = (validators, length)
         try part?.identify(validators, length: length, reservedUpTo: description.settings.bodyBytes)
-        tellProgress(isLast: false)
+        reportProgress(isLast: false)
     }
 
     private func open(for head: Response) throws(ErrandError) {
@@ -295,24 +295,24 @@ final class DownloadRun: @unchecked Sendable {
 
     // MARK: Events to the request
 
-    func tell(_ event: TransferEvent.Kind) {
+    func report(_ event: TransferEvent.Kind) {
         TransferReceiver.deliver(CollectionOfOne(TransferEvent(request, event)))
     }
 
-    func tellProgress(isLast: Bool) {
-        guard wanted.contains(.progress) else { return }
+    func reportProgress(isLast: Bool) {
+        guard reports.contains(.progress) else { return }
         let time = now()
-        if !isLast, let lastTold, time - lastTold < Self.interval { return }
-        lastTold = time
+        if !isLast, let lastReport, time - lastReport < Self.interval { return }
+        lastReport = time
         let progress = TransferProgress(
             bytesReceived: UInt64(clamping: part?.received ?? 0), bytesToReceive: length.map { UInt64(clamping: $0) })
-        tell(.progress(progress))
+        report(.progress(progress))
     }
 
     private func finish() {
         guard let part, let installed else { return end(.failure(.internalFailure)) }
         length = length ?? part.received
-        tellProgress(isLast: true)
+        reportProgress(isLast: true)
         if validators == .ofEncoded, let head { validators = DownloadValidators(head.headers) }
         let file = StoredDownload(
             path: installed, byteCount: part.received, sha256: digest, resumedFrom: part.resumed,
@@ -331,6 +331,6 @@ final class DownloadRun: @unchecked Sendable {
         for timer in timers { timer.cancel() }
         pace.end()
         carrier.ended(self)
-        tell(.ended(result))
+        report(.ended(result))
     }
 }

@@ -9,7 +9,7 @@ final class WebSocketSession: Sendable {
 
     private struct Guarded {
         var request: AnyRequest?
-        var hasHeard = false
+        var hasReceived = false
         var tasks: [Task<Void, Never>] = []
         /// The callers that wait for the end of the connection.
         var closers: [UnsafeContinuation<Void, Never>] = []
@@ -126,7 +126,7 @@ final class WebSocketSession: Sendable {
         var reader = WebSocketFrameReader(maximumMessageBytes: policy.maximumMessageBytes)
         do {
             for try await chunk in body.resumable {
-                guarded.withLock { $0.hasHeard = true }
+                guarded.withLock { $0.hasReceived = true }
                 // After the end, the connection is read only until it closes.
                 guard inbox.ending == nil else { continue }
                 var events: [WebSocketFrameReader.Event] = []
@@ -186,9 +186,9 @@ final class WebSocketSession: Sendable {
 
     private func ping(each interval: Duration) async {
         while true {
-            guarded.withLock { $0.hasHeard = false }
+            guarded.withLock { $0.hasReceived = false }
             guard (try? await send(.ping, [])) != nil, (try? await client.sleep(for: interval)) != nil else { return }
-            if guarded.withLock({ $0.hasHeard }) || inbox.isFull { continue }
+            if guarded.withLock({ $0.hasReceived }) || inbox.isFull { continue }
             end(.failure(.timeoutIdle.with(message: "the server did not answer a ping in time")))
             return stop()
         }

@@ -91,7 +91,7 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
         return .group(failedBy: index, named: nil, error)
     }
 
-    override func told(_ index: Int) {
+    override func report(_ index: Int) {
         let reader = core.withLock { _ in self.reader }
         if let reader, let result = core.withLock({ _ in ends[index] }) { reader.give(index, result) }
     }

@@ -25,7 +25,8 @@ extension RequestGraph {
         if let cycle = cycle(numbers) {
             throw ErrandError.dependencyCycle.with(message: cycle.map { "'\($0)'" }.joined(separator: " needs "))
         }
-        return .init(dependents: dependents, needs: needs, width: maxConcurrent, goesOn: goesOnAfterFailures)
+        return .init(
+            dependents: dependents, needs: needs, width: maxConcurrent, continuesAfterFailures: continuesAfterFailures)
     }
 
     /// The names along a cycle; the first name is repeated at the end. Uses its own stack because a graph may be deep.

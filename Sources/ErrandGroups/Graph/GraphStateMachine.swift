@@ -9,7 +9,7 @@ struct GraphStateMachine: ~Copyable {
         /// The number of members that run at a time.
         let width: Int
         /// Whether members that do not need a failed member still run.
-        let goesOn: Bool
+        let continuesAfterFailures: Bool
     }
 
     struct Run: Equatable {
@@ -55,7 +55,7 @@ struct GraphStateMachine: ~Copyable {
                 }
             } else {
                 run.failure = run.failure ?? index
-                if !run.plan.goesOn { return state.stop(.failed(index), running: run.running) }
+                if !run.plan.continuesAfterFailures { return state.stop(.failed(index), running: run.running) }
             }
             guard run.running == 0, run.next == run.ready.count else { return fill(&run) }
             return state.end(run.failure.map { .failed($0) } ?? .succeeded)

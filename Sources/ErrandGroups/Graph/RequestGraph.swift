@@ -53,7 +53,7 @@ public struct RequestGraph: Command {
     public var maxConcurrent: Int
     /// Whether members that do not need the result of a failed member still run. The graph fails in either case, once
     /// no member is left to run. Default: no, the first failure stops the other members.
-    public var goesOnAfterFailures = false
+    public var continuesAfterFailures = false
 
     let members: [Member]
 

@@ -10,10 +10,10 @@ struct GroupChild: Sendable {
     /// `keep` receives the child's result before the group is notified.
     init<C: Command>(_ request: Request<C>, keep: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void) {
         self.request = request
-        start = { [number] told in
+        start = { [number] ended in
             request.start(asChild: number) { result in
                 keep(result)
-                if case .success = result { told(true) } else { told(false) }
+                if case .success = result { ended(true) } else { ended(false) }
             }
         }
     }

@@ -28,7 +28,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         /// The child that failed the run.
         var failed: AnyRequest?
         var endedCount = 0
-        /// Whether `told` is to be called for each child.
+        /// Whether `report` is to be called for each child.
         var isRead = false
         /// Whether all results so far came from a cache.
         var isFromCache = true
@@ -89,7 +89,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     var isSequence: Bool { false }
 
     /// A child's end has been recorded. On the callback queue; only where `isRead`.
-    func told(_ index: Int) {}
+    func report(_ index: Int) {}
 
     /// The delay of a `wait` has passed. Returns: whether the child is to be started. Called while `core` is locked.
     func delayElapsed() -> Bool { false }
@@ -326,8 +326,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         }
         _ = noted
         guard let parent else { return }
-        if isRead { told(index) }
-        parent.tell(.advanced(ended: endedCount, of: count))
+        if isRead { report(index) }
+        parent.notify(.advanced(ended: endedCount, of: count))
         perform(action, run)
     }
 

@@ -23,21 +23,21 @@ public final class ProgressAccessory: EventAccessory {
 
     private let direction: Direction
     private let now: @Sendable () -> Duration
-    private let told: @Sendable (ProgressReport) -> Void
+    private let report: @Sendable (ProgressReport) -> Void
     private let meters = Mutex<[UInt64: ProgressMeter]>([:])
 
-    /// Creates an accessory that calls `told` whenever the numbers have changed.
+    /// Creates an accessory that calls `report` whenever the numbers have changed.
     ///
     /// - Parameters:
     ///   - direction: The bytes that count. Default: both.
     ///   - clock: The clock for rates. Default: the continuous clock.
-    ///   - told: Called on the callback queue.
+    ///   - report: Called on the callback queue.
     public init(
         _ direction: Direction = .both, clock: some Clock<Duration> = ContinuousClock(),
-        told: @escaping @Sendable (ProgressReport) -> Void
+        report: @escaping @Sendable (ProgressReport) -> Void
     ) {
         self.direction = direction
-        self.told = told
+        self.report = report
         let start = clock.now
         now = { start.duration(to: clock.now) }
     }
@@ -52,12 +52,12 @@ public final class ProgressAccessory: EventAccessory {
         switch event {
         case .progress(let progress):
             let (moved, total) = direction.bytes(of: progress)
-            let report = meters.withLock { meters in
+            let progress = meters.withLock { meters in
                 // A resumed download counts the bytes of an earlier run.
                 if request.isDownload { meters[request.id]?.began(with: moved, at: now()) }
                 return meters[request.id]?.moved(moved, of: total, at: now())
             }
-            if let report { told(report) }
+            if let progress { report(progress) }
         case .redirected, .replaying:
             meters.withLock { $0[request.id]?.restarted(at: now()) }
         case .queued, .started, .sent, .head, .advanced, .cacheHit, .cached:

@@ -47,10 +47,10 @@ extension Response {
     }
 
     /// For an empty body a message of its own: a parser's message about its grammar would not help.
-    func undecodable(_ wanted: String, _ error: any Error) -> ErrandError {
+    func undecodable(_ expected: String, _ error: any Error) -> ErrandError {
         let message =
             body.isEmpty
-            ? "the body is empty, expected a \(wanted)" : "the body is not a \(wanted): \(error)"
+            ? "the body is empty, expected a \(expected)" : "the body is not a \(expected): \(error)"
         return .responseDecodingFailed.with(message: message, response: self, underlying: error)
     }
 

@@ -87,8 +87,8 @@ final class DescriptorBodySource: RequestBodySource {
             repeat {
                 if number == EAGAIN {
                     // Another process has made the descriptor non-blocking.
-                    var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                    poll(&wanted, 1, -1)
+                    var events = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                    poll(&events, 1, -1)
                 }
                 result =
                     if let offset { pread(descriptor, buffer.baseAddress, maximum, offset) } else {

@@ -79,9 +79,9 @@ struct TransferArguments: ParsableArguments {
                 // The proxy URL may contain a password, whose position cannot be determined without a scheme.
                 let shown = Shown.url(scheme == nil ? "http://" + proxy : proxy).trimmingPrefix(
                     scheme == nil ? "http://" : "")
-                let what =
+                let problem =
                     scheme == nil ? "needs a scheme, such as http://" : "is not an http, https, socks5 or socks5h URL"
-                throw ToolError(.usage, "--proxy '\(shown)' \(what)")
+                throw ToolError(.usage, "--proxy '\(shown)' \(problem)")
             }
         }
         for entry in resolve {

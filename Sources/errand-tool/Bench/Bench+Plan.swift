@@ -34,10 +34,10 @@ extension Bench {
         guard let method = HTTPRequest.Method(rawValue: name) else {
             throw ErrandError.invalidMethod.with(message: "'\(name)' is not an HTTP method")
         }
-        let wanted = requests ?? (duration == nil ? 10_000 : nil)
-        let (warmUp, warmUpTime) = warmUp(wanted, duration)
+        let count = requests ?? (duration == nil ? 10_000 : nil)
+        let (warmUp, warmUpTime) = warmUp(count, duration)
         return BenchPlan(
-            requests: wanted.map(UInt64.init), duration: duration, warmUp: UInt64(warmUp),
+            requests: count.map(UInt64.init), duration: duration, warmUp: UInt64(warmUp),
             warmUpTime: warmUpTime, rate: rate, tick: tick?.duration.nanoseconds ?? 0, connections: connections,
             loops: loops ?? 0, mode: mode, cache: cache,
             method: method, url: url.text, headers: fields,
@@ -46,9 +46,9 @@ extension Bench {
 
     /// By default the warm-up is short compared with the run, however few requests the run has and however slow the
     /// server is.
-    private func warmUp(_ wanted: Int?, _ duration: Duration?) -> (count: Int, time: Duration?) {
+    private func warmUp(_ count: Int?, _ duration: Duration?) -> (count: Int, time: Duration?) {
         if let warmUp { return (warmUp, nil) }
-        var expected = wanted.map(Double.init) ?? .infinity
+        var expected = count.map(Double.init) ?? .infinity
         if let rate, let duration { expected = min(expected, rate * Double(duration.nanoseconds) / 1e9) }
         let count = Int(min(expected / 20, Double(connections) * 10, 5000))
         return (count, min(.seconds(1), duration.map { $0 / 10 } ?? .seconds(1)))

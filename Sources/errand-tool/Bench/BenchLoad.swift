@@ -59,7 +59,7 @@ final class BenchLoad: Sendable {
     private let began = MonotonicTime.now
     private let warmUp: UInt64
     private let warmUpEnd: UInt64?
-    private let wanted: UInt64?
+    private let requestLimit: UInt64?
     private let duration: UInt64?
     /// The rate of an open loop in requests per second; `nil`: a closed loop.
     private let rate: Double?
@@ -70,7 +70,7 @@ final class BenchLoad: Sendable {
     init(_ plan: BenchPlan) {
         warmUp = plan.warmUp
         warmUpEnd = plan.warmUpTime.map { [began] in began + $0.nanoseconds }
-        wanted = plan.requests
+        requestLimit = plan.requests
         duration = plan.duration?.nanoseconds
         rate = plan.rate
         var state = State(origin: began)
@@ -149,7 +149,7 @@ final class BenchLoad: Sendable {
             }
         case .warmingUp: ahead = warmUp
         }
-        if let wanted, state.started >= wanted + ahead { return nil }
+        if let requestLimit, state.started >= requestLimit + ahead { return nil }
         state.started += 1
         return Ticket(time: time)
     }
@@ -162,10 +162,10 @@ final class BenchLoad: Sendable {
             outcome.error = .unanswered
         }
         state.ended += 1
-        // A warm-up that ended by its time limit may have started more requests than are wanted; then the first ones
+        // A warm-up that ended by its time limit may have started more requests than are requestLimit; then the first ones
         // count. In an open loop a request that was due during the warm-up belongs to the warm-up.
-        let isOfTheWarmUp = rate != nil && ticket.time < state.origin
-        if state.result.requests < wanted ?? .max, !isOfTheWarmUp {
+        let isWarmUp = rate != nil && ticket.time < state.origin
+        if state.result.requests < requestLimit ?? .max, !isWarmUp {
             if outcome.status == nil, let error = outcome.error {
                 if error.wait == .toItsEnd, state.isCut { state.result.unanswered += 1 }
                 state.result.count(error, intendedAt: ticket.time, now: now)
@@ -175,7 +175,7 @@ final class BenchLoad: Sendable {
         }
         switch state.phase {
         case .warmingUp where state.ended == warmUp: measure(&state)
-        case .measuring where state.result.requests == wanted: drain(&state, now)
+        case .measuring where state.result.requests == requestLimit: drain(&state, now)
         default: break
         }
         return finishIfDrained(&state)
@@ -195,7 +195,7 @@ final class BenchLoad: Sendable {
     private func due(_ state: State, from: ProcessUsage, by now: UInt64) -> UInt64 {
         guard let rate else { return 0 }
         let time = min(now - min(now, from.time), duration ?? .max)
-        return min(UInt64(min(Double(time) * rate / 1e9, 1e18).rounded(.up)), wanted ?? .max)
+        return min(UInt64(min(Double(time) * rate / 1e9, 1e18).rounded(.up)), requestLimit ?? .max)
     }
 
     /// Requests in flight may take twice as long as the slowest response so far, but at least 1 s and at most 30 s.

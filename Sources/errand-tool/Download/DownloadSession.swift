@@ -50,13 +50,13 @@ struct DownloadSession: Sendable {
                 // `run` throws only ErrandError.
                 let error = error as? ErrandError ?? .internalFailure
                 first = first ?? ExitStatus(error)
-                say(ToolError.text(error, of: job.url), job)
+                show(ToolError.text(error, of: job.url), job)
             }
         }
         return first
     }
 
-    private func say(_ message: String, _ job: DownloadJob) {
+    private func show(_ message: String, _ job: DownloadJob) {
         let prefix = jobs.count > 1 ? Shown.url(job.url) + ": " : ""
         StandardError.print("errand: \(prefix)\(Shown.text(message))")
     }

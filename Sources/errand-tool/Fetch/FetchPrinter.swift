@@ -30,14 +30,14 @@ struct FetchPrinter: Sendable {
         }
         if let failure = result.failure {
             // A reader that closes its pipe early is not reported.
-            if failure.exit != .brokenPipe { say(job, failure.message) }
+            if failure.exit != .brokenPipe { show(job, failure.message) }
         } else if let note = result.challengeNote(settings, job) {
-            say(job, note)
+            show(job, note)
         }
         return result.failure
     }
 
-    private func say(_ job: FetchJob, _ message: String) {
+    private func show(_ job: FetchJob, _ message: String) {
         StandardError.print("errand: \(Shown.url(job.url)): \(Shown.text(message))")
     }
 

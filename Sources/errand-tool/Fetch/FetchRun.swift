@@ -19,7 +19,7 @@ struct FetchRun: Sendable {
         var result = FetchResult(url: job.url)
         await fetch(&result)
         progress.ended()
-        await turn.come(number)
+        await turn.wait(for: number)
         defer { turn.end(number) }
         return await printer.end(job, result, settings)?.exit
     }
@@ -66,7 +66,7 @@ struct FetchRun: Sendable {
     private func receive(_ streamed: StreamedResponse, _ result: inout FetchResult) async {
         let output = FetchOutput(job.output)
         progress.began(length: result.headers[.contentLength].flatMap(UInt64.init))
-        if case .standardOutput = job.output { await turn.come(number) }
+        if case .standardOutput = job.output { await turn.wait(for: number) }
         result.isReceived = true
         var failure = await printer.begin(job, result)
         if failure == nil { failure = await output.open() }

@@ -14,7 +14,7 @@ final class FetchTurn: Sendable {
 
     /// Returns when all URLs before `number` are done. If the tasks are cancelled, those URLs end and this wait ends
     /// with them.
-    func come(_ number: Int) async {
+    func wait(for number: Int) async {
         await withCheckedContinuation { continuation in
             let mustWait = state.withLock { state in
                 guard state.next < number else { return false }

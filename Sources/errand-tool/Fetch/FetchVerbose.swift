@@ -10,8 +10,8 @@ final class FetchVerbose: EventAccessory {
         switch event {
         case .sent(let description): sent(description)
         case .head(let response): received(response)
-        case .redirected(_, let url): tell("* redirected to " + Shown.url(url))
-        case .replaying: tell("* request sent again with credentials")
+        case .redirected(_, let url): show("* redirected to " + Shown.url(url))
+        case .replaying: show("* request sent again with credentials")
         case .queued, .started, .progress, .advanced, .cacheHit, .cached: break
         }
     }
@@ -22,7 +22,7 @@ final class FetchVerbose: EventAccessory {
         if let address = metrics.remoteAddress { parts.append(address) }
         if let version = metrics.httpVersion { parts.append("HTTP/" + version) }
         parts.append(metrics.isConnectionReused ? "connection reused" : "new connection")
-        tell("* " + parts.joined(separator: ", "))
+        show("* " + parts.joined(separator: ", "))
     }
 
     private func sent(_ description: RequestDescription) {
@@ -31,7 +31,7 @@ final class FetchVerbose: EventAccessory {
             lines.append("> \(field.name.rawName): \(Shown.text(field.value))")
         }
         if let authentication = description.authentication { lines.append("* \(authentication)") }
-        tell(lines.joined(separator: "\n"))
+        show(lines.joined(separator: "\n"))
     }
 
     private func received(_ response: Response) {
@@ -40,10 +40,10 @@ final class FetchVerbose: EventAccessory {
         for field in Redaction.standard.fields(response.headers) {
             lines.append("< \(field.name.rawName): \(Shown.text(field.value))")
         }
-        tell(lines.joined(separator: "\n"))
+        show(lines.joined(separator: "\n"))
     }
 
-    private func tell(_ text: String) {
+    private func show(_ text: String) {
         StandardError.print(text)
     }
 }

@@ -21,7 +21,7 @@ struct ChainRun: AsyncParsableCommand {
 
     func run() async throws {
         try await ToolError.reporting {
-            let plan = try HTTPFilePlan(arguments, order: .oneAfterAnother)
+            let plan = try HTTPFilePlan(arguments, order: .sequential)
             try await GroupRun(plan, arguments).run { run in
                 await run.chain(keepsGoing: keepGoing)
             }

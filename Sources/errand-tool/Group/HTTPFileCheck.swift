@@ -52,7 +52,7 @@ struct HTTPFileCheck {
             guard let place = numbers[reference.name] else {
                 throw HTTPFileError(position, "no request is named '\(reference.name)'")
             }
-            guard order == .oneAfterAnother else {
+            guard order == .sequential else {
                 throw HTTPFileError(
                     position,
                     "the variable refers to the \(reference.side.rawValue) of '\(reference.name)', but a batch has no order; "

@@ -5,7 +5,7 @@ import Foundation
 struct HTTPFilePlan: Sendable {
     enum Order: Sendable {
         case together
-        case oneAfterAnother
+        case sequential
     }
 
     /// A request and the file that contains it.

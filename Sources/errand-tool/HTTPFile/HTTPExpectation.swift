@@ -76,8 +76,8 @@ struct HTTPExpectation: Sendable, Equatable {
         let word = HTTPExpectation.word(&rest)
         guard let relation = Relation(word) else {
             let known = Relation.allCases.map(\.rawValue).joined(separator: ", ")
-            let what = word.isEmpty ? "'\(text)' requires a comparison after it" : "'\(word)' is not supported"
-            throw HTTPFileError(position, "\(what), expected \(known)")
+            let problem = word.isEmpty ? "'\(text)' requires a comparison after it" : "'\(word)' is not supported"
+            throw HTTPFileError(position, "\(problem), expected \(known)")
         }
         self.relation = relation
         guard relation != .exists else {

@@ -52,7 +52,7 @@ struct HTTPFileLine {
 
     /// A script of JetBrains' client.
     struct Script {
-        let what: String
+        let name: String
         let position: FilePosition
         /// Whether the script continues on the next line, up to `%}`.
         let isOpen: Bool
@@ -66,11 +66,11 @@ struct HTTPFileLine {
         let rest = words.count > 1 ? words[1].trimmed : ""
         switch mark {
         case "<" where rest.hasPrefix("{%"), "<{%":
-            return Script(what: "the script before the request ('< {%')", position: place, isOpen: !text.contains("%}"))
+            return Script(name: "the script before the request ('< {%')", position: place, isOpen: !text.contains("%}"))
         case ">" where rest.hasPrefix("{%"), ">{%":
-            return Script(what: "the response handler script ('> {%')", position: place, isOpen: !text.contains("%}"))
+            return Script(name: "the response handler script ('> {%')", position: place, isOpen: !text.contains("%}"))
         case ">" where rest.hasSuffix(".js"):
-            return Script(what: "the response handler script ('> \(rest)')", position: place, isOpen: false)
+            return Script(name: "the response handler script ('> \(rest)')", position: place, isOpen: false)
         case ">>" where !rest.isEmpty, ">>!" where !rest.isEmpty:
             throw HTTPFileError(place, "saving a response ('\(mark)') is not supported")
         default:
@@ -143,8 +143,8 @@ extension HTTPFileLine {
         let place = position(of: text.trimmed)
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         guard let colon, let name = HTTPField.Name(String(text[..<colon])) else {
-            let what = text.hasPrefix("<") ? "; the body requires a blank line before it" : ""
-            throw HTTPFileError(place, "the line is not a header field, expected 'Name: value'\(what)")
+            let hint = text.hasPrefix("<") ? "; the body requires a blank line before it" : ""
+            throw HTTPFileError(place, "the line is not a header field, expected 'Name: value'\(hint)")
         }
         let value = text[text.utf8.index(after: colon)...].trimmed
         if name.canonicalName == "x-request-type", value.lowercased() == "graphql" {

@@ -23,24 +23,24 @@ extension HTTPFileParser {
             name = (String(value), place)
             return
         }
-        var said = options?.value ?? HTTPFileRequest.Options()
+        var parsed = options?.value ?? HTTPFileRequest.Options()
         switch word {
-        case "no-redirect": said.followsRedirects = false
-        case "no-cookie-jar": said.usesCookies = false
+        case "no-redirect": parsed.followsRedirects = false
+        case "no-cookie-jar": parsed.usesCookies = false
         case "expect":
-            guard said.expectations.isEmpty else {
+            guard parsed.expectations.isEmpty else {
                 throw HTTPFileError(
                     place, "'@expect' is given twice for one request; separate several statuses by commas")
             }
             let position = value.isEmpty ? place : line.position(of: value)
-            said.expectations.append(try HTTPExpectation(statuses: value, at: position))
+            parsed.expectations.append(try HTTPExpectation(statuses: value, at: position))
         default:
             let text = value.filter { $0 != " " && $0 != "\t" }
             guard let duration = DurationArgument(argument: String(text))?.duration else {
                 throw HTTPFileError(place, "'@\(word)' requires \(DurationArgument.rule)")
             }
-            if word == "timeout" { said.idleTimeout = duration } else { said.connectTimeout = duration }
+            if word == "timeout" { parsed.idleTimeout = duration } else { parsed.connectTimeout = duration }
         }
-        options = (said, options?.position ?? place)
+        options = (parsed, options?.position ?? place)
     }
 }

@@ -89,7 +89,7 @@ struct HTTPFileParser {
     private mutating func skip(_ script: HTTPFileLine.Script?) -> Bool {
         guard let script else { return false }
         file.warnings.append(
-            HTTPFile.Warning(position: script.position, text: script.what + " is skipped: scripts are not supported"))
+            HTTPFile.Warning(position: script.position, text: script.name + " is skipped: scripts are not supported"))
         isInScript = script.isOpen
         return true
     }

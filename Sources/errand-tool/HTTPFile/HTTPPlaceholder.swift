@@ -11,9 +11,9 @@ enum HTTPPlaceholder: Sendable, Hashable {
             self = .exchange(reference)
         } else {
             guard HTTPPlaceholder.isName(text) else {
-                let what =
+                let problem =
                     text.utf8.first == UInt8(ascii: "%") ? "percent-encoding by '{{%name}}' is not supported" : nil
-                throw HTTPFileError(position, what ?? "'\(text)' is not the name of a variable")
+                throw HTTPFileError(position, problem ?? "'\(text)' is not the name of a variable")
             }
             self = .variable(String(text))
         }

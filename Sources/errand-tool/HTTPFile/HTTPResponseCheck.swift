@@ -64,10 +64,12 @@ struct HTTPResponseCheck: Sendable {
             return judge(value, value.flatMap { Double(plain: $0) })
         case .body:
             guard !response.body.isEmpty else { return judge(expectation.relation == .exists ? nil : "", nil) }
-            guard let text = try? response.text() else { return "\(told), got a body that is not text" }
+            guard let text = try? response.text() else { return "\(expected), got a body that is not text" }
             return judge(text, nil)
         case .json(let path):
-            guard let json = try? JSONText(response.body.bytes) else { return "\(told), got a body that is not JSON" }
+            guard let json = try? JSONText(response.body.bytes) else {
+                return "\(expected), got a body that is not JSON"
+            }
             let value = json.text(at: path)
             return judge(value, value.flatMap { Double(plain: $0) })
         }
@@ -75,8 +77,8 @@ struct HTTPResponseCheck: Sendable {
 
     /// `value` is `nil` where the subject does not exist, which only `!=` accepts.
     private func judge(_ value: String?, _ number: Double?) -> String? {
-        guard let value else { return expectation.relation == .notEqual ? nil : "\(told), got none" }
-        return holds(value, number) ? nil : "\(told), got \(shown(value))"
+        guard let value else { return expectation.relation == .notEqual ? nil : "\(expected), got none" }
+        return holds(value, number) ? nil : "\(expected), got \(shown(value))"
     }
 
     private func holds(_ value: String, _ number: Double?) -> Bool {
@@ -119,7 +121,7 @@ struct HTTPResponseCheck: Sendable {
     }
 
     /// The expectation as written in the file, with its variables not replaced.
-    private var told: String {
+    private var expected: String {
         let subject =
             switch expectation.subject {
             case .status: "status"

@@ -21,8 +21,8 @@ enum Descriptor {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if errno == EAGAIN {
                 // Another process has made this terminal or pipe non-blocking.
-                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&wanted, 1, -1)
+                var events = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&events, 1, -1)
             } else if errno != EINTR {
                 return false
             }
@@ -32,8 +32,8 @@ enum Descriptor {
 
     /// Whether some bytes can be written without blocking.
     static func isWritable(_ descriptor: Int32) -> Bool {
-        var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return poll(&wanted, 1, 0) == 1 && wanted.revents & Int16(POLLOUT) != 0
+        var events = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&events, 1, 0) == 1 && events.revents & Int16(POLLOUT) != 0
     }
 
     /// Whether the path names a regular file or does not exist yet.

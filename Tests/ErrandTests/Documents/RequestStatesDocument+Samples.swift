@@ -14,10 +14,10 @@ extension RequestStatesDocument {
         .inFlight(run, id),
         .inFlight(paused, id), .stopping(run), .processing(run), .processing(paused), .working(run), .working(paused),
         .stoppedWhileProcessing(run),
-        .ending(run), .endingStopped(run), .telling(run, .succeeded, .init()),
-        .telling(run, .succeeded, .init(next: .init())),
-        .telling(run, .succeeded, .init(next: .init(isPaused: true))),
-        .telling(run, .succeeded, .init(next: .init(isStopped: true))), .finished(run, .succeeded),
+        .ending(run), .endingStopped(run), .notifying(run, .succeeded, .init()),
+        .notifying(run, .succeeded, .init(next: .init())),
+        .notifying(run, .succeeded, .init(next: .init(isPaused: true))),
+        .notifying(run, .succeeded, .init(next: .init(isStopped: true))), .finished(run, .succeeded),
         .finished(run, .failed(.timeoutIdle)), .finished(run, .cancelled),
     ]
 
@@ -36,9 +36,9 @@ extension RequestStatesDocument {
         Event(name: "submitted") { action($0.submitted(id, transfer: 3)) },
         Event(name: "submitted", note: "for an earlier transfer") { action($0.submitted(id, transfer: 2)) },
         Event(name: "stopRequested") { action($0.stopRequested()) },
-        Event(name: "childStopRequested") { action($0.childStopRequested(isTold: false)) },
+        Event(name: "childStopRequested") { action($0.childStopRequested(isNotifying: false)) },
         Event(name: "childStopRequested", note: "for the run whose callbacks are being called") {
-            action($0.childStopRequested(isTold: true))
+            action($0.childStopRequested(isNotifying: true))
         },
         Event(name: "pauseRequested") { action($0.pauseRequested()) },
         Event(name: "resumeRequested") { action($0.resumeRequested()) },
@@ -52,7 +52,7 @@ extension RequestStatesDocument {
             action($0.processed())
         },
         Event(name: "concluded", isPossible: isOneOf("ending", "endingStopped")) { action($0.concluded(.succeeded)) },
-        Event(name: "told", isPossible: isOneOf("telling")) { action($0.told()) },
+        Event(name: "notified", isPossible: isOneOf("notifying")) { action($0.notified()) },
     ]
 
     private static func isOneOf(_ names: String...) -> @Sendable (State) -> Bool {

@@ -82,7 +82,7 @@ struct RequestStatesDocument {
     static func words(_ state: State) -> String {
         let text = String(describing: state)
         var marks: [String] = []
-        if case .telling(_, let outcome, _) = state { marks.append(word(outcome)) }
+        if case .notifying(_, let outcome, _) = state { marks.append(word(outcome)) }
         if case .finished(_, let outcome) = state { marks.append(word(outcome)) }
         if text.contains("isSilenced: true") { marks.append("silenced") }
         if text.contains("Next(") { marks.append("start requested") }

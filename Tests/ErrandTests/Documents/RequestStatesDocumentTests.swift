@@ -24,7 +24,7 @@ import Testing
         #expect(states.contains("idle") && states.contains("finished"))
         #expect(Set(states) == Set(Document.states.map { Document.word($0) }))
         let events = try Document.declaredEvents().map(\.name)
-        #expect(events.contains("startRequested") && events.contains("told"))
+        #expect(events.contains("startRequested") && events.contains("notified"))
         #expect(Set(events) == Set(Document.events.map(\.name)))
     }
 
