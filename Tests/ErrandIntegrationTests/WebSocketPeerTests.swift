@@ -207,7 +207,7 @@ struct WebSocketPeerTests {
     }
 
     @Test func `authorization, interceptors and accessories see the handshake`() async throws {
-        struct Extra: Interceptor {
+        struct Extra: PreparingInterceptor {
             func prepare(
                 _ request: RequestDescription, in context: InterceptionContext
             ) async throws -> RequestDescription {

@@ -32,6 +32,8 @@ private final class Asker: Interceptor {
         seen.add("transform")
         return response
     }
+
+    func prepare(_ request: RequestDescription, in context: InterceptionContext) -> RequestDescription { request }
 }
 
 private struct Trouble: Error {}
@@ -236,7 +238,7 @@ private struct Trouble: Error {}
 
     /// A body that was not kept as a whole is no success, whatever an interceptor makes of it.
     @Test func aTruncatedBodyIsNoSuccess() async throws {
-        struct Forgiving: Interceptor {
+        struct Forgiving: TransformingInterceptor {
             func transform(_ response: Response, in context: InterceptionContext) async throws -> Response {
                 Response(statusCode: 200, headers: response.headers, body: response.body.bytes)
             }

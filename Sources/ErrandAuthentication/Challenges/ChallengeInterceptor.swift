@@ -105,4 +105,7 @@ public final class ChallengeInterceptor: Interceptor {
         }
         return try answer.credential()
     }
+
+    /// No change.
+    public func transform(_ response: Response, in context: InterceptionContext) -> Response { response }
 }

@@ -446,6 +446,8 @@ package final class CacheCarrier: ClientCache, Transport {
         clientStops()
         base.shutdown(stopped)
     }
+
+    package func filesMayHaveChanged() { base.filesMayHaveChanged() }
 }
 
 extension CacheCarrier {

@@ -194,4 +194,6 @@ package final class CoalescingTransport: Transport {
     package func shutdown(_ stopped: @escaping @Sendable () -> Void) {
         base.shutdown(stopped)
     }
+
+    package func filesMayHaveChanged() { base.filesMayHaveChanged() }
 }

@@ -3,6 +3,9 @@
 /// The contract: every accepted submission yields exactly one ``TransferEvent/Kind/ended(_:)`` for its receiver,
 /// whether cancelled or not; a refused submission yields no event. The event may come before `submit` returns. Events
 /// are delivered by ``TransferReceiver/deliver(_:)``, as many at a time as there are.
+///
+/// Only ``submit(_:)`` has a default, which costs more and does the same. A transport without streams has empty methods
+/// for them.
 public protocol Transport: AnyObject, Sendable {
     /// Sends the described request. Any thread; does not block. Throws if the submission is refused.
     func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID
@@ -44,18 +47,6 @@ public protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
-    /// No effect, for transports without streams.
-    public func grant(_ id: TransferID, bytes: Int) {}
-    /// No effect, for transports without streams.
-    public func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
-    /// No effect, for transports without streams.
-    public func finishUpload(_ id: TransferID) {}
-    /// No effect, for transports without streams.
-    public func failUpload(_ id: TransferID) {}
-
-    /// No effect, for transports that read no files.
-    public func filesMayHaveChanged() {}
-
     /// Submits the requests one after the other.
     public func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
         submissions.map { submission in

@@ -69,6 +69,9 @@ public final class ProgressAccessory: EventAccessory {
     public func requestWillStop(_ request: AnyRequest) {
         _ = meters.withLock { $0.removeValue(forKey: request.id) }
     }
+
+    /// No effect.
+    public func requestDidStop(_ request: AnyRequest) {}
 }
 
 extension ProgressAccessory.Direction {
