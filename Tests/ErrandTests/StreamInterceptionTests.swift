@@ -186,7 +186,7 @@ private struct Trouble: Error {}
     @Test func anAnsweredChallengeIsKept() async throws {
         let asked = Notes<String>()
         let challenges = ChallengeInterceptor { challenge in
-            asked.add(challenge.scheme)
+            asked.add(challenge.scheme ?? "")
             return .basic(username: "ada", password: "secret")
         }
         try await with(challenges) { client, stub, task, id in

@@ -50,12 +50,12 @@ public protocol Command: Sendable {
     /// hosts; see ``Client/Settings/authorization`` (YTKNetwork `requestUrl`).
     var path: String { get }
 
-    /// The base URL for a relative ``path``. `nil` (the default) or empty: ``Client/Settings/baseURL`` (YTKNetwork
-    /// `baseUrl`).
+    /// The base URL for a relative ``path``. `nil` (the default): ``Client/Settings/baseURL``. An empty text is
+    /// ``ErrandError/invalidURL`` (YTKNetwork `baseUrl`).
     var baseURL: BaseURLMember { get }
 
-    /// The CDN's base URL, see ``usesCDN``. `nil` (the default) or empty: ``Client/Settings/cdnURL`` (YTKNetwork
-    /// `cdnUrl`).
+    /// The CDN's base URL, see ``usesCDN``. `nil` (the default): ``Client/Settings/cdnURL``. An empty text is
+    /// ``ErrandError/invalidURL`` (YTKNetwork `cdnUrl`).
     var cdnURL: CDNURLMember { get }
 
     /// Whether a relative path is joined to the CDN's URL instead of the base URL. Without a CDN URL the request fails

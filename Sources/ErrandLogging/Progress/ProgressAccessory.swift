@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// ```swift
 /// request.addAccessory(ProgressAccessory { progress in
-///     print(progress.fraction ?? 0, progress.bytesPerSecond, progress.timeLeft ?? .zero)
+///     print(progress.fraction ?? 0, progress.bytesPerSecond ?? 0, progress.timeLeft ?? .zero)
 /// })
 /// ```
 ///

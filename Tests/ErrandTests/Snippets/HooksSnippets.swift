@@ -102,7 +102,7 @@ import Testing
     static func watched(_ request: AnyRequest) {
         request.addAccessory(
             ProgressAccessory(.download) { progress in
-                print(progress.fraction ?? 0, progress.bytesPerSecond)
+                print(progress.fraction ?? 0, progress.bytesPerSecond ?? 0)
             })
     }
 
