@@ -124,11 +124,6 @@ public protocol Command: Sendable {
     /// default): ``Client/Settings/cache`` (YTKNetwork `cacheTimeInSeconds`, `cacheVersion`, `cacheSensitiveData`).
     var cache: CacheMember { get }
 
-    /// The coordinator that a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` uses instead of a transfer.
-    /// A command that wraps one of them returns its coordinator here; a command that wraps a download forwards
-    /// ``decode(_:)`` to it too. Read once for each request, when the request is made. Default: `nil`.
-    var coordinator: CoordinatorMember { get }
-
     // MARK: What comes back
 
     /// The statuses that count as success. A response with another status fails with ``ErrandError/statusNotAccepted``,
@@ -244,9 +239,6 @@ public protocol Command: Sendable {
     /// The type of ``cache``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype CacheMember = CachePolicy?
-    /// The type of ``coordinator``; the compiler infers it, do not declare it.
-    @_documentation(visibility: internal)
-    associatedtype CoordinatorMember = GroupCoordinator?
     /// The type of ``acceptedStatusCodes``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype AcceptedStatusCodesMember = StatusCodes
@@ -342,7 +334,9 @@ public protocol Command: Sendable {
     /// ``cache`` in the type that the engine reads; do not implement it.
     @_documentation(visibility: internal)
     var givenCache: CachePolicy? { get }
-    /// ``coordinator`` in the type that the engine reads; do not implement it.
+    /// What a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` uses instead of a transfer. A command that wraps
+    /// one of them returns its coordinator here; a command that wraps a download forwards ``decode(_:)`` to it too. Read
+    /// once for each request, when the request is made. Default: `nil`.
     @_documentation(visibility: internal)
     var givenCoordinator: GroupCoordinator? { get }
     /// ``acceptedStatusCodes`` in the type that the engine reads; do not implement it.
@@ -437,7 +431,7 @@ extension Command where CacheMember == CachePolicy? {
     @inlinable public var cache: CachePolicy? { nil }
 }
 
-extension Command where CoordinatorMember == GroupCoordinator? {
+extension Command {
     /// The default: no coordinator.
-    @inlinable public var coordinator: GroupCoordinator? { nil }
+    @inlinable public var givenCoordinator: GroupCoordinator? { nil }
 }
