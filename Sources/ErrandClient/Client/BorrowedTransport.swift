@@ -69,22 +69,6 @@ final class BorrowedTransport: Transport {
         }
     }
 
-    func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
-        let loans = submissions.map { open(for: $0.receiver) }
-        let lent = zip(submissions, loans).compactMap { submission, loan in
-            loan.map { TransferSubmission(submission.description, for: $0) }
-        }
-        var results = base.submit(lent).makeIterator()
-        return loans.map { loan in
-            guard let loan, let result = results.next() else { return .failure(.shutDown) }
-            switch result {
-            case .success(let id): entered(loan, as: id)
-            case .failure: close(loan)
-            }
-            return result
-        }
-    }
-
     /// Opens a loan for `receiver`; `nil` after the client's shutdown.
     private func open(for receiver: TransferReceiver) -> Loan? {
         let loan = Loan(receiver, of: self)

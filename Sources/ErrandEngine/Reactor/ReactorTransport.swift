@@ -97,6 +97,7 @@ package final class ReactorTransport: Transport {
         return TransferID(rawValue: outcome.id)
     }
 
+    /// Submits many requests, waking the engine once. Each is accepted or refused on its own.
     package func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
         let reactor: Reactor
         switch self.reactor {

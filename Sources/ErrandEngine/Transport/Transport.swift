@@ -4,14 +4,11 @@
 /// whether cancelled or not; a refused submission yields no event. The event may come before `submit` returns. Events
 /// are delivered by ``TransferReceiver/deliver(_:)``, as many at a time as there are.
 ///
-/// Only ``submit(_:)`` has a default, which costs more and does the same. A transport without streams has empty methods
-/// for them.
+/// No method has a default, which would take the place of a misspelt method in silence. A transport without streams has
+/// empty methods for them.
 public protocol Transport: AnyObject, Sendable {
     /// Sends the described request. Any thread; does not block. Throws if the submission is refused.
     func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID
-
-    /// Submits many requests, waking the engine once. Each is accepted or refused on its own.
-    func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>]
 
     /// Ends a transfer with ``ErrandError/cancelled``; unknown and ended transfers are ignored. Any thread.
     func cancel(_ id: TransferID)
@@ -46,17 +43,6 @@ public protocol Transport: AnyObject, Sendable {
     func shutdown(_ stopped: @escaping @Sendable () -> Void)
 }
 
-extension Transport {
-    /// Submits the requests one after the other.
-    public func submit(_ submissions: [TransferSubmission]) -> [Result<TransferID, ErrandError>] {
-        submissions.map { submission in
-            Result { () throws(ErrandError) in
-                try submit(submission.description, for: submission.receiver)
-            }
-        }
-    }
-}
-
 /// Identifies a transfer within its transport.
 public struct TransferID: Sendable, Hashable {
     /// The transport's own number.
@@ -69,14 +55,14 @@ public struct TransferID: Sendable, Hashable {
 }
 
 /// One of many transfers submitted at once.
-public struct TransferSubmission: Sendable {
+package struct TransferSubmission: Sendable {
     /// What to send.
-    public let description: RequestDescription
+    package let description: RequestDescription
     /// Receives the events.
-    public let receiver: TransferReceiver
+    package let receiver: TransferReceiver
 
     /// Makes a submission.
-    public init(_ description: RequestDescription, for receiver: TransferReceiver) {
+    package init(_ description: RequestDescription, for receiver: TransferReceiver) {
         self.description = description
         self.receiver = receiver
     }
