@@ -74,7 +74,8 @@ let package = Package(
         .target(name: "ErrandLogging", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
         // What users import: all of the above.
         .target(
-            name: "Errand", dependencies: parts.map { Target.Dependency(stringLiteral: $0) }, swiftSettings: settings),
+            name: "Errand", dependencies: parts.map { Target.Dependency(stringLiteral: $0) } + [httpTypes],
+            swiftSettings: settings),
         // Apart, because FoundationXML brings libxml2 and ICU.
         .target(name: "ErrandXML", dependencies: library, swiftSettings: settings),
         // Apart, because it brings SQLite.
@@ -99,9 +100,7 @@ let package = Package(
         // What scripts/demo runs.
         .executableTarget(
             name: "errand-demo",
-            dependencies: library + [
-                .product(name: "HTTPTypes", package: "swift-http-types")
-            ],
+            dependencies: library,
             path: "Examples/Demo",
             exclude: ["demo.http", "nginx.conf.in"],
             swiftSettings: settings),

@@ -1,5 +1,4 @@
 import Errand
-import HTTPTypes
 
 struct User: Codable, Sendable, Equatable {
     var id: Int

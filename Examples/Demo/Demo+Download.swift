@@ -36,4 +36,7 @@ private final class WhenStopped: Accessory {
     private let tell: @Sendable () -> Void
     init(_ tell: @escaping @Sendable () -> Void) { self.tell = tell }
     func requestDidStop(_ request: AnyRequest) { tell() }
+
+    func requestWillStart(_ request: AnyRequest) {}
+    func requestWillStop(_ request: AnyRequest) {}
 }

@@ -1,4 +1,4 @@
-// One import for users.
+// One import for users. HTTPTypes has the names of methods and header fields, which commands use.
 @_exported public import ErrandAuthentication
 @_exported public import ErrandCaching
 @_exported public import ErrandClient
@@ -8,3 +8,4 @@
 @_exported public import ErrandGroups
 @_exported public import ErrandLogging
 @_exported public import ErrandModel
+@_exported public import HTTPTypes

@@ -8,9 +8,9 @@ import Foundation
 /// Responses under `/cached/` have caching headers. `/files/NAME` serves the files in `www/`, and writes a line to
 /// `access.log` for each request: `X-Round`, status, bytes of the body, `Range`. nginx and openssl have to be
 /// installed.
-public final class NginxServer: Sendable {
+package final class NginxServer: Sendable {
     /// A port of the server, named after its protocol.
-    public enum Port: String, Sendable, CaseIterable {
+    package enum Port: String, Sendable, CaseIterable {
         /// HTTP/1.1 in clear text.
         case http
         /// HTTP/2 in clear text, without negotiation.
@@ -30,21 +30,21 @@ public final class NginxServer: Sendable {
     }
 
     /// Why the server did not start.
-    public struct StartError: Error, CustomStringConvertible {
+    package struct StartError: Error, CustomStringConvertible {
         /// The message of the script.
-        public let description: String
+        package let description: String
     }
 
     private let child: ChildProcess
     private let ports: [Port: Int]
 
     /// The directory that holds `www/`, `certs/` and `nginx.sock`. It is removed when the server ends.
-    public let directory: String
+    package let directory: String
 
     /// Starts the server and blocks the thread until it listens.
     ///
     /// - Throws: ``StartError``, and `POSIXError` where no process can be started.
-    public init() throws {
+    package init() throws {
         let script = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Tests/Support/nginx-site").path
@@ -76,22 +76,22 @@ public final class NginxServer: Sendable {
     }
 
     /// The number of a port.
-    public func number(of port: Port) -> Int {
+    package func number(of port: Port) -> Int {
         ports[port] ?? 0
     }
 
     /// `http://HOST:PORT/path`, or `https` where the port uses TLS.
-    public func url(_ path: String, port: Port = .http, host: String = "127.0.0.1") -> String {
+    package func url(_ path: String, port: Port = .http, host: String = "127.0.0.1") -> String {
         let scheme = port == .http || port == .h2c ? "http" : "https"
         return "\(scheme)://\(host):\(number(of: port))\(path)"
     }
 
     /// The path of the CA's certificate, a PEM file.
-    public var certificateAuthorityPath: String { "\(directory)/certs/ca.pem" }
+    package var certificateAuthorityPath: String { "\(directory)/certs/ca.pem" }
 
     /// The path of a certificate, key or pin: `certificate("client.pem")`, `certificate("client.key")`,
     /// `certificate("valid.pin")`.
-    public func certificate(_ name: String) -> String {
+    package func certificate(_ name: String) -> String {
         "\(directory)/certs/\(name)"
     }
 }

@@ -236,4 +236,7 @@ public final class StubTransport: Transport {
             TransferReceiver.deliver(ready)
         }
     }
+
+    /// No effect: the stub reads no files.
+    public func filesMayHaveChanged() {}
 }

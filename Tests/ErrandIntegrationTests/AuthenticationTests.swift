@@ -30,11 +30,15 @@ private final class TokenService: Authenticator {
         _ = try await client.withLock { $0 }?.run(Get(path: path))
         return "t1"
     }
+
+    func applies(to request: RequestDescription) -> Bool { true }
+    func isUsable(_ credential: String) -> Bool { true }
+    func refuses(_ response: Errand.Response) -> Bool { response.statusCode == 401 }
 }
 
 /// Holds results until there are so many: a request that is built while the credential is being refreshed waits for that
 /// and is not sent with the old one, so the first refusal must not be heard of before the last request was sent.
-private final class ResultHolder: Interceptor {
+private final class ResultHolder: ReplayingInterceptor {
     private let results = Atomic<Int>(0)
     private let least: Int
     private let gate = Gate()

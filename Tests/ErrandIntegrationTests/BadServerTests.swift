@@ -112,8 +112,14 @@ import Testing
             ("'inFlightLimit' is -1", .invalidLimit, { $0.inFlightLimit = -1 }),
             ("'originInFlightLimit' is 16777217", .invalidLimit, { $0.originInFlightLimit = 16_777_217 }),
             ("'bodyBytes' is \(Int.max)", .invalidLimit, { $0.limits = Limits(bodyBytes: .max) }),
-            ("'tcpKeepaliveSeconds' is 4294967295", .invalidOption, { $0.connection.tcpKeepaliveSeconds = .max }),
+            (
+                "'tcpKeepaliveSeconds' is 4294967295", .invalidOption,
+                { $0.connection.tcpKeepaliveSeconds = .value(.max) }
+            ),
             ("'idleConnectionSeconds' is 86401", .invalidOption, { $0.connection.idleConnectionSeconds = 86401 }),
+            ("'idleConnectionSeconds' is 0", .invalidOption, { $0.connection.idleConnectionSeconds = 0 }),
+            ("'caFile' is empty", .invalidOption, { $0.connection.tls.caFile = "" }),
+            ("'unixSocketPath' is empty", .invalidOption, { $0.connection.unixSocketPath = "" }),
         ]
         for (culprit, expected, change) in changes {
             var configuration = Client.Configuration(baseURL: "http://127.0.0.1:1/")

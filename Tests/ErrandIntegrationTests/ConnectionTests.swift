@@ -52,11 +52,11 @@ import Testing
         let authority = nginx.certificateAuthorityPath
         let get = Get(path: nginx.url("/12b", port: .tls))
         for repair in [
-            { (client: Client) in client.reconfigure { $0.connection.tls.caFile = authority } },
+            { (client: Client) in client.reconfigure { $0.connection.tls.caFile = .value(authority) } },
             { _ in try FileManager.default.copyItem(atPath: authority, toPath: path) },
         ] {
             let client = try Nginx.client { configuration in
-                configuration.connection.tls.caFile = path
+                configuration.connection.tls.caFile = .value(path)
                 configuration.cookies = .memory
             }
             try await Client.with(client) { client async throws -> Void in

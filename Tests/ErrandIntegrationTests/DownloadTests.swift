@@ -51,7 +51,7 @@ import Testing
         try Data(content).write(to: URL(fileURLWithPath: nginx.directory + "/www/" + name))
         var command = RawCommand(url: nginx.url("/files/" + name, port: port, host: "localhost"))
         var connection = ConnectionOptions()
-        connection.tls.caFile = nginx.certificateAuthorityPath
+        connection.tls.caFile = .value(nginx.certificateAuthorityPath)
         command.connection = connection
         var download = Download(command, to: .directory(folder.path))
         download.ranges = ranges

@@ -101,7 +101,7 @@ private struct GetText: Command {
     @Test func tlsAndHTTP2() async throws {
         let server = try Nginx.shared.get()
         var trusted = ConnectionOptions()
-        trusted.tls.caFile = server.certificateAuthorityPath
+        trusted.tls.caFile = .value(server.certificateAuthorityPath)
         var http2 = trusted
         http2.httpVersion = .http2OverTLS
         try await Client.with(Client()) { client in

@@ -23,6 +23,10 @@ private final class Tokens: Authenticator {
     func refresh(_ token: String?, after response: Response?) async throws -> String {
         "t\(refreshes.add(1, ordering: .relaxed).newValue)"
     }
+
+    func applies(to request: RequestDescription) -> Bool { true }
+    func isUsable(_ credential: String) -> Bool { true }
+    func refuses(_ response: Errand.Response) -> Bool { response.statusCode == 401 }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct EventSourceTests {

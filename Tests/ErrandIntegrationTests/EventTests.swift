@@ -7,7 +7,7 @@ import Testing
 
 /// What accessories hear of requests to real servers.
 @Suite struct EventTests {
-    private struct Replaying: Interceptor {
+    private struct Replaying: ReplayingInterceptor {
         func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
             context.replays == 0
         }
@@ -94,7 +94,7 @@ import Testing
 
     /// Every transfer is a command of its own, and what an interceptor added is in it.
     @Test func theCurlAccessoryShowsEveryTransfer() async throws {
-        struct Signing: Interceptor {
+        struct Signing: PreparingInterceptor {
             func prepare(
                 _ request: RequestDescription, in context: InterceptionContext
             ) async throws -> RequestDescription {

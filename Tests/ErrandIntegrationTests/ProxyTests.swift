@@ -112,7 +112,7 @@ import Testing
         }
         await #expect(throws: ErrandError.self) { try await get(.init(caFile: authority)) }
         var tls = ConnectionOptions.TLS(minimumVersion: .v1_3)
-        tls.proxyCAFile = authority
+        tls.proxyCAFile = .value(authority)
         #expect(try await get(tls).statusCode == 200)
     }
 }

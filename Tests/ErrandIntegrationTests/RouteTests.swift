@@ -47,11 +47,13 @@ import Testing
     @Test func whereAConnectionBegins() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.echo])
-        for name in ["127.0.0.1", "127.0.0.2", "lo", ""] {
-            let response = try await get(server.url("/"), by: ConnectionOptions(localInterface: name))
+        for name in ["127.0.0.1", "127.0.0.2", "lo", .libraryDefault] as [Setting<String>] {
+            var options = ConnectionOptions()
+            options.localInterface = name
+            let response = try await get(server.url("/"), by: options)
             #expect(response.statusCode == 200)
         }
-        for name in ["localhost", "nowhere.invalid", "eth99"] {
+        for name in ["localhost", "nowhere.invalid", "eth99", ""] {
             await #expect(throws: ErrandError.invalidOption) {
                 try await get(server.url("/"), by: ConnectionOptions(localInterface: name))
             }

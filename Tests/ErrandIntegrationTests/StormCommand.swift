@@ -72,6 +72,8 @@ struct StormTokenBearer: Interceptor {
         guard case .response(let response) = result else { return false }
         return response.statusCode == 401
     }
+
+    func transform(_ response: Errand.Response, in context: InterceptionContext) -> Errand.Response { response }
 }
 
 /// Takes its time on the way out and on the way back.
@@ -94,4 +96,6 @@ struct StormDelay: Interceptor {
         await wait()
         return response
     }
+
+    func replays(after result: TransferResult, in context: InterceptionContext) -> Bool { false }
 }

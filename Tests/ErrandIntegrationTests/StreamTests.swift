@@ -21,7 +21,7 @@ private struct Ask: Command {
 }
 
 /// Replays what was refused.
-private struct ReplayUnauthorized: Interceptor {
+private struct ReplayUnauthorized: ReplayingInterceptor {
     func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
         result.response?.statusCode == 401
     }

@@ -207,7 +207,7 @@ struct WebSocketPeerTests {
     }
 
     @Test func `authorization, interceptors and accessories see the handshake`() async throws {
-        struct Extra: Interceptor {
+        struct Extra: PreparingInterceptor {
             func prepare(
                 _ request: RequestDescription, in context: InterceptionContext
             ) async throws -> RequestDescription {
@@ -236,7 +236,7 @@ struct WebSocketPeerTests {
         try await Client.with(Client(configuration: configuration)) { client in
             _ = await #expect(throws: ErrandError.tlsUntrusted) { try await client.webSocket(echo) }
         }
-        configuration.connection.tls.caFile = peer.words[2]
+        configuration.connection.tls.caFile = .value(peer.words[2])
         try await Client.with(Client(configuration: configuration)) { client in
             let socket = try await client.webSocket(echo)
             var messages = socket.makeAsyncIterator()

@@ -30,7 +30,7 @@ private final class Slow: EventAccessory {
 
 /// Notes the URLs of events, on a queue of its own that waits first.
 private final class URLNotes: EventAccessory {
-    let callbackQueue: CallbackQueue? = .serial(label: "urls")
+    let callbackQueue = CallbackQueue.serial(label: "urls")
     let gate = DispatchSemaphore(value: 0)
     let told = Notes<String>()
 
@@ -43,6 +43,9 @@ private final class URLNotes: EventAccessory {
         default: break
         }
     }
+
+    func requestWillStop(_ request: AnyRequest) {}
+    func requestDidStop(_ request: AnyRequest) {}
 }
 
 /// Stops its request with the first progress that it hears of.
@@ -53,6 +56,10 @@ private final class Stopper: EventAccessory {
         told.add(progress)
         request.stop()
     }
+
+    func requestWillStart(_ request: AnyRequest) {}
+    func requestWillStop(_ request: AnyRequest) {}
+    func requestDidStop(_ request: AnyRequest) {}
 }
 
 @Suite(.timeLimit(.minutes(5))) struct AccessoryQueueTests {

@@ -24,6 +24,8 @@ import Testing
         func request(_ request: AnyRequest, did event: RequestEvent) {
             if case .head = event { note("head") }
         }
+
+        func requestWillStart(_ request: AnyRequest) {}
     }
 
     private func client(_ stub: StubTransport, _ change: (inout Client.Configuration) -> Void = { _ in }) -> Client {

@@ -142,7 +142,7 @@ import Testing
 
         let silent = AuthenticationChallenge(Response(statusCode: 401), url: "http://a/")
         #expect(silent.offers.isEmpty)
-        #expect(silent.scheme == "")
+        #expect(silent.scheme == nil)
         #expect(silent.realm == nil)
     }
 

@@ -41,6 +41,9 @@ private final class RestartingAccessory: Accessory {
     func requestDidStop(_ request: AnyRequest) {
         if !isDone.exchange(true, ordering: .relaxed) { request.start() }
     }
+
+    func requestWillStart(_ request: AnyRequest) {}
+    func requestWillStop(_ request: AnyRequest) {}
 }
 
 /// A transport that tells each end twice, which ``Transport`` forbids.
@@ -67,6 +70,12 @@ private final class TellsTwice: Transport {
     func pause(_ id: TransferID) {}
     func resume(_ id: TransferID) {}
     func shutdown(_ stopped: @escaping @Sendable () -> Void) { stopped() }
+
+    func grant(_ id: TransferID, bytes: Int) {}
+    func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
+    func finishUpload(_ id: TransferID) {}
+    func failUpload(_ id: TransferID) {}
+    func filesMayHaveChanged() {}
 }
 
 @Suite struct ClientAsyncTests {

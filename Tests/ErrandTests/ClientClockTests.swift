@@ -52,7 +52,7 @@ import Testing
         await client.shutdown(.cancel)
     }
 
-    private struct Waiting: Interceptor {
+    private struct Waiting: PreparingInterceptor {
         let gate: Gate
         func prepare(
             _ request: RequestDescription, in context: InterceptionContext

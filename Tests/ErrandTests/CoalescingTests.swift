@@ -184,7 +184,7 @@ extension Client {
 
     /// A signature of its own makes a request another one.
     @Test func interceptorsComeFirst() async throws {
-        struct Signing: Interceptor {
+        struct Signing: PreparingInterceptor {
             let signature: String
             func prepare(
                 _ request: RequestDescription, in context: InterceptionContext

@@ -93,7 +93,7 @@ private struct Whole: Command {
     var customRequest: CustomRequest { CustomRequest(method: .put, url: "http://whole/") }
 }
 
-private struct Tag: Interceptor {
+private struct Tag: PreparingInterceptor {
     func prepare(
         _ request: RequestDescription, in context: InterceptionContext
     ) async throws -> RequestDescription {

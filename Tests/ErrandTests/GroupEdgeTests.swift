@@ -114,6 +114,9 @@ private struct GetNumber: Command {
         let client = Client.stubbed(stub)
         final class Pauser: Accessory {
             func requestWillStart(_ request: AnyRequest) { request.pause() }
+
+            func requestWillStop(_ request: AnyRequest) {}
+            func requestDidStop(_ request: AnyRequest) {}
         }
         let request = client.request(Batch([Batch(numbers(0..<2)), Batch(numbers(2..<4))]))
         request.addAccessory(Pauser())
@@ -158,8 +161,10 @@ private struct GetNumber: Command {
 
     /// What is a child's matter is of no effect on the group, nor on its children.
     @Test func overridesOfAGroup() async throws {
-        struct Refuse: Interceptor {
-            func prepare(_ request: inout RequestDescription, context: InterceptionContext) async throws {
+        struct Refuse: PreparingInterceptor {
+            func prepare(
+                _ request: RequestDescription, in context: InterceptionContext
+            ) async throws -> RequestDescription {
                 throw ErrandError.interceptionFailed
             }
         }

@@ -52,6 +52,8 @@ import Testing
                 #expect(request.start())
                 group.withLock { $0 }?.stop()
             }
+
+            func requestFailed(_ request: AnyRequest) {}
         }
         let stub = StubTransport()
         let client = Client.stubbed(stub)

@@ -191,7 +191,7 @@ import Testing
 
     /// What stands before requests stands before children.
     @Test func interceptorsSeeChildrenAlone() async throws {
-        struct Noting: Interceptor {
+        struct Noting: PreparingInterceptor {
             let seen: Notes<String>
             func prepare(
                 _ request: RequestDescription, in context: InterceptionContext

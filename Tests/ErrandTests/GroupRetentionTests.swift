@@ -17,6 +17,12 @@ private struct GetNumber: Command {
 private final class Listener: RequestDelegate, Accessory {
     let held: Held
     init(_ held: Held) { self.held = held }
+
+    func requestFinished(_ request: AnyRequest) {}
+    func requestFailed(_ request: AnyRequest) {}
+    func requestWillStart(_ request: AnyRequest) {}
+    func requestWillStop(_ request: AnyRequest) {}
+    func requestDidStop(_ request: AnyRequest) {}
 }
 
 private final class Own: Sendable {
@@ -186,6 +192,9 @@ private final class Own: Sendable {
         let act: @Sendable (AnyRequest) -> Void
         init(_ act: @escaping @Sendable (AnyRequest) -> Void) { self.act = act }
         func requestWillStart(_ request: AnyRequest) { act(request) }
+
+        func requestWillStop(_ request: AnyRequest) {}
+        func requestDidStop(_ request: AnyRequest) {}
     }
 
     @Test func aChainThatWaitsForARetry() async throws {

@@ -125,13 +125,18 @@ private struct Ask: Command {
     }
 
     @Test func theLibrarysOwnCanBeSaid() throws {
-        let bare = ConnectionOptions(
+        var bare = ConnectionOptions(
             httpVersion: .automatic, encodings: [],
             tls: .init(
-                caFile: "", clientCertificate: "", pinnedKeys: [], minimumVersion: .v1_2,
-                insecureAcceptAnyCertificate: false, insecureAcceptAnyHostName: false),
-            proxy: .direct, resolveOverrides: [], unixSocketPath: "", localInterface: "", tcpKeepaliveSeconds: 0,
-            idleConnectionSeconds: 0)
+                pinnedKeys: [], minimumVersion: .v1_2, insecureAcceptAnyCertificate: false,
+                insecureAcceptAnyHostName: false),
+            proxy: .direct, resolveOverrides: [])
+        bare.tls.caFile = .libraryDefault
+        bare.tls.clientCertificate = .libraryDefault
+        bare.unixSocketPath = .libraryDefault
+        bare.localInterface = .libraryDefault
+        bare.tcpKeepaliveSeconds = .libraryDefault
+        bare.idleConnectionSeconds = .libraryDefault
         let client: (inout Client.Settings) -> Void = { $0.connection = Self.full }
         #expect(try settings(Ask(connection: bare), client: client).connection == ConnectionOptions(encodings: []))
     }
@@ -148,7 +153,8 @@ private struct Ask: Command {
     }
 
     @Test func equalMeaningsAreEqualValues() throws {
-        let said = ConnectionOptions(httpVersion: .automatic, encodings: .all, tls: .init(caFile: ""), proxy: .direct)
+        var said = ConnectionOptions(httpVersion: .automatic, encodings: .all, proxy: .direct)
+        said.tls.caFile = .libraryDefault
         let builder = RequestBuilder(Client.Settings(), engine: said)
         #expect(try builder.description(of: Ask()).settings.connection == nil)
     }

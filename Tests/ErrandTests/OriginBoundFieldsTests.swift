@@ -32,6 +32,8 @@ import Testing
         func replays(after result: TransferResult, in context: InterceptionContext) -> Bool {
             result.response?.statusCode == 503
         }
+
+        func transform(_ response: Errand.Response, in context: InterceptionContext) -> Errand.Response { response }
     }
 
     /// `/start` leads to `location`.
@@ -103,7 +105,7 @@ import Testing
     }
 
     /// Returns a description of an earlier request, brought up to date.
-    private struct Forgetful: Interceptor {
+    private struct Forgetful: PreparingInterceptor {
         func prepare(_ request: RequestDescription, in context: InterceptionContext) throws -> RequestDescription {
             RequestDescription(
                 method: request.method, url: request.url, headers: request.headers, body: request.body,

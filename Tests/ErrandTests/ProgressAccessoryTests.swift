@@ -40,15 +40,15 @@ import Testing
     @Test func oddNumbersAreBorne() throws {
         var meter = ProgressMeter(start: .zero)
         let none = try report(&meter, 0, of: 0, at: .zero)
-        #expect(none.fraction == 1 && none.timeLeft == .zero && none.bytesPerSecond == 0)
+        #expect(none.fraction == 1 && none.timeLeft == .zero && none.bytesPerSecond == nil)
         let atOnce = try report(&meter, 5, of: 10, at: .zero)
-        #expect(atOnce.bytesPerSecond == 0 && atOnce.timeLeft == nil)
+        #expect(atOnce.bytesPerSecond == nil && atOnce.timeLeft == nil)
         let slow = try report(&meter, 6, of: .max, at: .seconds(100))
         #expect(slow.timeLeft == nil)
         let more = try report(&meter, 12, of: 10, at: .seconds(101))
         #expect(more.fraction == 1 && more.timeLeft == .zero)
         let back = try report(&meter, 3, of: 10, at: .seconds(102))
-        #expect(back.bytesPerSecond == 0 && back.bytes == 3)
+        #expect(back.bytesPerSecond == nil && back.bytes == 3)
     }
 
     @Test func tellsEachDirectionAndCountsAnewAfterAHop() async {

@@ -11,6 +11,8 @@ private final class Delegate: RequestDelegate {
     private let onFinished: @Sendable (AnyRequest) -> Void
     init(_ onFinished: @escaping @Sendable (AnyRequest) -> Void) { self.onFinished = onFinished }
     func requestFinished(_ request: AnyRequest) { onFinished(request) }
+
+    func requestFailed(_ request: AnyRequest) {}
 }
 
 /// A transport whose `pause` waits to be let through, as a thread may at any time.
@@ -30,6 +32,12 @@ private final class SlowPause: Transport {
     }
     func resume(_ id: TransferID) { stub.resume(id) }
     func shutdown(_ stopped: @escaping @Sendable () -> Void) { stub.shutdown(stopped) }
+
+    func grant(_ id: TransferID, bytes: Int) {}
+    func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
+    func finishUpload(_ id: TransferID) {}
+    func failUpload(_ id: TransferID) {}
+    func filesMayHaveChanged() {}
 }
 
 /// Looks at its request when it dies, which needs the request's lock.
@@ -99,6 +107,9 @@ private struct NosyError: Error {
     @Test func aRequestStoppedInWillStartIsNotSent() async {
         final class Stopper: Accessory {
             func requestWillStart(_ request: AnyRequest) { request.stop() }
+
+            func requestWillStop(_ request: AnyRequest) {}
+            func requestDidStop(_ request: AnyRequest) {}
         }
         let stub = StubTransport { _ in .response(status: 200) }
         let record = RecordingAccessory()
@@ -209,6 +220,10 @@ private struct NosyError: Error {
     @Test func accessoriesOfARequestAreReleasedAtItsEnd() async {
         final class Keeper: Accessory {
             let request = Mutex<AnyRequest?>(nil)
+
+            func requestWillStart(_ request: AnyRequest) {}
+            func requestWillStop(_ request: AnyRequest) {}
+            func requestDidStop(_ request: AnyRequest) {}
         }
         weak var keeper: Keeper?
         weak var kept: AnyRequest?
@@ -259,6 +274,9 @@ private struct NosyError: Error {
                 if let request = request as? Request<GetNosy> { values.add(request.value != nil) }
                 request.stop()
             }
+
+            func requestWillStart(_ request: AnyRequest) {}
+            func requestDidStop(_ request: AnyRequest) {}
         }
         let stopper = Stopper()
         let client = Client.stubbed(StubTransport { _ in .response(status: 200) }) { $0.accessories = [stopper] }

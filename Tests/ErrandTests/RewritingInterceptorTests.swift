@@ -8,7 +8,7 @@ import Testing
 
 /// What becomes of a request that an interceptor leads elsewhere or gives another body.
 @Suite struct RewritingInterceptorTests {
-    private struct Rewrite: Interceptor {
+    private struct Rewrite: PreparingInterceptor {
         var change: @Sendable (inout RequestDescription) -> Void
 
         func prepare(
@@ -91,6 +91,8 @@ import Testing
             func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
                 context.replays == 0
             }
+
+            func transform(_ response: Errand.Response, in context: InterceptionContext) -> Errand.Response { response }
         }
         let client = Client.stubbed(StubTransport { _ in .response(status: 503) }) { $0.interceptors = [Spoil()] }
         guard case .failure(let error) = await client.result(of: GetRaw()) else {

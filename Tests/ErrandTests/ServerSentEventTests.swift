@@ -2,6 +2,8 @@ import Errand
 import ErrandTesting
 import Testing
 
+@testable import ErrandEvents
+
 @Suite struct ServerSentEventTests {
     private typealias Event = ServerSentEvent
 
@@ -151,8 +153,8 @@ import Testing
         ] {
             let text = head + tail
             for chunks in [[Array(text.utf8)], text.utf8.map { [$0] }] {
-                let parser = ServerSentEventParser(maximumEventBytes: 16)
-                var iterator = ServerSentEventSequence(ChunkedBytes(chunks), parser: parser).makeAsyncIterator()
+                let sequence = ServerSentEventSequence(ChunkedBytes(chunks), maximumEventBytes: 16)
+                var iterator = sequence.makeAsyncIterator()
                 #expect(try await iterator.next() == Event(data: "a"))
                 await #expect(throws: ErrandError.limitBodyBytes) { try await iterator.next() }
                 #expect(try await iterator.next() == nil)
@@ -171,6 +173,6 @@ import Testing
         #expect(try await iterator.next() == Event(data: "a"))
         await #expect(throws: CancellationError.self) { try await iterator.next() }
         #expect(try await iterator.next() == nil)
-        #expect(iterator.parser.lastEventID == "")
+        #expect(iterator.lastEventID == "")
     }
 }

@@ -32,6 +32,8 @@ private final class Asker: Interceptor {
         seen.add("transform")
         return response
     }
+
+    func prepare(_ request: RequestDescription, in context: InterceptionContext) -> RequestDescription { request }
 }
 
 private struct Trouble: Error {}
@@ -184,7 +186,7 @@ private struct Trouble: Error {}
     @Test func anAnsweredChallengeIsKept() async throws {
         let asked = Notes<String>()
         let challenges = ChallengeInterceptor { challenge in
-            asked.add(challenge.scheme)
+            asked.add(challenge.scheme ?? "")
             return .basic(username: "ada", password: "secret")
         }
         try await with(challenges) { client, stub, task, id in
@@ -236,7 +238,7 @@ private struct Trouble: Error {}
 
     /// A body that was not kept as a whole is no success, whatever an interceptor makes of it.
     @Test func aTruncatedBodyIsNoSuccess() async throws {
-        struct Forgiving: Interceptor {
+        struct Forgiving: TransformingInterceptor {
             func transform(_ response: Response, in context: InterceptionContext) async throws -> Response {
                 Response(statusCode: 200, headers: response.headers, body: response.body.bytes)
             }

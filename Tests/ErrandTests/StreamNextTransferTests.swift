@@ -10,7 +10,7 @@ import Testing
 /// nothing any more.
 @Suite(.timeLimit(.minutes(5))) struct StreamNextTransferTests {
     /// Has failures and what is refused sent again, `limit` times.
-    private struct Retry: Interceptor {
+    private struct Retry: ReplayingInterceptor {
         let limit: Int
         func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
             guard context.replays < limit else { return false }

@@ -42,4 +42,6 @@ final class TestAuthenticator: Authenticator {
     func refresh(_ credential: String?, after response: Response?) async throws -> String {
         try await refresh(refreshes.add(1, ordering: .relaxed).newValue, credential, response)
     }
+
+    func refuses(_ response: Errand.Response) -> Bool { response.statusCode == 401 }
 }

@@ -38,7 +38,7 @@ private struct Refusing: URLFilter {
         #expect(try url(Ask(path: "x")) { $0.cdnURL = "http://cdn" } == "http://base/v1/x")
         let own = Ask(path: "x", baseURL: "http://own", cdnURL: "http://cdn2/", usesCDN: true)
         #expect(try url(own) { $0.cdnURL = "http://cdn" } == "http://cdn2/x")
-        #expect(try url(Ask(path: "x", cdnURL: "", usesCDN: true)) { $0.cdnURL = "http://cdn" } == "http://cdn/x")
+        #expect(try url(Ask(path: "x", usesCDN: true)) { $0.cdnURL = "http://cdn" } == "http://cdn/x")
         #expect(try url(Ask(path: "http://abs/x", usesCDN: true)) == "http://abs/x")
     }
 
@@ -49,9 +49,15 @@ private struct Refusing: URLFilter {
         #expect(throws: ErrandError.invalidURL) { try url(ask) { $0.cdnURL = "cdn" } }
     }
 
-    @Test func anEmptyBaseIsNone() throws {
-        #expect(try url(Ask(path: "x", baseURL: "")) == "http://base/v1/x")
+    /// `nil` is none; an empty text is no URL.
+    @Test func anEmptyBaseIsAnError() throws {
+        #expect(try url(Ask(path: "x", baseURL: nil)) == "http://base/v1/x")
+        #expect(throws: ErrandError.invalidURL) { try url(Ask(path: "x", baseURL: "")) }
         #expect(throws: ErrandError.invalidURL) { try url(Ask(path: "x")) { $0.baseURL = "" } }
+        #expect(throws: ErrandError.invalidURL) {
+            try url(Ask(path: "x", cdnURL: "", usesCDN: true)) { $0.cdnURL = "http://cdn" }
+        }
+        #expect(try url(Ask(path: "http://abs/x")) { $0.baseURL = "" } == "http://abs/x")
     }
 
     @Test func filtersRunInOrderOnThePath() throws {

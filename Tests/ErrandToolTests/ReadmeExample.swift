@@ -1,7 +1,6 @@
 // The lines between the two marks are those of README.md; scripts/checks/readme-example compares them.
 // README begins
 import Errand
-import HTTPTypes
 
 struct GetUser: Command {
     var id: Int

@@ -56,8 +56,8 @@ public struct AuthenticationChallenge: Sendable {
         offers = found.sorted { $0.strength > $1.strength }
     }
 
-    /// The scheme of the strongest offer, in lower case; empty where there is none.
-    public var scheme: String { offers.first?.scheme ?? "" }
+    /// The scheme of the strongest offer, in lower case; `nil` where there is none.
+    public var scheme: String? { offers.first?.scheme }
     /// The realm of the strongest offer.
     public var realm: String? { offers.first?.realm }
     /// The parameters of the strongest offer.

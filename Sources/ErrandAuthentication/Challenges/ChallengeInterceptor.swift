@@ -17,17 +17,16 @@ import Synchronization
 ///
 /// Any thread. (AFNetworking's `taskDidReceiveAuthenticationChallenge`.)
 public final class ChallengeInterceptor: Interceptor {
-    /// Called in a task of the request; it may suspend. Throwing an error is the same as ``Answer/fail``, with a
-    /// reason.
-    public typealias Handler = @Sendable (AuthenticationChallenge) async throws -> Answer
-
     private let limit: Int
-    private let handler: Handler
+    private let handler: @Sendable (AuthenticationChallenge) async throws -> Answer
     private let book = Mutex(AnswerBook())
 
     /// `limit`: how often the handler is called in one run, for the server and for the proxy each. After that, the
     /// challenge is the response. Default: once, since most answers fail again. 0: never.
-    public init(limit: Int = 1, handler: @escaping Handler) {
+    ///
+    /// `handler` is called in a task of the request; it may suspend. Throwing an error is the same as ``Answer/fail``,
+    /// with a reason.
+    public init(limit: Int = 1, handler: @escaping @Sendable (AuthenticationChallenge) async throws -> Answer) {
         self.limit = limit
         self.handler = handler
     }
@@ -105,4 +104,7 @@ public final class ChallengeInterceptor: Interceptor {
         }
         return try answer.credential()
     }
+
+    /// No change.
+    public func transform(_ response: Response, in context: InterceptionContext) -> Response { response }
 }

@@ -220,4 +220,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     private func settle(_ settlement: Machine.Settlement) {
         for waiter in settlement.waiters { waiter.resume(with: settlement.outcome) }
     }
+
+    /// No change.
+    public func transform(_ response: Response, in context: InterceptionContext) -> Response { response }
 }

@@ -6,7 +6,9 @@
 ///     func apply(_ token: Token, to request: inout RequestDescription) throws {
 ///         try request.headers.set(.authorization, to: "Bearer \(token.access)")
 ///     }
+///     func applies(to request: RequestDescription) -> Bool { true }
 ///     func isUsable(_ token: Token) -> Bool { token.expires > .now }
+///     func refuses(_ response: Response) -> Bool { response.statusCode == 401 }
 ///     func refresh(_ token: Token?, after response: Response?) async throws -> Token {
 ///         try await client.run(RefreshToken(token?.refresh))
 ///     }
@@ -14,14 +16,14 @@
 /// ```
 ///
 /// All methods are called off the callback queue and off the engine's threads, from many tasks at once, and never under
-/// a lock of the library.
+/// a lock of the library. No method has a default, for the reason that ``Interceptor`` gives.
 public protocol Authenticator: Sendable {
     /// A token, a key, or a pair of both.
     associatedtype Credential: Sendable
 
     /// Whether a request carries the credential, usually decided by its URL. Called for requests to the origins that
     /// the interceptor was given (``CredentialOrigins``); others never receive it. Where this returns false, the
-    /// request does not wait for a refresh and is not replayed. Default: every request.
+    /// request does not wait for a refresh and is not replayed. Usually true for every request.
     func applies(to request: RequestDescription) -> Bool
 
     /// Adds the credential to a request that is about to be sent. An error ends the request, as from
@@ -29,10 +31,10 @@ public protocol Authenticator: Sendable {
     func apply(_ credential: Credential, to request: inout RequestDescription) throws
 
     /// Whether the credential is worth sending. If not, it is refreshed first, which saves a round trip that would be
-    /// refused. Not called for a credential that was just refreshed. Default: yes.
+    /// refused. Not called for a credential that was just refreshed. True where the client cannot tell.
     func isUsable(_ credential: Credential) -> Bool
 
-    /// Whether this response means that the credential is not valid, or no longer valid. Default: status 401.
+    /// Whether this response means that the credential is not valid, or no longer valid. Usually that is status 401.
     func refuses(_ response: Response) -> Bool
 
     /// Gets a new credential from the old one (`nil`: there never was one) and the response that refused it (`nil`: it
@@ -47,13 +49,4 @@ public protocol Authenticator: Sendable {
     /// are not authenticated by the interceptor that called it, even on the same client: they would wait for
     /// themselves. The same applies to tasks that it starts with `Task { }`, for as long as they run.
     func refresh(_ credential: Credential?, after response: Response?) async throws -> Credential
-}
-
-extension Authenticator {
-    /// Every request.
-    public func applies(to request: RequestDescription) -> Bool { true }
-    /// Yes.
-    public func isUsable(_ credential: Credential) -> Bool { true }
-    /// Status 401.
-    public func refuses(_ response: Response) -> Bool { response.statusCode == 401 }
 }

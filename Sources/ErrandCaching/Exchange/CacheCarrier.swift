@@ -268,9 +268,9 @@ package final class CacheCarrier: ClientCache, Transport {
             var description = description
             // A request submitted after a removal must not join a transfer that was sent before it: that transfer may
             // return the removed response.
-            if transfer.base is CoalescingTransport, var plan = description.responseCachePlan {
-                plan.sent = (now, question.removalNames.map(cache.changes.lastRemoval) ?? 0)
-                description.cachePlan = plan
+            if transfer.base is CoalescingTransport, transfer.plan != nil {
+                description.sendingMoment = SendingMoment(
+                    time: now, removals: question.removalNames.map(cache.changes.lastRemoval) ?? 0)
             }
             if let since, let total = description.settings.timeouts.total?.duration {
                 let left = total - (stopwatch.now() - since)
@@ -444,6 +444,8 @@ package final class CacheCarrier: ClientCache, Transport {
         clientStops()
         base.shutdown(stopped)
     }
+
+    package func filesMayHaveChanged() { base.filesMayHaveChanged() }
 }
 
 extension CacheCarrier {

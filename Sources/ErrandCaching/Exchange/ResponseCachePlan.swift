@@ -1,4 +1,5 @@
-/// The cache plan of a request's run. Each description that the run sends carries it.
+/// The cache plan of a request's run. Each description that the run sends carries it. At most three words, see
+/// ``CachePlan``.
 package struct ResponseCachePlan: CachePlan {
     let box: CachePolicy.Box
     package let run: CacheRun
@@ -7,9 +8,6 @@ package struct ResponseCachePlan: CachePlan {
     package var isHop = false
     /// Whether the stored value was delivered, or could not be used.
     package var isSecond = false
-    /// When the request was sent, in milliseconds since 1970, and the last removal before it of what the request may
-    /// store (``CacheChanges/lastRemoval(of:)``). Requests that may join the transfer compare both.
-    package var sent: (at: Int64, after: UInt64) = (0, 0)
 
     package var source: CacheSource { run.source }
     package var isTimed: Bool { members.isTimed }

@@ -33,7 +33,7 @@ extension ConnectionOptions.TLS {
     /// The client certificate and key that identify the client to the server; empty for none.
     var identity: String {
         guard namesClient else { return "" }
-        return (clientCertificate ?? "") + "\0" + (clientKey ?? "")
+        return (clientCertificate?.value ?? "") + "\0" + (clientKey?.value ?? "")
     }
 
     var isInsecure: Bool { insecureAcceptAnyCertificate == true || insecureAcceptAnyHostName == true }

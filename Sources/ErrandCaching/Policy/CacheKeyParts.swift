@@ -56,7 +56,7 @@ extension ResponseCachePlan {
         parts.add(members.keyURL(of: description.url))
         // A different `Host` means a different service at the same address.
         parts.add(fields.host)
-        parts.add(description.settings.connection?.unixSocketPath ?? "")
+        parts.add(description.settings.connection?.unixSocketPath?.value ?? "")
         parts.add((description.settings.connection?.tls.isInsecure ?? identity.isInsecure) ? "insecure" : "")
         switch members.kind {
         case .timed(_, _, let sensitiveDigest, _):
@@ -70,7 +70,7 @@ extension ResponseCachePlan {
             parts.addIdentity(
                 of: description, members, isShared: cache.isShared && !members.isTimed, identity: identity)
         }
-        return parts.key(in: members.namespace.isEmpty ? cache.namespace : members.namespace)
+        return parts.key(in: members.namespace ?? cache.namespace)
     }
 }
 

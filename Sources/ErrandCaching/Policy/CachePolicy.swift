@@ -9,7 +9,7 @@ extension CachePolicy {
         let kind: Kind
         package var reading = CacheReading.cacheElseNetwork
         package var tags: [String] = []
-        package var namespace = ""
+        package var namespace: String?
         package var ignoredQueryItems: Set<String> = []
         package var keyURL: (@Sendable (String) -> String)?
         package var ignoresCredentials = false
@@ -118,8 +118,8 @@ extension CachePolicy {
         set { set { $0.tags = newValue } }
     }
 
-    /// Separates these responses from others with the same URL. Default, empty: ``ResponseCache/namespace``.
-    public var namespace: String {
+    /// Separates these responses from others with the same URL. Default, `nil`: ``ResponseCache/namespace``.
+    public var namespace: String? {
         get { members.namespace }
         set { set { $0.namespace = newValue } }
     }

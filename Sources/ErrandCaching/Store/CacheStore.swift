@@ -9,6 +9,8 @@
 ///
 /// Where a removal or a replacing write throws, later reads through this store object must not find the old record,
 /// however long the removal itself takes: a request that changes data on its server does not wait for a cache.
+///
+/// Members have a default only where the default costs time and changes no result.
 public protocol CacheStore: Sendable {
     /// The record with that key; `nil` where there is none. Never returns a record that is torn or has another key.
     func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord?
@@ -39,7 +41,8 @@ public protocol CacheStore: Sendable {
     /// What the store holds, and its hits, misses and evictions.
     func statistics() throws(CacheStoreError) -> CacheStatistics
 
-    /// The health of the store; ``CacheHealth/working`` by default. Must be cheap: the cache reads it after every call.
+    /// The health of the store; ``CacheHealth/working`` for a store that cannot fail. Must be cheap: the cache reads it
+    /// after every call.
     var health: CacheHealth { get }
 
     /// Whether no call waits longer than for a short lock: never for a disk or another process. The cache then calls
@@ -57,9 +60,6 @@ public protocol CacheStore: Sendable {
 }
 
 extension CacheStore {
-    /// ``CacheHealth/working``.
-    public var health: CacheHealth { .working }
-
     /// False.
     public var answersAtOnce: Bool { false }
 

@@ -99,4 +99,7 @@ public final class MemoryCacheStore: CacheStore {
     public func statistics() -> CacheStatistics {
         contents.withLock { $0.statistics }
     }
+
+    /// ``CacheHealth/working``: memory does not fail.
+    public var health: CacheHealth { .working }
 }

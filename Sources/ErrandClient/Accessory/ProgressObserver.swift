@@ -52,6 +52,9 @@ final class ProgressObserver: EventAccessory {
         }
         if let news, request.state != .stopping { observe(news) }
     }
+
+    func requestWillStart(_ request: AnyRequest) {}
+    func requestDidStop(_ request: AnyRequest) {}
 }
 
 extension TransferProgress {

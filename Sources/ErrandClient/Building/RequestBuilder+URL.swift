@@ -54,16 +54,12 @@ extension RequestBuilder {
         return try baseURL.get().joining(path, joining)
     }
 
-    // An empty string counts as not set, as with YTKNetwork.
-
     private func ownBaseURL(of command: some Command, _ overrides: RequestOverrides?) -> String? {
-        let given = overrides?.baseURL ?? command.givenBaseURL
-        return given?.isEmpty == true ? nil : given
+        overrides?.baseURL ?? command.givenBaseURL
     }
 
     private func ownCDNURL(of command: some Command, _ overrides: RequestOverrides?) -> String? {
-        let given = overrides?.cdnURL ?? command.givenCDNURL
-        return given?.isEmpty == true ? nil : given
+        overrides?.cdnURL ?? command.givenCDNURL
     }
 
     /// Whether `url` has an origin that the client's settings name, or the command by a base or CDN URL of its own.

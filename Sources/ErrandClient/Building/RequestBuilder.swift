@@ -56,7 +56,7 @@ package final class RequestBuilder: Sendable {
     }
 
     private static func base(_ text: String?) -> Result<BaseURL, ErrandError>? {
-        guard let text, !text.isEmpty else { return nil }
+        guard let text else { return nil }
         return Result { () throws(ErrandError) in try BaseURL(text) }
     }
 

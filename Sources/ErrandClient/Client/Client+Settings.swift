@@ -6,7 +6,8 @@ extension Client {
     /// The part of a ``Configuration`` that ``Client/reconfigure(_:)`` can change while the client runs.
     public struct Settings: Sendable {
         /// The URL that relative paths are joined to. A slash is added if its path does not end with one; its query and
-        /// fragment are dropped. `nil` or empty: every path must be absolute (YTKNetwork `baseUrl`).
+        /// fragment are dropped. `nil`, the default: every path must be absolute. An empty text is no URL, and an
+        /// ``ErrandError/invalidURL`` for every relative path (YTKNetwork `baseUrl`, where it means none).
         public var baseURL: String?
         /// The URL that relative paths are joined to if the command asks for it, see ``Command/usesCDN`` (YTKNetwork
         /// `cdnUrl`). Default: `nil`.

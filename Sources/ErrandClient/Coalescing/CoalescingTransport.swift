@@ -47,7 +47,7 @@ package final class CoalescingTransport: Transport {
             let id = TransferID(rawValue: table.lastID)
             let present = key.flatMap { table.shared[$0] }
             let transfer =
-                present ?? SharedTransfer(key, sentAt: description.cachePlan?.sent.at, of: self, events: events)
+                present ?? SharedTransfer(key, sentAt: description.sendingMoment?.time, of: self, events: events)
             if present != nil { receiver.joined(sentAt: transfer.sentAt) }
             transfer.join(receiver, as: id)
             table.transfers[id] = transfer
@@ -196,4 +196,6 @@ package final class CoalescingTransport: Transport {
     package func shutdown(_ stopped: @escaping @Sendable () -> Void) {
         base.shutdown(stopped)
     }
+
+    package func filesMayHaveChanged() { base.filesMayHaveChanged() }
 }

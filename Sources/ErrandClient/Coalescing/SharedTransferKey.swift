@@ -39,7 +39,7 @@ struct SharedTransferKey: Hashable {
         limits = description.settings.limits
         priority = description.settings.priority
         connection = description.settings.connection
-        removals = description.cachePlan?.sent.after ?? 0
+        removals = description.sendingMoment?.removals ?? 0
     }
 
     /// The other members are compared but not hashed: requests to one address seldom differ, and bodies may be long.

@@ -50,12 +50,12 @@ public protocol Command: Sendable {
     /// hosts; see ``Client/Settings/authorization`` (YTKNetwork `requestUrl`).
     var path: String { get }
 
-    /// The base URL for a relative ``path``. `nil` (the default) or empty: ``Client/Settings/baseURL`` (YTKNetwork
-    /// `baseUrl`).
+    /// The base URL for a relative ``path``. `nil` (the default): ``Client/Settings/baseURL``. An empty text is
+    /// ``ErrandError/invalidURL`` (YTKNetwork `baseUrl`).
     var baseURL: BaseURLMember { get }
 
-    /// The CDN's base URL, see ``usesCDN``. `nil` (the default) or empty: ``Client/Settings/cdnURL`` (YTKNetwork
-    /// `cdnUrl`).
+    /// The CDN's base URL, see ``usesCDN``. `nil` (the default): ``Client/Settings/cdnURL``. An empty text is
+    /// ``ErrandError/invalidURL`` (YTKNetwork `cdnUrl`).
     var cdnURL: CDNURLMember { get }
 
     /// Whether a relative path is joined to the CDN's URL instead of the base URL. Without a CDN URL the request fails
@@ -123,11 +123,6 @@ public protocol Command: Sendable {
     /// Whether and how the response is cached. Read once for each request, when the request is made. `nil` (the
     /// default): ``Client/Settings/cache`` (YTKNetwork `cacheTimeInSeconds`, `cacheVersion`, `cacheSensitiveData`).
     var cache: CacheMember { get }
-
-    /// The coordinator that a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` uses instead of a transfer.
-    /// A command that wraps one of them returns its coordinator here; a command that wraps a download forwards
-    /// ``decode(_:)`` to it too. Read once for each request, when the request is made. Default: `nil`.
-    var coordinator: CoordinatorMember { get }
 
     // MARK: What comes back
 
@@ -244,9 +239,6 @@ public protocol Command: Sendable {
     /// The type of ``cache``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype CacheMember = CachePolicy?
-    /// The type of ``coordinator``; the compiler infers it, do not declare it.
-    @_documentation(visibility: internal)
-    associatedtype CoordinatorMember = GroupCoordinator?
     /// The type of ``acceptedStatusCodes``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype AcceptedStatusCodesMember = StatusCodes
@@ -342,7 +334,9 @@ public protocol Command: Sendable {
     /// ``cache`` in the type that the engine reads; do not implement it.
     @_documentation(visibility: internal)
     var givenCache: CachePolicy? { get }
-    /// ``coordinator`` in the type that the engine reads; do not implement it.
+    /// What a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` uses instead of a transfer. A command that wraps
+    /// one of them returns its coordinator here; a command that wraps a download forwards ``decode(_:)`` to it too. Read
+    /// once for each request, when the request is made. Default: `nil`.
     @_documentation(visibility: internal)
     var givenCoordinator: GroupCoordinator? { get }
     /// ``acceptedStatusCodes`` in the type that the engine reads; do not implement it.
@@ -437,7 +431,7 @@ extension Command where CacheMember == CachePolicy? {
     @inlinable public var cache: CachePolicy? { nil }
 }
 
-extension Command where CoordinatorMember == GroupCoordinator? {
+extension Command {
     /// The default: no coordinator.
-    @inlinable public var coordinator: GroupCoordinator? { nil }
+    @inlinable public var givenCoordinator: GroupCoordinator? { nil }
 }

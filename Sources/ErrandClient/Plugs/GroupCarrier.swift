@@ -16,6 +16,14 @@ extension RequestCarrier {
     package func requestStopped() {}
     package func clientStops() {}
 
+    // Without effect: groups have no streams, and what a carrier sends goes through the client's transport.
+
+    package func grant(_ id: TransferID, bytes: Int) {}
+    package func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
+    package func finishUpload(_ id: TransferID) {}
+    package func failUpload(_ id: TransferID) {}
+    package func filesMayHaveChanged() {}
+
     /// Nothing to shut down: the carrier uses the client's transport.
     package func shutdown(_ stopped: @escaping @Sendable () -> Void) { stopped() }
 }

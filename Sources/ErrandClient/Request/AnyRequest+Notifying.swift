@@ -9,14 +9,14 @@ extension AnyRequest {
             return run.observers
         }
         for observer in observers {
-            guard let queue = observer.callbackQueue ?? (isApart ? client.callbacks : nil) else {
+            guard let queue = observer.givenCallbackQueue ?? (isApart ? client.callbacks : nil) else {
                 // An error of an observer is ignored: see `EventAccessory`.
                 try? observer.request(self, did: event)
                 continue
             }
             queue.async {
                 // The request may have been stopped on the callback queue before this runs.
-                if observer.callbackQueue == nil, self.core.withLock({ $0.machine.isStopped }) { return }
+                if observer.givenCallbackQueue == nil, self.core.withLock({ $0.machine.isStopped }) { return }
                 try? observer.request(self, did: event)
             }
         }
@@ -28,7 +28,7 @@ extension AnyRequest {
     ) {
         guard !accessories.isEmpty else { return }
         for accessory in accessories {
-            guard let queue = accessory.callbackQueue else {
+            guard let queue = accessory.givenCallbackQueue else {
                 message(accessory, self)
                 continue
             }

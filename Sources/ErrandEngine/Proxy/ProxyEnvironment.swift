@@ -25,7 +25,7 @@ extension ConnectionOptions {
     /// proxy's password.
     package func passesHTTPProxy(to origin: String, by environment: ProxyEnvironment) -> Bool {
         // A Unix socket replaces the network, and libcurl supports no proxy behind one (CURLOPT_UNIX_SOCKET_PATH).
-        if let unixSocketPath, !unixSocketPath.isEmpty { return false }
+        if unixSocketPath?.value != nil { return false }
         let address: String
         let bypass: String?
         switch proxy {

@@ -2,13 +2,19 @@ import CErrand
 
 extension ConnectionOptions {
     /// Checks options after inheritance. A NUL is refused, because C strings end at the first one and the rest would be
-    /// lost silently. Throws ``ErrandError/invalidOption``.
+    /// lost silently. An empty text and 0 are refused, because they mean the default to the core. Throws
+    /// ``ErrandError/invalidOption``.
     func check() throws(ErrandError) {
         var texts = (resolveOverrides ?? []) + (tls.pinnedKeys ?? [])
-        texts += [tls.caFile, tls.proxyCAFile, tls.clientCertificate, tls.clientKey, tls.clientKeyPassword].compactMap {
-            $0
+        for (name, setting) in [
+            ("caFile", tls.caFile), ("proxyCAFile", tls.proxyCAFile), ("clientCertificate", tls.clientCertificate),
+            ("clientKey", tls.clientKey), ("clientKeyPassword", tls.clientKeyPassword),
+            ("unixSocketPath", unixSocketPath), ("localInterface", localInterface),
+        ] {
+            guard let text = setting?.value else { continue }
+            guard !text.isEmpty else { throw ErrandError.invalidOption.with(message: "'\(name)' is empty") }
+            texts.append(text)
         }
-        texts += [unixSocketPath, localInterface].compactMap { $0 }
         if case .url(let url, let bypass) = proxy {
             texts.append(url)
             _ = try ProxyBypass.list(bypass)
@@ -16,26 +22,26 @@ extension ConnectionOptions {
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else {
             throw ErrandError.invalidOption.with(message: "a connection option contains a NUL")
         }
-        for (name, value) in [
+        for (name, setting) in [
             ("tcpKeepaliveSeconds", tcpKeepaliveSeconds), ("idleConnectionSeconds", idleConnectionSeconds),
         ] {
             // The core has the same bound, but its error does not name the option.
-            guard let value, value > 86400 else { continue }
-            throw ErrandError.invalidOption.with(message: "'\(name)' is \(value), expected 0...86400")
+            guard let value = setting?.value, !(1...86400).contains(value) else { continue }
+            throw ErrandError.invalidOption.with(message: "'\(name)' is \(value), expected 1...86400")
         }
     }
 
     /// The options that are set, for an error's message; without passwords and the proxy's user.
     var summary: String {
         var parts: [String] = []
-        if let file = tls.caFile { parts.append("caFile \(file)") }
-        if let file = tls.proxyCAFile { parts.append("proxyCAFile \(file)") }
-        if let file = tls.clientCertificate { parts.append("clientCertificate \(file)") }
-        if let file = tls.clientKey { parts.append("clientKey \(file)") }
+        if let file = tls.caFile?.value { parts.append("caFile \(file)") }
+        if let file = tls.proxyCAFile?.value { parts.append("proxyCAFile \(file)") }
+        if let file = tls.clientCertificate?.value { parts.append("clientCertificate \(file)") }
+        if let file = tls.clientKey?.value { parts.append("clientKey \(file)") }
         if let keys = tls.pinnedKeys { parts.append("\(keys.count) pinned keys") }
         if let resolveOverrides { parts.append("resolveOverrides \(resolveOverrides)") }
-        if let path = unixSocketPath { parts.append("unixSocketPath \(path)") }
-        if let name = localInterface { parts.append("localInterface \(name)") }
+        if let path = unixSocketPath?.value { parts.append("unixSocketPath \(path)") }
+        if let name = localInterface?.value { parts.append("localInterface \(name)") }
         if proxy != nil { parts.append("a proxy") }
         if let encodings { parts.append("encodings \(encodings.rawValue)") }
         parts.append("httpVersion \(httpVersion ?? .automatic)")
@@ -55,11 +61,11 @@ extension ConnectionOptions {
             case .http2PriorKnowledge: .http2PriorKnowledge
             }
         options.encodings = encodings?.rawValue ?? 0
-        options.ca_file = strings.add(tls.caFile)
-        options.proxy_ca_file = strings.add(tls.proxyCAFile)
-        options.client_certificate = strings.add(tls.clientCertificate)
-        options.client_key = strings.add(tls.clientKey)
-        options.client_key_password = strings.add(tls.clientKeyPassword)
+        options.ca_file = strings.add(tls.caFile?.value)
+        options.proxy_ca_file = strings.add(tls.proxyCAFile?.value)
+        options.client_certificate = strings.add(tls.clientCertificate?.value)
+        options.client_key = strings.add(tls.clientKey?.value)
+        options.client_key_password = strings.add(tls.clientKeyPassword?.value)
         if let pinnedKeys = tls.pinnedKeys {
             let keys = pinnedKeys.map { $0.hasPrefix("sha256//") ? $0 : "sha256//" + $0 }
             options.pinned_keys = strings.add(keys.joined(separator: ";"))
@@ -78,10 +84,10 @@ extension ConnectionOptions {
             options.proxy_policy = .environment
             options.no_proxy = strings.add(ProxyBypass.fromEnvironment())
         }
-        options.unix_socket_path = strings.add(unixSocketPath)
-        options.local_interface = strings.add(localInterface)
-        options.tcp_keepalive_seconds = tcpKeepaliveSeconds ?? 0
-        options.idle_connection_seconds = idleConnectionSeconds ?? 0
+        options.unix_socket_path = strings.add(unixSocketPath?.value)
+        options.local_interface = strings.add(localInterface?.value)
+        options.tcp_keepalive_seconds = tcpKeepaliveSeconds?.value ?? 0
+        options.idle_connection_seconds = idleConnectionSeconds?.value ?? 0
         let entries = (resolveOverrides ?? []).map { strings.add($0) }
         return entries.withUnsafeBufferPointer { entries in
             options.resolve = entries.isEmpty ? nil : entries.baseAddress

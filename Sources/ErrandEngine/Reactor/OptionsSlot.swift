@@ -99,6 +99,6 @@ final class OptionsSlot: Sendable {
 extension ConnectionOptions {
     /// The files that libcurl reads when it makes a connection.
     fileprivate var files: [String] {
-        [tls.caFile, tls.proxyCAFile, tls.clientCertificate, tls.clientKey].compactMap { $0 }
+        [tls.caFile, tls.proxyCAFile, tls.clientCertificate, tls.clientKey].compactMap { $0?.value }
     }
 }

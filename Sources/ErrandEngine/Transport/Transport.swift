@@ -3,6 +3,9 @@
 /// The contract: every accepted submission yields exactly one ``TransferEvent/Kind/ended(_:)`` for its receiver,
 /// whether cancelled or not; a refused submission yields no event. The event may come before `submit` returns. Events
 /// are delivered by ``TransferReceiver/deliver(_:)``, as many at a time as there are.
+///
+/// No method has a default, which would take the place of a misspelt method in silence. A transport without streams has
+/// empty methods for them.
 public protocol Transport: AnyObject, Sendable {
     /// Sends the described request. Any thread; does not block. Throws if the submission is refused.
     func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID
@@ -38,20 +41,6 @@ public protocol Transport: AnyObject, Sendable {
     /// Refuses new submissions, ends all open transfers, then calls `stopped` once, on any thread, after the last event
     /// was delivered. May be called again; `stopped` of each call is called.
     func shutdown(_ stopped: @escaping @Sendable () -> Void)
-}
-
-extension Transport {
-    /// No effect, for transports without streams.
-    public func grant(_ id: TransferID, bytes: Int) {}
-    /// No effect, for transports without streams.
-    public func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
-    /// No effect, for transports without streams.
-    public func finishUpload(_ id: TransferID) {}
-    /// No effect, for transports without streams.
-    public func failUpload(_ id: TransferID) {}
-
-    /// No effect, for transports that read no files.
-    public func filesMayHaveChanged() {}
 }
 
 /// Identifies a transfer within its transport.

@@ -48,7 +48,7 @@ final class EventSourceSession<C: Command> {
     private func read() async throws -> Read {
         // After the end: the sequence stays at its end.
         guard var reading = reader else { return .action(.finish) }
-        let before = (reading.parser.lastEventID, reading.parser.reconnectionTime)
+        let before = (reading.lastEventID, reading.reconnectionTime)
         let result: Result<ServerSentEvent?, any Error>
         do {
             result = .success(try await reading.next())
@@ -56,7 +56,7 @@ final class EventSourceSession<C: Command> {
             result = .failure(error)
         }
         reader = reading
-        let (lastEventID, time) = (reading.parser.lastEventID, reading.parser.reconnectionTime)
+        let (lastEventID, time) = (reading.lastEventID, reading.reconnectionTime)
         if case .success(.some) = result {
             machine.streamAdvanced(lastEventID: lastEventID, reconnectionTime: time)
         } else if lastEventID != before.0 || time != before.1 {
@@ -95,8 +95,7 @@ final class EventSourceSession<C: Command> {
         do {
             let response = try await source.client.stream(source.command, overrides: overrides)
             head = response.head
-            let sequence = ServerSentEventSequence(
-                response.body, parser: ServerSentEventParser(lastEventID: machine.lastEventID))
+            let sequence = ServerSentEventSequence(response.body, lastEventID: machine.lastEventID)
             reader = sequence.makeAsyncIterator()
             return machine.responseReceived(
                 statusCode: response.statusCode, contentType: response.header(.contentType),

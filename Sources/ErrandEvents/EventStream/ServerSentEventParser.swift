@@ -8,11 +8,11 @@
 /// ```
 ///
 /// As the algorithm requires, an event that is cut off by the end of the stream is never returned.
-public struct ServerSentEventParser: Sendable {
+package struct ServerSentEventParser: Sendable {
     /// The last event ID that a blank line dispatched, with or without an event; empty for none.
-    public private(set) var lastEventID: String
+    package private(set) var lastEventID: String
     /// The time of the stream's last `retry`; `nil` for none so far.
-    public private(set) var reconnectionTime: Duration?
+    package private(set) var reconnectionTime: Duration?
 
     private let maximumEventBytes: Int
     private var splitter: LineSplitter
@@ -38,19 +38,19 @@ public struct ServerSentEventParser: Sendable {
 
     /// Makes a parser. `lastEventID` is the ID with which the connection was opened. A line or an event's data of more
     /// than `maximumEventBytes` (4 MiB by default) ends the stream with ``ErrandError/limitBodyBytes``.
-    public init(lastEventID: String = "", maximumEventBytes: Int = 4 << 20) {
+    package init(lastEventID: String = "", maximumEventBytes: Int = 4 << 20) {
         self.lastEventID = lastEventID
         self.maximumEventBytes = maximumEventBytes
         self.splitter = LineSplitter(maximumLength: maximumEventBytes)
     }
 
     /// Takes the next chunk. Call it after ``next()`` has returned `nil` for the chunk before.
-    public mutating func push(_ bytes: [UInt8]) {
+    package mutating func push(_ bytes: [UInt8]) {
         splitter.push(bytes)
     }
 
     /// The next event; `nil` where more bytes are needed. After an error every further call throws, too.
-    public mutating func next() throws(ErrandError) -> ServerSentEvent? {
+    package mutating func next() throws(ErrandError) -> ServerSentEvent? {
         guard state != .failed else { throw tooLong() }
         do throws(LineSplitter.TooLong) {
             while let line = try splitter.next() {

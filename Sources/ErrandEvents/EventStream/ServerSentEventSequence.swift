@@ -1,4 +1,5 @@
-/// The events of one `text/event-stream` response; see ``ServerSentEventParser``.
+/// The events of one `text/event-stream` response, by the algorithm of WHATWG HTML 9.2.6. An event that is cut off by the
+/// end of the stream is never returned, as the algorithm requires.
 ///
 /// ```swift
 /// for try await event in chunks.serverSentEvents { ... }
@@ -14,10 +15,11 @@ public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where 
     private let base: Base
     private let parser: ServerSentEventParser
 
-    /// Reads events; the limits and the initial event ID are those of `parser`.
-    public init(_ base: Base, parser: ServerSentEventParser = ServerSentEventParser()) {
+    /// Reads events. `lastEventID` is the ID with which the connection was opened. A line or an event's data of more than
+    /// `maximumEventBytes` (4 MiB by default) ends the stream with ``ErrandError/limitBodyBytes``.
+    public init(_ base: Base, lastEventID: String = "", maximumEventBytes: Int = 4 << 20) {
         self.base = base
-        self.parser = parser
+        parser = ServerSentEventParser(lastEventID: lastEventID, maximumEventBytes: maximumEventBytes)
     }
 
     /// Starts to read.
@@ -28,14 +30,20 @@ public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where 
     /// Reads event by event.
     public struct Iterator: AsyncIteratorProtocol {
         private var base: Base.AsyncIterator
-        /// Has the last event ID and the reconnection time, including values that came without an event.
-        public private(set) var parser: ServerSentEventParser
+        private var parser: ServerSentEventParser
         private var isAtEnd = false
 
         fileprivate init(base: Base.AsyncIterator, parser: ServerSentEventParser) {
             self.base = base
             self.parser = parser
         }
+
+        /// The last event ID that a blank line dispatched, with or without an event; empty for none, as in the
+        /// algorithm.
+        public var lastEventID: String { parser.lastEventID }
+
+        /// The time of the stream's last `retry`, with or without an event; `nil` for none so far.
+        public var reconnectionTime: Duration? { parser.reconnectionTime }
 
         /// The next event; `nil` at the end.
         public mutating func next() async throws -> ServerSentEvent? {
@@ -63,6 +71,6 @@ public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where 
 extension ServerSentEventSequence: Sendable where Base: Sendable {}
 
 extension AsyncSequence where Element == [UInt8] {
-    /// The server-sent events of these bytes, with the defaults of ``ServerSentEventParser``.
+    /// The server-sent events of these bytes, with the defaults of ``ServerSentEventSequence``.
     public var serverSentEvents: ServerSentEventSequence<Self> { ServerSentEventSequence(self) }
 }

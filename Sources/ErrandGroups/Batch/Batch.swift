@@ -103,5 +103,5 @@ public struct Batch<Element: Sendable>: Command {
     }
 
     /// Runs the children.
-    public var coordinator: GroupCoordinator? { GroupCoordinator(carrier: BatchCarrier(self)) }
+    public var givenCoordinator: GroupCoordinator? { GroupCoordinator(carrier: BatchCarrier(self)) }
 }

@@ -31,6 +31,10 @@ extension AnyRequest {
         func request(_ request: AnyRequest, did event: RequestEvent) {
             if case .advanced(let ended, let count) = event { observe(ended, count) }
         }
+
+        func requestWillStart(_ request: AnyRequest) {}
+        func requestWillStop(_ request: AnyRequest) {}
+        func requestDidStop(_ request: AnyRequest) {}
     }
 }
 

@@ -25,4 +25,11 @@ public final class CurlAccessory: EventAccessory {
         let command = CurlCommand(description, connection: request.client.connection, redaction: redaction)
         logger.log(level: level, "\(command)", metadata: ["id": "\(request.id)"])
     }
+
+    /// No effect.
+    public func requestWillStart(_ request: AnyRequest) {}
+    /// No effect.
+    public func requestWillStop(_ request: AnyRequest) {}
+    /// No effect.
+    public func requestDidStop(_ request: AnyRequest) {}
 }

@@ -18,9 +18,11 @@ extension ConnectionOptions {
         if isSecure { words += tls.curlWords(redaction) }
         words += proxyWords(redaction)
         for entry in resolveOverrides ?? [] { words += ["--resolve", ShellWord.quoted(entry)] }
-        if let unixSocketPath { words += ["--unix-socket", ShellWord.quoted(unixSocketPath)] }
-        if let localInterface { words += ["--interface", ShellWord.quoted(localInterface)] }
-        if let tcpKeepaliveSeconds { words += ["--keepalive-time", "\(tcpKeepaliveSeconds)"] }
+        if let unixSocketPath = unixSocketPath?.value { words += ["--unix-socket", ShellWord.quoted(unixSocketPath)] }
+        if let localInterface = localInterface?.value { words += ["--interface", ShellWord.quoted(localInterface)] }
+        if let tcpKeepaliveSeconds = tcpKeepaliveSeconds?.value {
+            words += ["--keepalive-time", "\(tcpKeepaliveSeconds)"]
+        }
         return words
     }
 
@@ -35,7 +37,9 @@ extension ConnectionOptions {
                 "--proxy", ShellWord.quoted(redaction.url(url)), "--noproxy",
                 ShellWord.quoted((try? ProxyBypass.list(bypass)) ?? bypass.joined(separator: ",")),
             ]
-            guard URLReference(url).scheme?.lowercased() == "https", let file = tls.proxyCAFile else { return words }
+            guard URLReference(url).scheme?.lowercased() == "https", let file = tls.proxyCAFile?.value else {
+                return words
+            }
             return words + ["--proxy-cacert", ShellWord.quoted(file)]
         }
     }
@@ -52,12 +56,12 @@ extension ConnectionOptions.TLS {
     fileprivate func curlWords(_ redaction: Redaction) -> [String] {
         var words = [minimumVersion == .v1_3 ? "--tlsv1.3" : "--tlsv1.2"]
         // `--cert` treats the text after a colon as the password.
-        let certificate = clientCertificate.map { path in
+        let certificate = (clientCertificate?.value).map { path in
             String(path.flatMap { $0 == ":" || $0 == "\\" ? ["\\", $0] : [$0] })
         }
-        let files = [("--cacert", caFile), ("--cert", certificate), ("--key", clientKey)]
+        let files = [("--cacert", caFile?.value), ("--cert", certificate), ("--key", clientKey?.value)]
         for case (let option, let path?) in files { words += [option, ShellWord.quoted(path)] }
-        if let clientKeyPassword {
+        if let clientKeyPassword = clientKeyPassword?.value {
             let shown = redaction.hidesCredentials ? Redaction.placeholder : clientKeyPassword
             words += ["--pass", ShellWord.quoted(shown)]
         }

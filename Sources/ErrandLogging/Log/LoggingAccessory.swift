@@ -129,6 +129,9 @@ public final class LoggingAccessory: Accessory {
         }
         return metadata
     }
+
+    /// No effect.
+    public func requestWillStop(_ request: AnyRequest) {}
 }
 
 extension AnyRequest {

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// ```swift
 /// request.addAccessory(ProgressAccessory { progress in
-///     print(progress.fraction ?? 0, progress.bytesPerSecond, progress.timeLeft ?? .zero)
+///     print(progress.fraction ?? 0, progress.bytesPerSecond ?? 0, progress.timeLeft ?? .zero)
 /// })
 /// ```
 ///
@@ -69,6 +69,9 @@ public final class ProgressAccessory: EventAccessory {
     public func requestWillStop(_ request: AnyRequest) {
         _ = meters.withLock { $0.removeValue(forKey: request.id) }
     }
+
+    /// No effect.
+    public func requestDidStop(_ request: AnyRequest) {}
 }
 
 extension ProgressAccessory.Direction {

@@ -4,8 +4,8 @@ public struct ProgressReport: Sendable, Hashable {
     public let bytes: UInt64
     /// The total number of bytes; `nil` where it is not known.
     public let total: UInt64?
-    /// The rate over the last seconds; 0 while it is not known.
-    public let bytesPerSecond: Double
+    /// The rate over the last seconds; `nil` while it is not known.
+    public let bytesPerSecond: Double?
     /// The time until the end at this rate; `nil` where the total or the rate is not known.
     public let timeLeft: Duration?
 
@@ -46,16 +46,17 @@ struct ProgressMeter {
         let first = samples.lastIndex { moment - $0.moment >= Self.window } ?? 0
         samples.removeFirst(first)
         let span = moment - samples[0].moment
-        let rate = span > .zero ? Double(bytes - samples[0].bytes) / (span / .seconds(1)) : 0
+        let rate = span > .zero ? Double(bytes - samples[0].bytes) / (span / .seconds(1)) : nil
         let report = ProgressReport(
             bytes: bytes, total: total, bytesPerSecond: rate, timeLeft: Self.timeLeft(bytes, total, rate))
         last = report
         return report
     }
 
-    private static func timeLeft(_ bytes: UInt64, _ total: UInt64?, _ rate: Double) -> Duration? {
+    private static func timeLeft(_ bytes: UInt64, _ total: UInt64?, _ rate: Double?) -> Duration? {
         guard let total else { return nil }
         guard bytes < total else { return .zero }
+        guard let rate else { return nil }
         let seconds = Double(total - bytes) / rate
         // A very low rate gives a time that no Duration can hold.
         guard seconds.isFinite, seconds < 1e9 else { return nil }

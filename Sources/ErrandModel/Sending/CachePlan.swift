@@ -1,5 +1,6 @@
 /// How the run of a request uses a cache. The plan is part of the description of each transfer of the run; the cache
-/// keeps its own state of the run.
+/// keeps its own state of the run. A plan is at most three words: an existential holds such a value without an
+/// allocation.
 package protocol CachePlan: Sendable {
     /// The order in which cache and network are used.
     var reading: CacheReading { get set }
@@ -11,14 +12,24 @@ package protocol CachePlan: Sendable {
     var source: CacheSource { get }
     /// Whether the policy, and not the server, determines how long a response is fresh.
     var isTimed: Bool { get }
-    /// When the transfer was sent, in milliseconds since 1970, and the number of the last cache removal before it. For
-    /// requests that join the transfer.
-    var sent: (at: Int64, after: UInt64) { get }
 
     /// The stored response does not end the run: the network is next.
     mutating func networkIsNext()
     /// The run is over; its response from the network is stored if the run succeeded.
     func runEnded(succeeded: Bool)
+}
+
+/// When a transfer was sent that other requests may join.
+package struct SendingMoment: Sendable {
+    /// Milliseconds since 1970.
+    package let time: Int64
+    /// The number of the last cache removal before it.
+    package let removals: UInt64
+
+    package init(time: Int64, removals: UInt64) {
+        self.time = time
+        self.removals = removals
+    }
 }
 
 /// Where the response of a transfer came from.

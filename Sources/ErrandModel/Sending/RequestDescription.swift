@@ -60,12 +60,17 @@ public struct RequestDescription: Sendable {
     /// Credentials for the server, in a scheme that needs a challenge. Default: none.
     public var authentication: ServerAuthentication? {
         get { rare?.authentication }
-        set { rare = Rare(newValue, rare?.cachePlan, originBoundFields) }
+        set { rare = Rare(newValue, rare?.cachePlan, rare?.moment, originBoundFields) }
     }
     /// How the transfer uses the client's cache. `nil`: not at all.
     package var cachePlan: (any CachePlan)? {
         get { rare?.cachePlan }
-        set { rare = Rare(rare?.authentication, newValue, originBoundFields) }
+        set { rare = Rare(rare?.authentication, newValue, rare?.moment, originBoundFields) }
+    }
+    /// When the transfer of a cached request is sent that other requests may join. `nil`: not known.
+    package var sendingMoment: SendingMoment? {
+        get { rare?.moment }
+        set { rare = Rare(rare?.authentication, rare?.cachePlan, newValue, originBoundFields) }
     }
     /// Fields that must not be sent to another origin, whatever their names: a redirect to another origin drops them,
     /// as it drops ``Redaction/secretHeaders``. The fields that an interceptor's `prepare` adds or alters are added
@@ -73,23 +78,27 @@ public struct RequestDescription: Sendable {
     /// its field; insert one to bind it. Default: none.
     public var originBoundFields: Set<HTTPField.Name> {
         get { rare?.originBoundFields ?? [] }
-        set { rare = Rare(rare?.authentication, rare?.cachePlan, newValue) }
+        set { rare = Rare(rare?.authentication, rare?.cachePlan, rare?.moment, newValue) }
     }
 
     /// Members that few requests use, in an object of their own so that other requests do not carry them.
     private final class Rare: Sendable {
         let authentication: ServerAuthentication?
         let cachePlan: (any CachePlan)?
+        let moment: SendingMoment?
         let originBoundFields: Set<HTTPField.Name>
 
         /// `nil` where all members are empty.
         init?(
-            _ authentication: ServerAuthentication?, _ cachePlan: (any CachePlan)?,
+            _ authentication: ServerAuthentication?, _ cachePlan: (any CachePlan)?, _ moment: SendingMoment?,
             _ originBoundFields: Set<HTTPField.Name>
         ) {
-            guard authentication != nil || cachePlan != nil || !originBoundFields.isEmpty else { return nil }
+            guard authentication != nil || cachePlan != nil || moment != nil || !originBoundFields.isEmpty else {
+                return nil
+            }
             self.authentication = authentication
             self.cachePlan = cachePlan
+            self.moment = moment
             self.originBoundFields = originBoundFields
         }
     }

@@ -1,14 +1,17 @@
 extension ConnectionOptions {
     /// These options; members that are not set are taken from `base`.
     package func inheriting(_ base: ConnectionOptions) -> ConnectionOptions {
-        ConnectionOptions(
-            httpVersion: httpVersion ?? base.httpVersion, encodings: encodings ?? base.encodings,
-            tls: tls.inheriting(base.tls), proxy: proxy ?? base.proxy,
-            resolveOverrides: resolveOverrides ?? base.resolveOverrides,
-            unixSocketPath: unixSocketPath ?? base.unixSocketPath,
-            localInterface: localInterface ?? base.localInterface,
-            tcpKeepaliveSeconds: tcpKeepaliveSeconds ?? base.tcpKeepaliveSeconds,
-            idleConnectionSeconds: idleConnectionSeconds ?? base.idleConnectionSeconds)
+        var result = self
+        result.httpVersion = httpVersion ?? base.httpVersion
+        result.encodings = encodings ?? base.encodings
+        result.tls = tls.inheriting(base.tls)
+        result.proxy = proxy ?? base.proxy
+        result.resolveOverrides = resolveOverrides ?? base.resolveOverrides
+        result.unixSocketPath = unixSocketPath ?? base.unixSocketPath
+        result.localInterface = localInterface ?? base.localInterface
+        result.tcpKeepaliveSeconds = tcpKeepaliveSeconds ?? base.tcpKeepaliveSeconds
+        result.idleConnectionSeconds = idleConnectionSeconds ?? base.idleConnectionSeconds
+        return result
     }
 
     /// The options after inheritance: `nil` is the library's default from here on, except for ``encodings``, which is
@@ -17,8 +20,8 @@ extension ConnectionOptions {
         ConnectionOptions(
             httpVersion: httpVersion.unless(.automatic), encodings: encodings ?? .all, tls: tls.resolved,
             proxy: proxy.unless(.direct), resolveOverrides: resolveOverrides.unless([]),
-            unixSocketPath: unixSocketPath.unless(""), localInterface: localInterface.unless(""),
-            tcpKeepaliveSeconds: tcpKeepaliveSeconds.unless(0), idleConnectionSeconds: idleConnectionSeconds.unless(0))
+            unixSocketPath: unixSocketPath?.value, localInterface: localInterface?.value,
+            tcpKeepaliveSeconds: tcpKeepaliveSeconds?.value, idleConnectionSeconds: idleConnectionSeconds?.value)
     }
 }
 
@@ -46,12 +49,12 @@ extension ConnectionOptions.TLS {
     /// the connection: see ``demandsTLS``.
     var resolved: Self {
         var result = Self(
-            caFile: caFile.unless(""), clientCertificate: clientCertificate.unless(""),
-            clientKey: clientKey.unless(""), clientKeyPassword: clientKeyPassword.unless(""),
+            caFile: caFile?.value, clientCertificate: clientCertificate?.value,
+            clientKey: clientKey?.value, clientKeyPassword: clientKeyPassword?.value,
             pinnedKeys: pinnedKeys.unless([]), minimumVersion: minimumVersion.unless(.v1_2),
             insecureAcceptAnyCertificate: insecureAcceptAnyCertificate.unless(false),
             insecureAcceptAnyHostName: insecureAcceptAnyHostName.unless(false))
-        result.proxyCAFile = proxyCAFile.unless("")
+        result.proxyCAFile = proxyCAFile.unless(.libraryDefault)
         return result
     }
 
@@ -61,7 +64,7 @@ extension ConnectionOptions.TLS {
     }
 
     /// Whether the settings name a client certificate, which identifies the client.
-    package var namesClient: Bool { clientCertificate.unless("") != nil || clientKey.unless("") != nil }
+    package var namesClient: Bool { clientCertificate?.value != nil || clientKey?.value != nil }
 
     package var withoutClient: Self {
         var result = self

@@ -2,7 +2,8 @@
 ///
 /// A member that is `nil` is inherited: an override inherits from the command, a command from the client, and the
 /// client from the library. So a command that only sets gzip keeps the client's proxy, authorities and pins. To undo an
-/// inherited member, set it to the library's default: an empty text or list means none, and so does ``Proxy/direct``.
+/// inherited member, set it to the library's default: ``Setting/libraryDefault`` for a text or a number, an empty list,
+/// ``Proxy/direct``. An empty text and the number 0 are no values: they are ``ErrandError/invalidOption``.
 ///
 /// Requests with equal options share connections. The engine makes one object per distinct value and keeps it, so use a
 /// few values, not one per request. A value that cannot be used (an unreadable file, a feature that this libcurl was
@@ -52,23 +53,21 @@ public struct ConnectionOptions: Sendable, Hashable {
             case v1_3
         }
 
-        /// PEM file of trusted authorities. The library's default, also set by an empty text: libcurl's own bundle
-        /// (CURLOPT_CAINFO).
-        public var caFile: String?
-        /// PEM file of the authorities for an HTTPS proxy (`https://proxy:3128`). The library's default, also set by an
-        /// empty text: libcurl's own bundle. ``caFile`` and the other members apply to servers only, never to the proxy
-        /// (CURLOPT_PROXY_CAINFO).
-        public var proxyCAFile: String?
-        /// PEM file of the client's certificate; empty: none. Key and password belong to the certificate: if a
-        /// certificate is set here, neither is inherited (CURLOPT_SSLCERT).
-        public var clientCertificate: String?
-        /// PEM file of the client's key. If there is none, the key is in the certificate's file (CURLOPT_SSLKEY).
-        public var clientKey: String?
-        /// Password of the client's key (CURLOPT_KEYPASSWD).
-        public var clientKeyPassword: String?
+        /// PEM file of trusted authorities. The library's default: libcurl's own bundle (CURLOPT_CAINFO).
+        public var caFile: Setting<String>?
+        /// PEM file of the authorities for an HTTPS proxy (`https://proxy:3128`). The library's default: libcurl's own
+        /// bundle. ``caFile`` and the other members apply to servers only, never to the proxy (CURLOPT_PROXY_CAINFO).
+        public var proxyCAFile: Setting<String>?
+        /// PEM file of the client's certificate. Key and password belong to the certificate: if a certificate is set
+        /// here, neither is inherited. The library's default: none (CURLOPT_SSLCERT).
+        public var clientCertificate: Setting<String>?
+        /// PEM file of the client's key. The library's default: the certificate's file (CURLOPT_SSLKEY).
+        public var clientKey: Setting<String>?
+        /// Password of the client's key. The library's default: none (CURLOPT_KEYPASSWD).
+        public var clientKeyPassword: Setting<String>?
         /// Base64 of SHA-256 of public keys, with or without the prefix `sha256//`. One match is enough; without a
-        /// match the request ends with ``ErrandError/tlsPinMismatch``. The library's default, also set by an empty
-        /// list: no pinning (CURLOPT_PINNEDPUBLICKEY).
+        /// match the request ends with ``ErrandError/tlsPinMismatch``. The library's default: an empty list, no pinning
+        /// (CURLOPT_PINNEDPUBLICKEY).
         public var pinnedKeys: [String]?
         /// The library's default: 1.2.
         public var minimumVersion: Version?
@@ -83,17 +82,17 @@ public struct ConnectionOptions: Sendable, Hashable {
         /// to use TLS; otherwise no.
         public var requiresTLS: Bool?
 
-        /// Makes TLS settings; members that are left out are inherited.
+        /// Makes TLS settings with these values; members that are left out are inherited.
         public init(
             caFile: String? = nil, clientCertificate: String? = nil, clientKey: String? = nil,
             clientKeyPassword: String? = nil, pinnedKeys: [String]? = nil, minimumVersion: Version? = nil,
             insecureAcceptAnyCertificate: Bool? = nil, insecureAcceptAnyHostName: Bool? = nil,
             requiresTLS: Bool? = nil
         ) {
-            self.caFile = caFile
-            self.clientCertificate = clientCertificate
-            self.clientKey = clientKey
-            self.clientKeyPassword = clientKeyPassword
+            self.caFile = caFile.map { .value($0) }
+            self.clientCertificate = clientCertificate.map { .value($0) }
+            self.clientKey = clientKey.map { .value($0) }
+            self.clientKeyPassword = clientKeyPassword.map { .value($0) }
             self.pinnedKeys = pinnedKeys
             self.minimumVersion = minimumVersion
             self.insecureAcceptAnyCertificate = insecureAcceptAnyCertificate
@@ -137,22 +136,20 @@ public struct ConnectionOptions: Sendable, Hashable {
     /// Entries `host:port:address[,address]`: the engine connects there instead of asking DNS; SNI and `Host` stay
     /// those of the host. The list is inherited as a whole. The library's default: an empty list (CURLOPT_RESOLVE).
     public var resolveOverrides: [String]?
-    /// Connect to this Unix socket instead of the URL's host. The library's default, also set by an empty text: none
-    /// (CURLOPT_UNIX_SOCKET_PATH). The socket replaces the network: the request goes there whatever the host is, also
-    /// after a redirect to another host.
-    public var unixSocketPath: String?
+    /// Connect to this Unix socket instead of the URL's host. The library's default: none (CURLOPT_UNIX_SOCKET_PATH).
+    /// The socket replaces the network: the request goes there whatever the host is, also after a redirect to another
+    /// host.
+    public var unixSocketPath: Setting<String>?
     /// The address to connect from, or the name of an existing interface. A host name or any other text is
-    /// ``ErrandError/invalidOption``. The library's default, also set by an empty text: the system's choice
-    /// (CURLOPT_INTERFACE).
-    public var localInterface: String?
-    /// Seconds until the first TCP keep-alive probe, and between probes; at most 86,400. The library's default: 0, no
-    /// probes.
-    public var tcpKeepaliveSeconds: UInt32?
-    /// Seconds after which an idle kept connection is no longer reused; at most 86,400. The library's default, also set
-    /// by 0: 50 s, below the 60 and 75 s after which common servers close.
-    public var idleConnectionSeconds: UInt32?
+    /// ``ErrandError/invalidOption``. The library's default: the system's choice (CURLOPT_INTERFACE).
+    public var localInterface: Setting<String>?
+    /// Seconds until the first TCP keep-alive probe, and between probes, 1...86,400. The library's default: no probes.
+    public var tcpKeepaliveSeconds: Setting<UInt32>?
+    /// Seconds after which an idle kept connection is no longer reused, 1...86,400. The library's default: 50 s, below
+    /// the 60 and 75 s after which common servers close.
+    public var idleConnectionSeconds: Setting<UInt32>?
 
-    /// Makes options; members that are left out are inherited.
+    /// Makes options with these values; members that are left out are inherited.
     public init(
         httpVersion: HTTPVersionPolicy? = nil, encodings: Encodings? = nil, tls: TLS = TLS(), proxy: Proxy? = nil,
         resolveOverrides: [String]? = nil, unixSocketPath: String? = nil, localInterface: String? = nil,
@@ -163,9 +160,9 @@ public struct ConnectionOptions: Sendable, Hashable {
         self.tls = tls
         self.proxy = proxy
         self.resolveOverrides = resolveOverrides
-        self.unixSocketPath = unixSocketPath
-        self.localInterface = localInterface
-        self.tcpKeepaliveSeconds = tcpKeepaliveSeconds
-        self.idleConnectionSeconds = idleConnectionSeconds
+        self.unixSocketPath = unixSocketPath.map { .value($0) }
+        self.localInterface = localInterface.map { .value($0) }
+        self.tcpKeepaliveSeconds = tcpKeepaliveSeconds.map { .value($0) }
+        self.idleConnectionSeconds = idleConnectionSeconds.map { .value($0) }
     }
 }

@@ -58,14 +58,14 @@ struct TransferArguments: ParsableArguments {
     func connection() throws(ToolError) -> ConnectionOptions {
         try check()
         var options = ConnectionOptions(httpVersion: httpVersion.policy, encodings: compressed ? .all : [])
-        options.tls.caFile = cacert
-        options.tls.clientCertificate = cert
-        options.tls.clientKey = key
+        options.tls.caFile = cacert.map { .value($0) }
+        options.tls.clientCertificate = cert.map { .value($0) }
+        options.tls.clientKey = key.map { .value($0) }
         options.tls.insecureAcceptAnyCertificate = insecure
         options.tls.insecureAcceptAnyHostName = insecure
         if let proxy { options.proxy = .url(proxy) }
         options.resolveOverrides = resolve
-        options.unixSocketPath = unixSocket
+        options.unixSocketPath = unixSocket.map { .value($0) }
         return options
     }
 

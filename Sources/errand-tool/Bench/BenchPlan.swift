@@ -94,7 +94,7 @@ struct BenchPlan: Sendable {
 
     var connection: ConnectionOptions {
         var options = ConnectionOptions(httpVersion: httpVersion.policy, encodings: [])
-        options.tls.caFile = caFile
+        options.tls.caFile = caFile.map { .value($0) }
         options.tls.insecureAcceptAnyCertificate = insecure
         options.tls.insecureAcceptAnyHostName = insecure
         return options

@@ -16,16 +16,16 @@ enum CoreOptions {
             case .http2PriorKnowledge: .http2PriorKnowledge
             }
         initial.encodings = options.encodings?.rawValue ?? 0
-        initial.ca_file = try strings.copy(options.tls.caFile)
-        initial.client_certificate = try strings.copy(options.tls.clientCertificate)
-        initial.client_key = try strings.copy(options.tls.clientKey)
+        initial.ca_file = try strings.copy(options.tls.caFile?.value)
+        initial.client_certificate = try strings.copy(options.tls.clientCertificate?.value)
+        initial.client_key = try strings.copy(options.tls.clientKey?.value)
         initial.insecure_accept_any_certificate = options.tls.insecureAcceptAnyCertificate == true ? 1 : 0
         initial.insecure_accept_any_host_name = options.tls.insecureAcceptAnyHostName == true ? 1 : 0
         if case .url(let url, _) = options.proxy {
             initial.proxy_policy = .url
             initial.proxy_url = try strings.copy(url)
         }
-        initial.unix_socket_path = try strings.copy(options.unixSocketPath)
+        initial.unix_socket_path = try strings.copy(options.unixSocketPath?.value)
         var resolve: [UnsafePointer<CChar>?] = []
         for entry in options.resolveOverrides ?? [] { resolve.append(try strings.copy(entry)) }
         var created: OpaquePointer?

@@ -43,7 +43,7 @@ final class DownloadBar: Sendable {
         }
         guard isDue else { return }
         let line = Self.line(
-            report.bytes, of: report.total, rate: report.bytesPerSecond, left: report.timeLeft, hasBar: isTerminal)
+            report.bytes, of: report.total, rate: report.bytesPerSecond ?? 0, left: report.timeLeft, hasBar: isTerminal)
         if isTerminal { StandardError.write("\r\u{1B}[K" + line) } else { StandardError.print(line) }
     }
 

@@ -46,4 +46,7 @@ final class FetchVerbose: EventAccessory {
     private func show(_ text: String) {
         StandardError.print(text)
     }
+
+    func requestWillStart(_ request: AnyRequest) {}
+    func requestWillStop(_ request: AnyRequest) {}
 }

@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Numbers every request, in that field.
-    private final class Numbers: Interceptor {
+    private final class Numbers: PreparingInterceptor {
         let name: HTTPField.Name
         private let last = Mutex(0)
 

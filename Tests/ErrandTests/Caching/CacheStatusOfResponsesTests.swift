@@ -29,6 +29,8 @@ import Testing
         func removeAll() -> Int { records.removeAll() }
         func removeAll(namespace: String) -> Int { records.removeAll(namespace: namespace) }
         func statistics() -> CacheStatistics { records.statistics() }
+
+        var health: CacheHealth { .working }
     }
 
     private static let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"t\""]

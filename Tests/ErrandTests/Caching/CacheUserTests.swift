@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Puts the user of the moment into a field that nobody knows.
-    private struct Names: Interceptor {
+    private struct Names: PreparingInterceptor {
         func prepare(
             _ request: RequestDescription, in context: InterceptionContext
         ) async throws -> RequestDescription {

@@ -47,6 +47,8 @@ import Testing
                 told.notes.add("\(told.path) transform")
                 return response
             }
+
+            func replays(after result: TransferResult, in context: InterceptionContext) -> Bool { false }
         }
     }
 

@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func interceptorsAddWhatCounts() async throws {
-        struct Signs: Interceptor {
+        struct Signs: PreparingInterceptor {
             let user: Mutex64
             final class Mutex64: Sendable { let value = Mutex("ada") }
             func prepare(

@@ -42,6 +42,8 @@ import Testing
                 notes.add("transform")
                 return response.replacing(body: response.body.bytes + Array("!".utf8))
             }
+
+            func replays(after result: TransferResult, in context: InterceptionContext) -> Bool { false }
         }
     }
 
@@ -52,6 +54,8 @@ import Testing
         func requestWillStop(_ request: AnyRequest) { notes.add("willStop") }
         func requestDidStop(_ request: AnyRequest) { notes.add("didStop") }
         func requestFinished(_ request: AnyRequest) { notes.add("delegate") }
+
+        func requestFailed(_ request: AnyRequest) {}
     }
 
     private func told(_ bench: CachingBench, _ policy: CachePolicy) async throws -> (told: [String], isFromCache: Bool)

@@ -45,6 +45,8 @@ private final class MoodyStore: CacheStore {
     func removeAll() throws(CacheStoreError) -> Int { records.removeAll() }
     func removeAll(namespace: String) throws(CacheStoreError) -> Int { records.removeAll(namespace: namespace) }
     func statistics() -> CacheStatistics { records.statistics() }
+
+    var health: CacheHealth { .working }
 }
 
 /// Many threads, a server that fails and a store that does: each request ends once, with a body that is its own.

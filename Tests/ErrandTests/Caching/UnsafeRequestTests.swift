@@ -75,4 +75,10 @@ private final class CutAfterHead: Transport {
     func pause(_ id: TransferID) { stub.pause(id) }
     func resume(_ id: TransferID) { stub.resume(id) }
     func shutdown(_ stopped: @escaping @Sendable () -> Void) { stub.shutdown(stopped) }
+
+    func grant(_ id: TransferID, bytes: Int) {}
+    func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
+    func finishUpload(_ id: TransferID) {}
+    func failUpload(_ id: TransferID) {}
+    func filesMayHaveChanged() {}
 }

@@ -19,6 +19,8 @@ import Testing
         func replays(after result: TransferResult, in context: InterceptionContext) -> Bool {
             result.response?.statusCode == 401
         }
+
+        func transform(_ response: Errand.Response, in context: InterceptionContext) -> Errand.Response { response }
     }
 
     @Test func membersOutOfRange() async throws {

@@ -13,6 +13,8 @@ import Testing
 
         func requestWillStart(_ request: AnyRequest) { count.withLock { $0 += 1 } }
         func requestDidStop(_ request: AnyRequest) { count.withLock { $0 -= 1 } }
+
+        func requestWillStop(_ request: AnyRequest) {}
     }
 
     final class HopCounter: EventAccessory {
@@ -21,6 +23,10 @@ import Testing
         func request(_ request: AnyRequest, did event: RequestEvent) {
             if case .redirected = event { hops.withLock { $0 += 1 } }
         }
+
+        func requestWillStart(_ request: AnyRequest) {}
+        func requestWillStop(_ request: AnyRequest) {}
+        func requestDidStop(_ request: AnyRequest) {}
     }
 
     final class AuditLog: Accessory {
@@ -31,6 +37,9 @@ import Testing
             let ending = request.error?.shortDescription ?? "ok"
             lines.withLock { $0.append("\(request.id) \(ending)") }
         }
+
+        func requestWillStart(_ request: AnyRequest) {}
+        func requestWillStop(_ request: AnyRequest) {}
     }
 
     final class Screen: RequestDelegate {
@@ -40,7 +49,7 @@ import Testing
         func requestFailed(_ request: AnyRequest) { text.withLock { $0 = request.error?.shortDescription ?? "" } }
     }
 
-    struct PatientOnce: Interceptor {
+    struct PatientOnce: ReplayingInterceptor {
         func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
             guard case .response(let response) = result, response.statusCode == 503, context.replays == 0 else {
                 return false
@@ -93,7 +102,7 @@ import Testing
     static func watched(_ request: AnyRequest) {
         request.addAccessory(
             ProgressAccessory(.download) { progress in
-                print(progress.fraction ?? 0, progress.bytesPerSecond)
+                print(progress.fraction ?? 0, progress.bytesPerSecond ?? 0)
             })
     }
 

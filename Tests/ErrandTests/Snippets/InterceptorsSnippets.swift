@@ -5,7 +5,7 @@ import Testing
 
 /// The code of the guide "Hooks" about interceptors and credentials; GuideTests compares it line by line.
 @Suite struct InterceptorsSnippets {
-    struct Signing: Interceptor {
+    struct Signing: PreparingInterceptor {
         var sign: @Sendable ([UInt8]) -> String
 
         func prepare(
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    struct Decrypting: Interceptor {
+    struct Decrypting: TransformingInterceptor {
         var decrypt: @Sendable ([UInt8]) throws -> [UInt8]
 
         func transform(_ response: Response, in context: InterceptionContext) async throws -> Response {
@@ -45,6 +45,9 @@ import Testing
         func apply(_ token: Token, to request: inout RequestDescription) throws {
             try request.headers.set(.authorization, to: "Bearer \(token.access)")
         }
+        func applies(to request: RequestDescription) -> Bool { true }
+        func isUsable(_ token: Token) -> Bool { true }
+        func refuses(_ response: Response) -> Bool { response.statusCode == 401 }
         func refresh(_ token: Token?, after response: Response?) async throws -> Token {
             try await issuer.run(Renew(refresh: token?.refresh ?? ""))
         }

@@ -72,4 +72,6 @@ final class RichObserver: Accessory {
         RichRequest.end(
             plan.method, plan.address, status: response?.statusCode ?? 0, bytes: response?.body.count ?? 0)
     }
+
+    func requestWillStop(_ request: AnyRequest) {}
 }

@@ -29,7 +29,7 @@ struct ErrandRival: Rival {
         configuration.inFlightLimit = plan.connections
         configuration.originInFlightLimit = plan.connections
         configuration.connection.httpVersion = plan.isHTTP2 ? .http2OverTLS : .http1
-        configuration.connection.tls.caFile = plan.authorities
+        configuration.connection.tls.caFile = plan.authorities.map { .value($0) }
         configuration.timeouts = Timeouts(connect: .seconds(RichRequest.idleSeconds))
         for field in plan.fields {
             guard let name = HTTPField.Name(field.name) else { throw RivalError("'\(field.name)' names no field") }
