@@ -6,7 +6,6 @@ import Synchronization
 final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
     private let batch: Batch<Element>
     // All of these are read and written only inside `core.withLock`.
-    private nonisolated(unsafe) var machine = BatchStateMachine()
     private nonisolated(unsafe) var ends: [Result<Element, ErrandError>?] = []
     private nonisolated(unsafe) var reader: BatchResults<Element>.Reader?
 
@@ -63,16 +62,9 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
 
     override func began() -> GroupAction {
         ends = Array(repeating: nil, count: batch.members.count)
-        return machine.started(count: batch.members.count, width: batch.maxConcurrent, policy: batch.policy)
+        return machine.started(
+            .init(count: batch.members.count, width: batch.maxConcurrent, policy: batch.policy))
     }
-
-    override func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
-        machine.childEnded(index, succeeded: succeeded)
-    }
-
-    override func stopRequested(_ ending: GroupEnding) -> GroupAction { machine.stopRequested(ending) }
-
-    override var mayStart: Bool { machine.mayStart }
 
     override func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild {
         batch.members.make(index, client) { [self] result in
