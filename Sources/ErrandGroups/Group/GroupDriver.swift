@@ -55,7 +55,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     /// The value of a run that has succeeded; `nil` before.
     package func value() -> (any Sendable)? { nil }
 
-    /// The results of a chain's steps, or of a graph's members.
+    /// The results of the children of the present or last run.
     package var results: GroupResults { GroupResults() }
 
     /// Throws the error that keeps the group from running; nothing has been sent then.
