@@ -34,7 +34,7 @@ private struct GetProfile: Command {
             let request = client.request(Batch(count: 3000, maxConcurrent: 32) { _ in GetText(path: "a") })
             var most = 0
             var count = 0
-            for try await (_, result) in request.results {
+            for try await (_, result) in request.resultsAsCompleted {
                 #expect(throws: Never.self) { try result.get() }
                 count += 1
                 if count % 500 == 0 { most = max(most, client.requests.count) }

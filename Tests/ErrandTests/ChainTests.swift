@@ -141,7 +141,7 @@ private struct Unfit: Error, Equatable {}
         #expect(counts.all == [1, 2])
         #expect(request.error?.groupFailure?.error == .statusNotAccepted)
         #expect(request.failedRequest?.url == "http://test/7")
-        #expect(request.groupResults.entries.count == 5)
+        #expect(request.results.entries.count == 5)
         await client.shutdown(.cancel)
     }
 

@@ -293,12 +293,14 @@ private struct GetNumber: Command {
     /// Long ones go to their end; a time by the square of their length would be felt here.
     @Test func longOnes() {
         var chain = ChainStateMachine()
-        var graph = GraphStateMachine()
+        var graph = GroupStateMachine()
         let count = 20_000
         let none = [Int](repeating: 0, count: count)
         _ = chain.started(steps: Array(0..<count))
         _ = graph.started(
-            .init(dependents: Array(repeating: [], count: count), needs: none, width: 4, continuesAfterFailures: false))
+            .init(
+                count: count, width: 4, policy: .failFast, failsAtEnd: true,
+                dependencies: .init(dependents: Array(repeating: [], count: count), needs: none)))
         for index in 0..<count {
             _ = chain.childEnded(index, succeeded: true)
             _ = chain.decided(.goOn)

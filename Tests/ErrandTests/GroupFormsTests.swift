@@ -61,7 +61,7 @@ private struct GetNumber: Command {
         let client = Client.stubbed(stub)
         let batch = client.request(
             Batch([GetNumber(number: 0), GetNumber(number: 1), GetNumber(number: 2)], policy: .collectAll))
-        var results = batch.results.makeAsyncIterator()
+        var results = batch.resultsAsCompleted.makeAsyncIterator()
         try await waitUntil("3 transfers are open") { stub.open.count >= 3 }
         let open = stub.open
         for index in [2, 0, 1] {
@@ -86,15 +86,21 @@ private struct GetNumber: Command {
         let batch = client.request(Batch([GetNumber(number: 0), GetNumber(number: 1)], maxConcurrent: 1))
         var seen: [Int] = []
         let error = await #expect(throws: ErrandError.groupFailed) {
-            for try await (index, _) in batch.results { seen.append(index) }
+            for try await (index, _) in batch.resultsAsCompleted { seen.append(index) }
         }
         #expect(seen == [0, 1] && error?.groupFailure?.index == 1)
         // Once more, from the beginning.
         seen = []
         await #expect(throws: ErrandError.groupFailed) {
-            for try await (index, _) in batch.results { seen.append(index) }
+            for try await (index, _) in batch.resultsAsCompleted { seen.append(index) }
         }
         #expect(seen == [0, 1])
+        // What the children gave is still there, with types and without.
+        let typed = batch.results
+        #expect(try typed.count == 2 && typed[0]?.get().number == 0)
+        let untyped = (batch as AnyRequest).results.entries
+        #expect(untyped.map(\.index) == [0, 1])
+        #expect(throws: ErrandError.statusNotAccepted) { try untyped.last?.result.get() }
         await client.shutdown(.cancel)
     }
 
@@ -106,16 +112,16 @@ private struct GetNumber: Command {
             let id = try await stub.opened()
             stub.complete(id, with: .response(Response(statusCode: 200, body: Array(#"{"number": 7}"#.utf8))))
         }
-        for try await _ in batch.results { break }
+        for try await _ in batch.resultsAsCompleted { break }
         try await waitUntil("the batch has ended") { batch.state.isFinished }
         #expect(batch.state == .cancelled && stub.open.isEmpty)
 
         let running = client.start(Batch([GetNumber(number: 1)]))
-        await #expect(throws: ErrandError.invalidArgument) { for try await _ in running.results {} }
+        await #expect(throws: ErrandError.invalidArgument) { for try await _ in running.resultsAsCompleted {} }
         running.stop()
 
         let other = client.request(Batch([GetNumber(number: 1)]))
-        let task = Task { for try await _ in other.results {} }
+        let task = Task { for try await _ in other.resultsAsCompleted {} }
         try await waitUntil("a transfer is open") { !stub.open.isEmpty }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }

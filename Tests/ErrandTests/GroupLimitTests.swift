@@ -79,7 +79,7 @@ private struct Get: Command {
         try await ended(request)
         #expect(request.response == nil && request.metrics == nil && request.error?.statusCode == 500)
         #expect(request.error?.message == "child 0 failed: statusNotAccepted: the status is 500, expected 200-299")
-        #expect(request.childResults.count == 2 && request.failedRequest != nil)
+        #expect(request.results.count == 2 && request.failedRequest != nil)
         let all = client.start(Batch([Get()], policy: .collectAll))
         try await ended(all)
         #expect(all.failedRequest == nil && all.value?.failures.count == 1)
@@ -130,7 +130,7 @@ private struct Get: Command {
         let client = Client.stubbed(StubTransport { _ in .response(status: 200, body: "x") })
         let request = client.start(Chain([ChainStep(Get()) { $0.chain.stop() }, ChainStep(Get())]))
         try await ended(request)
-        #expect(request.state == .cancelled && request.groupResults.entries.count == 1)
+        #expect(request.state == .cancelled && request.results.entries.count == 1)
         await client.shutdown(.cancel)
     }
 }

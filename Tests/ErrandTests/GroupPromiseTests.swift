@@ -113,7 +113,7 @@ import Testing
             }
             try await until { chain.state.isFinished && client.requests.isEmpty }
             #expect(chain.error?.groupFailure?.index == 1)
-            #expect(chain.groupResults.entries.count == 2 && stub.submitted.count == 2 * run)
+            #expect(chain.results.entries.count == 2 && stub.submitted.count == 2 * run)
         }
         await client.shutdown(.cancel)
     }

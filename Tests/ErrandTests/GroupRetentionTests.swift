@@ -261,7 +261,7 @@ private final class Own: Sendable {
         func live() async throws {
             let batch = world.request(
                 Batch((0..<4).map { GetNumber(number: $0) }, policy: .collectAll, maxConcurrent: 2))
-            let results = batch.results
+            let results = batch.resultsAsCompleted
             switch how {
             case 0: return
             case 1: _ = results.makeAsyncIterator()

@@ -112,7 +112,7 @@ import Testing
         #expect(
             stub.submitted.map(\.url)
                 == (goesOn ? ["http://test/a", "http://test/c", "http://test/d"] : ["http://test/a"]))
-        #expect(request.groupResults.entries.count == (goesOn ? 3 : 1))
+        #expect(request.results.entries.count == (goesOn ? 3 : 1))
         await client.shutdown(.cancel)
     }
 

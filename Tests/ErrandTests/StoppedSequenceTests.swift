@@ -8,14 +8,14 @@ import Testing
 /// Whoever waits for a request in a task gets `CancellationError` when the request is stopped, and when the task is
 /// cancelled, whatever form the waiting has.
 @Suite(.timeLimit(.minutes(5))) struct StoppedSequenceTests {
-    enum Form: CaseIterable { case value, tuple, batch, batchResults, cachedValues, stream, events }
+    enum Form: CaseIterable { case value, tuple, batch, completedResults, cachedValues, stream, events }
 
     private static func wait(_ form: Form, on client: Client, _ batch: Request<Batch<String>>) async throws {
         switch form {
         case .value: _ = try await client.run(GetText())
         case .tuple: _ = try await client.run(GetText(), GetText())
         case .batch: _ = try await client.run(Batch([GetText()]))
-        case .batchResults: for try await _ in batch.results {}
+        case .completedResults: for try await _ in batch.resultsAsCompleted {}
         case .cachedValues: for try await _ in client.values(of: GetText()) {}
         case .stream: _ = try await client.stream(GetText())
         case .events: for try await _ in client.events(GetText()) {}

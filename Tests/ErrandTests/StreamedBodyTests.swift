@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import HTTPTypes
 import Testing
 
 @testable import ErrandClient
@@ -73,6 +74,38 @@ import Testing
             #expect(stub.cancelled == [id])
             withExtendedLifetime(response) {}
         }
+    }
+
+    @Test func leavingTheJSONLinesStopsTheRequest() async throws {
+        try await with { _, stub, response, id in
+            stub.sendChunk(Array("1\n2\n".utf8), to: id)
+            for try await _ in response.body.jsonLines(of: Int.self) { break }
+            #expect(stub.cancelled == [id])
+            withExtendedLifetime(response) {}
+        }
+    }
+
+    @Test func leavingTheEventsOfABodyStopsTheRequest() async throws {
+        try await with { _, stub, response, id in
+            stub.sendChunk(Array("data: a\n\ndata: b\n\n".utf8), to: id)
+            for try await _ in response.body.serverSentEvents { break }
+            #expect(stub.cancelled == [id])
+            withExtendedLifetime(response) {}
+        }
+    }
+
+    @Test func leavingTheEventsStopsTheRequest() async throws {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub)
+        let task = Task { for try await _ in client.events(GetStream()) { break } }
+        let id = try await stub.opened()
+        stub.sendHead(200, [.contentType: "text/event-stream"], to: id)
+        stub.sendChunk(Array("data: a\n\ndata: b\n\n".utf8), to: id)
+        try await task.value
+        try await waitUntil("the request is stopped") { stub.cancelled == [id] }
+        // The sequence does not connect again.
+        await client.shutdown()
+        #expect(stub.submitted.count == 1)
     }
 
     @Test func aResumableBodyIsReadOn() async throws {

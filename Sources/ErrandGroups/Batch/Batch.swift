@@ -105,3 +105,35 @@ public struct Batch<Element: Sendable>: Command {
     /// Runs the children.
     public var givenCoordinator: GroupCoordinator? { GroupCoordinator(carrier: BatchCarrier(self)) }
 }
+
+/// A child of a batch of different types: a command, a request or another group.
+public struct BatchMember: Sendable {
+    let make: @Sendable (Client, @escaping Batch<any Sendable>.Keep) -> GroupChild
+
+    /// A command, which may be a ``Batch``, a ``Chain`` or a ``RequestGraph``. The client that runs the batch makes its
+    /// request.
+    public init(_ command: some Command) {
+        make = { client, keep in GroupChild(client.request(command)) { keep($0.map { $0 }) } }
+    }
+
+    /// A request that is not running when its turn comes; a running one counts as a child that failed with
+    /// ``ErrandError/invalidArgument``. The request keeps its delegate, its accessories and its closures
+    /// (``Request/whenDone(completion:success:failure:)``).
+    public init(_ request: Request<some Command>) {
+        make = { _, keep in GroupChild(request) { keep($0.map { $0 }) } }
+    }
+}
+
+/// What the failure of a child means for its batch.
+public enum BatchPolicy: Sendable, Hashable {
+    /// The first failure stops the other children and fails the batch with ``ErrandError/groupFailed`` (YTKNetwork
+    /// `YTKBatchRequest`).
+    case failFast
+    /// Every child runs to its end. The batch succeeds even where children fail, and each result says how its child
+    /// ended.
+    case collectAll
+    /// The batch succeeds after this number of successes and stops the other children. It fails as soon as the number
+    /// can no longer be reached. A quorum of 0 is reached before any child is made. A number below 0 or above the
+    /// number of children is ``ErrandError/invalidArgument`` before anything is sent.
+    case quorum(Int)
+}

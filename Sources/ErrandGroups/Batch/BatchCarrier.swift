@@ -6,16 +6,15 @@ import Synchronization
 final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
     private let batch: Batch<Element>
     // All of these are read and written only inside `core.withLock`.
-    private nonisolated(unsafe) var machine = BatchStateMachine()
     private nonisolated(unsafe) var ends: [Result<Element, ErrandError>?] = []
-    private nonisolated(unsafe) var reader: BatchResults<Element>.Reader?
+    private nonisolated(unsafe) var reader: CompletedResults<Element>.Reader?
 
     init(_ batch: Batch<Element>) {
         self.batch = batch
     }
 
     /// Sets the reader that receives each result of the next run. Returns: false where there is a reader already.
-    func read(by reader: BatchResults<Element>.Reader) -> Bool {
+    func read(by reader: CompletedResults<Element>.Reader) -> Bool {
         core.withLock { core in
             guard self.reader == nil else { return false }
             self.reader = reader
@@ -32,12 +31,20 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
         _ = reader
     }
 
-    /// The results of the present or last run; `nil`: the child has not ended.
-    var childResults: [Result<Element, ErrandError>?] { core.withLock { _ in ends } }
+    /// The result of each child of the present or last run; `nil`: the child has not ended.
+    var typedResults: [Result<Element, ErrandError>?] { core.withLock { _ in ends } }
+
+    override var results: GroupResults {
+        var results = GroupResults()
+        for (index, result) in typedResults.enumerated() {
+            guard let result else { continue }
+            results.add(.init(index: index, name: nil, result: result.map { $0 }, command: nil, request: nil))
+        }
+        return results
+    }
 
     override func value() -> (any Sendable)? {
-        let results = core.withLock { _ in ends }
-        return BatchResult(results: results.map { $0 ?? .failure(.cancelled) })
+        BatchResult(results: typedResults.map { $0 ?? .failure(.cancelled) })
     }
 
     override var count: Int? { batch.members.count }
@@ -65,16 +72,9 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
 
     override func began() -> GroupAction {
         ends = Array(repeating: nil, count: batch.members.count)
-        return machine.started(count: batch.members.count, width: batch.maxConcurrent, policy: batch.policy)
+        return machine.started(
+            .init(count: batch.members.count, width: batch.maxConcurrent, policy: batch.policy))
     }
-
-    override func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
-        machine.childEnded(index, succeeded: succeeded)
-    }
-
-    override func stopRequested(_ ending: GroupEnding) -> GroupAction { machine.stopRequested(ending) }
-
-    override var mayStart: Bool { machine.mayStart }
 
     override func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild {
         batch.members.make(index, client) { [self] result in

@@ -14,3 +14,19 @@ public struct BatchResult<Element: Sendable>: Sendable {
         }
     }
 }
+
+extension Request where C: BatchCommand {
+    /// The result of each child of the present or last run, in order; `nil` for a child that has not ended or was not
+    /// needed. Any thread.
+    public var results: [Result<C.Element, ErrandError>?] {
+        (group as? BatchCarrier<C.Element>)?.typedResults ?? []
+    }
+}
+
+/// A ``Batch`` with any element type.
+public protocol BatchCommand: Command where Response == BatchResult<Element> {
+    /// The value of each child.
+    associatedtype Element: Sendable
+}
+
+extension Batch: BatchCommand {}

@@ -6,7 +6,7 @@ import Synchronization
 final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     private let chain: Chain<Value>
     // All of these are read and written only inside `core.withLock`.
-    private nonisolated(unsafe) var machine = ChainStateMachine()
+    private nonisolated(unsafe) var chainMachine = ChainStateMachine()
     private nonisolated(unsafe) var steps: [ChainStep] = []
     private nonisolated(unsafe) var gathered = GroupResults()
     /// Steps that were added for the next run.
@@ -28,11 +28,11 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     /// Adds a step at the end. Returns: false where the chain has ended.
     func add(_ step: ChainStep) -> Bool {
         core.withLock { core in
-            if case .idle = machine.state {
+            if case .idle = chainMachine.state {
                 added.append(step)
                 return true
             }
-            guard machine.appendRequested(steps.count) else { return false }
+            guard chainMachine.appendRequested(steps.count) else { return false }
             steps.append(step)
             return true
         }
@@ -58,16 +58,16 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
         steps = chain.steps + added
         added = []
         repetition.step = -1
-        return machine.started(steps: Array(steps.indices))
+        return chainMachine.started(steps: Array(steps.indices))
     }
 
     override func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
-        machine.childEnded(index, succeeded: succeeded)
+        chainMachine.childEnded(index, succeeded: succeeded)
     }
 
-    override func stopRequested(_ ending: GroupEnding) -> GroupAction { machine.stopRequested(ending) }
+    override func stopRequested(_ ending: GroupEnding) -> GroupAction { chainMachine.stopRequested(ending) }
 
-    override var mayStart: Bool { machine.mayStart }
+    override var mayStart: Bool { chainMachine.mayStart }
 
     override func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild {
         let (step, results) = core.withLock { _ in (steps[index], gathered) }
@@ -130,13 +130,13 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
                 failed = results.last?.request
                 swap(&failed, &core.failed)
             }
-            if isStopped { _ = machine.stopRequested(.stopped) }
+            if isStopped { _ = chainMachine.stopRequested(.stopped) }
             abortedBy = moves.error
             let first = steps.count
             steps += moves.inserted + moves.appended
             if case .again = moves.decision { replaced = gathered.forgetLast() }
             let middle = first + moves.inserted.count
-            return machine.decided(
+            return chainMachine.decided(
                 moves.decision, inserted: Array(first..<middle), appended: Array(middle..<steps.count))
         }
         _ = (failed, replaced)
@@ -152,5 +152,5 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
 
     override var isSequence: Bool { true }
 
-    override func delayElapsed() -> Bool { machine.delayElapsed() }
+    override func delayElapsed() -> Bool { chainMachine.delayElapsed() }
 }

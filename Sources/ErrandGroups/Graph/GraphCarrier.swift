@@ -5,9 +5,8 @@ import Synchronization
 /// `@unchecked Sendable`: see ``GroupDriver``.
 final class GraphCarrier: GroupDriver, @unchecked Sendable {
     private let graph: RequestGraph
-    private let plan: Result<GraphStateMachine.Plan, ErrandError>
+    private let plan: Result<GroupStateMachine.Plan, ErrandError>
     // All of these are read and written only inside `core.withLock`.
-    private nonisolated(unsafe) var machine = GraphStateMachine()
     private nonisolated(unsafe) var gathered = GroupResults()
     private nonisolated(unsafe) var made: [Int: (command: any Command.Type, request: AnyRequest)] = [:]
 
@@ -36,14 +35,6 @@ final class GraphCarrier: GroupDriver, @unchecked Sendable {
         guard case .success(let plan) = plan else { return .end(.stopped) }
         return machine.started(plan)
     }
-
-    override func childEnded(_ index: Int, succeeded: Bool) -> GroupAction {
-        machine.childEnded(index, succeeded: succeeded)
-    }
-
-    override func stopRequested(_ ending: GroupEnding) -> GroupAction { machine.stopRequested(ending) }
-
-    override var mayStart: Bool { machine.mayStart }
 
     override func child(_ index: Int, by client: Client) throws(ErrandError) -> GroupChild {
         do {

@@ -1,6 +1,6 @@
 extension RequestGraph {
     /// Throws ``ErrandError/invalidArgument`` or ``ErrandError/dependencyCycle``.
-    func plan() throws(ErrandError) -> GraphStateMachine.Plan {
+    func plan() throws(ErrandError) -> GroupStateMachine.Plan {
         guard maxConcurrent > 0 else {
             throw ErrandError.invalidArgument.with(message: "'maxConcurrent' is \(maxConcurrent), expected 1 or more")
         }
@@ -26,7 +26,8 @@ extension RequestGraph {
             throw ErrandError.dependencyCycle.with(message: cycle.map { "'\($0)'" }.joined(separator: " needs "))
         }
         return .init(
-            dependents: dependents, needs: needs, width: maxConcurrent, continuesAfterFailures: continuesAfterFailures)
+            count: members.count, width: maxConcurrent, policy: continuesAfterFailures ? .collectAll : .failFast,
+            failsAtEnd: true, dependencies: .init(dependents: dependents, needs: needs))
     }
 
     /// The names along a cycle; the first name is repeated at the end. Uses its own stack because a graph may be deep.

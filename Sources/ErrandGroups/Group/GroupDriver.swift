@@ -37,23 +37,25 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     }
 
     let core = Mutex(Core())
+    /// The machine of batches and graphs; a chain has its own. Read and written only inside `core.withLock`.
+    final nonisolated(unsafe) var machine = GroupStateMachine()
 
-    // MARK: Overridden by each kind of group: its machine, called while `core` is locked
+    // MARK: Overridden by a chain: its machine, called while `core` is locked
 
     /// A child of the present run has ended, by itself or because it was stopped.
-    func childEnded(_ index: Int, succeeded: Bool) -> GroupAction { .none }
+    func childEnded(_ index: Int, succeeded: Bool) -> GroupAction { machine.childEnded(index, succeeded: succeeded) }
 
-    func stopRequested(_ ending: GroupEnding) -> GroupAction { .none }
+    func stopRequested(_ ending: GroupEnding) -> GroupAction { machine.stopRequested(ending) }
 
     /// Whether a child that `start` named is still to be started; the child counts as running until it has ended.
-    var mayStart: Bool { false }
+    var mayStart: Bool { machine.mayStart }
 
     // MARK: Overridden by each kind of group: the rest
 
     /// The value of a run that has succeeded; `nil` before.
     package func value() -> (any Sendable)? { nil }
 
-    /// The results of a chain's steps, or of a graph's members.
+    /// The results of the children of the present or last run.
     package var results: GroupResults { GroupResults() }
 
     /// Throws the error that keeps the group from running; nothing has been sent then.
@@ -380,5 +382,26 @@ extension [Int] {
         var taken: [Int] = []
         swap(&taken, &self)
         return taken
+    }
+}
+
+/// A request as a group sees it.
+struct GroupChild: Sendable {
+    let request: AnyRequest
+    /// Identifies the run that `start` begins.
+    let number = AnyRequest.nextChild
+    /// Starts the request; returns false where it already runs. The closure is called once, on the callback queue,
+    /// after all other callbacks for the end of the request, with whether the request succeeded.
+    let start: @Sendable (@escaping @Sendable (Bool) -> Void) -> Bool
+
+    /// `keep` receives the child's result before the group is notified.
+    init<C: Command>(_ request: Request<C>, keep: @escaping @Sendable (Result<C.Response, ErrandError>) -> Void) {
+        self.request = request
+        start = { [number] ended in
+            request.start(asChild: number) { result in
+                keep(result)
+                if case .success = result { ended(true) } else { ended(false) }
+            }
+        }
     }
 }

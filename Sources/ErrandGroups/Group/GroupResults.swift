@@ -1,20 +1,21 @@
-/// The results so far of a chain's steps or a graph's members, in the order in which they ended.
+/// The results so far of a group's children: of a chain's steps and a graph's members in the order in which they ended,
+/// of a batch's children in the order in which they were given.
 public struct GroupResults: Sendable {
-    /// The result of one step or member.
+    /// The result of one child.
     public struct Entry: Sendable {
-        /// For a chain, the number of this entry; for a graph, the member's place in the graph. From 0.
+        /// For a chain, the number of this entry; for a batch or a graph, the child's place. From 0.
         public let index: Int
-        /// The given name; `nil` for a step without one.
+        /// The given name; `nil` for a child without one.
         public let name: String?
         /// The command's value, or its error.
         public let result: Result<any Sendable, ErrandError>
-        /// The type of the command; `nil` where it could not be made.
+        /// The type of the command; `nil` for a child of a batch, and where the command could not be made.
         public let command: (any Command.Type)?
-        /// The request; `nil` where it could not be made.
+        /// The request; `nil` for a child of a batch, and where the request could not be made.
         public let request: AnyRequest?
     }
 
-    /// One entry for each step or member that ended. A step that ran again has only its last result; a skipped step has
+    /// One entry for each child that ended. A step that ran again has only its last result; a skipped step has
     /// no entry.
     public private(set) var entries: [Entry] = []
     /// The entries of the successes, by name and by type of command.

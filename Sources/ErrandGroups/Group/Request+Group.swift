@@ -7,9 +7,10 @@ extension AnyRequest {
     /// and for any other request. Any thread. (YTKNetwork `failedRequest`.)
     public final var failedRequest: AnyRequest? { groupDriver?.failedRequest }
 
-    /// The results of a chain's steps or a graph's members so far, or of the last run; empty for any other request. Any
-    /// thread.
-    public final var groupResults: GroupResults { groupDriver?.results ?? GroupResults() }
+    /// The results of a group's children so far, or of the last run; empty for any other request. Any thread. The
+    /// request of a batch also has ``Request/results``, with the types of the values.
+    @_disfavoredOverload
+    public final var results: GroupResults { groupDriver?.results ?? GroupResults() }
 }
 
 extension AnyRequest {

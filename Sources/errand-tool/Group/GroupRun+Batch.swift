@@ -12,7 +12,7 @@ extension GroupRun {
         }
         let batch = client.request(Batch(commands, policy: policy, maxConcurrent: maxConcurrent))
         // The iterator starts the batch here, so that the stop below finds it running.
-        let results = batch.results.makeAsyncIterator()
+        let results = batch.resultsAsCompleted.makeAsyncIterator()
         // The results are read in a separate task: a cancelled task would not receive the results of the children.
         let reading = Task {
             var outcomes = outcomes

@@ -50,7 +50,7 @@ import Testing
     static func readmeBatch(_ client: Client) async throws {
         let batch = client.request(Batch((1...1000).map(GetUser.init), policy: .collectAll, maxConcurrent: 16))
         batch.onAdvance { ended, count in print("\(ended) of \(count ?? 0)") }
-        for try await (index, result) in batch.results {  // as they come; `break` stops the rest
+        for try await (index, result) in batch.resultsAsCompleted {  // as they come; `break` stops the rest
             switch result {
             case .success(let user): print(index, user.name)
             case .failure(let error): print(index, error.shortDescription)
@@ -105,7 +105,7 @@ import Testing
 
     static func results(_ client: Client) async throws {
         let batch = client.request(Batch((1...100).map(GetUser.init), policy: .collectAll))
-        for try await (index, result) in batch.results {
+        for try await (index, result) in batch.resultsAsCompleted {
             guard case .success(let user) = result else { continue }
             print(index, user.name)
             if user.name == "Eve" { break }

@@ -4,9 +4,16 @@ import Testing
 
 @testable import ErrandGroups
 
-private typealias Machine = BatchStateMachine
+private typealias Machine = GroupStateMachine
 
-@Suite struct BatchStateMachineTests {
+extension GroupStateMachine {
+    fileprivate mutating func started(count: Int, width: Int, policy: BatchPolicy) -> GroupAction {
+        started(.init(count: count, width: width, policy: policy))
+    }
+}
+
+/// The machine in runs of batches, which have no dependencies.
+@Suite struct GroupStateMachineBatchTests {
     @Test func anEmptyBatchEndsAtOnce() {
         for policy in [BatchPolicy.failFast, .collectAll, .quorum(0)] {
             var machine = Machine()
@@ -73,6 +80,45 @@ private typealias Machine = BatchStateMachine
         #expect(machine.childEnded(0, succeeded: false) == .none)
         #expect(machine.childEnded(1, succeeded: false) == .end(.stopped))
         #expect(machine.stopRequested(.stopped) == .none)
+    }
+
+    /// A batch does what a graph without dependencies does, with every policy and after every event.
+    @Test(arguments: 0..<4 as Range<UInt64>) func aBatchIsAGraphWithoutDependencies(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<500 {
+            let count = Int.random(in: 0...12, using: &random)
+            let policies = [BatchPolicy.failFast, .collectAll, .quorum(Int.random(in: 0...count, using: &random))]
+            var plan = Machine.Plan(
+                count: count, width: Int.random(in: 1...5, using: &random),
+                policy: policies.randomElement(using: &random) ?? .failFast)
+            plan.failsAtEnd = Bool.random(using: &random)
+            var batch = Machine()
+            var graph = Machine()
+            var actions = [batch.started(plan)]
+            plan.dependencies = .init(
+                dependents: Array(repeating: [], count: count), needs: Array(repeating: 0, count: count))
+            var others = [graph.started(plan)]
+            var running: [Int] = []
+            while true {
+                if case .start(let range)? = actions.last {
+                    running += range
+                    actions[actions.count - 1] = .startEach(Array(range))
+                }
+                guard actions == others, !running.isEmpty else { break }
+                if case .end? = actions.last { break }
+                if Int.random(in: 0..<20, using: &random) == 0 {
+                    actions.append(batch.stopRequested(.timedOut))
+                    others.append(graph.stopRequested(.timedOut))
+                } else {
+                    let index = running.remove(at: Int.random(in: running.indices, using: &random))
+                    let isSuccess = Int.random(in: 0..<4, using: &random) > 0
+                    actions.append(batch.childEnded(index, succeeded: isSuccess))
+                    others.append(graph.childEnded(index, succeeded: isSuccess))
+                }
+            }
+            #expect(actions == others)
+            if case .end? = actions.last {} else { Issue.record("the run has no end: \(actions)") }
+        }
     }
 
     /// Half a million events: never more at a time than allowed, each child started once, one ending, and it is the right one.

@@ -4,14 +4,17 @@ import Testing
 
 @testable import ErrandGroups
 
-private typealias Machine = GraphStateMachine
+private typealias Machine = GroupStateMachine
 
-@Suite struct GraphStateMachineTests {
+/// The machine in runs of graphs; ``GroupStateMachineBatchTests`` has the runs of batches.
+@Suite struct GroupStateMachineTests {
     private static func plan(
         _ needs: [[Int]], width: Int = 64, goesOn: Bool = false
     ) -> Machine.Plan {
         let dependents = needs.indices.map { member in needs.indices.filter { needs[$0].contains(member) } }
-        return .init(dependents: dependents, needs: needs.map(\.count), width: width, continuesAfterFailures: goesOn)
+        return .init(
+            count: needs.count, width: width, policy: goesOn ? .collectAll : .failFast, failsAtEnd: true,
+            dependencies: .init(dependents: dependents, needs: needs.map(\.count)))
     }
 
     /// Where a machine is whose members are 0, 1, 2 (needs 0) and 3 (needs 0 and 1), two of them at a time.
@@ -61,13 +64,14 @@ private typealias Machine = GraphStateMachine
         let unchanged = (GroupAction.none, machine(at: place).state)
         switch (place, event) {
         case (.idle, .started), (.ended, .started):
-            var run = Machine.Run(plan: plan([[1], []]), missing: [1, 0], ready: [1])
+            var run = Machine.Run(plan([[1], []]))
             (run.next, run.running) = (1, 1)
             return (.startEach([1]), .running(run))
         case (_, .started): return nil
         case (.running, .success):
-            var run = Machine.Run(plan: diamond, missing: [0, 0, 0, 1], ready: [0, 1, 2])
-            (run.next, run.running) = (3, 2)
+            var run = Machine.Run(diamond)
+            (run.missing, run.ready) = ([0, 0, 0, 1], [0, 1, 2])
+            (run.next, run.running, run.succeeded) = (3, 2, 1)
             return (.startEach([2]), .running(run))
         case (.running, .failure): return (.stopRunning, .stopping(.failed(0), running: 1))
         case (.running, .stop): return (.stopRunning, .stopping(.stopped, running: 2))
@@ -155,7 +159,7 @@ private typealias Machine = GraphStateMachine
             var failed: [Int] = []
             var cut: GroupEnding?
             events += 1
-            var got = machine.started(GraphStateMachineTests.plan(needs, width: width, goesOn: goesOn))
+            var got = machine.started(GroupStateMachineTests.plan(needs, width: width, goesOn: goesOn))
             var due = GroupAction.none
             while true {
                 if cut == nil {

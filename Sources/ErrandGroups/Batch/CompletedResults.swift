@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let batch = client.request(Batch(commands, policy: .collectAll))
-/// for try await (index, result) in batch.results { print(index, result) }
+/// for try await (index, result) in batch.resultsAsCompleted { print(index, result) }
 /// ```
 ///
 /// Iterating starts the request, and the sequence ends when the request ends. Where the batch fails, its error is
@@ -12,7 +12,7 @@
 /// Results that have not been read yet are kept, at most one for each child; children that never started give none. The
 /// sequence may be iterated once for each run. Iterating while the request already runs throws
 /// ``ErrandError/invalidArgument``.
-public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
+public struct CompletedResults<Value: Sendable>: AsyncSequence, Sendable {
     /// A child's number, from 0, and its result.
     public typealias Element = (index: Int, result: Result<Value, ErrandError>)
 
@@ -68,24 +68,9 @@ public struct BatchResults<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Request where C: BatchCommand {
-    /// The results of this batch as its children end. Iterating the sequence starts the batch; see ``BatchResults``.
-    public var results: BatchResults<C.Element> {
-        BatchResults(request: self) { [self] ended in begin(notifiesOnStop: true) { ended($0.error) } }
+    /// The results of this batch as its children end. Iterating the sequence starts the batch; see
+    /// ``CompletedResults``.
+    public var resultsAsCompleted: CompletedResults<C.Element> {
+        CompletedResults(request: self) { [self] ended in begin(notifiesOnStop: true) { ended($0.error) } }
     }
 }
-
-extension Request where C: BatchCommand {
-    /// The result of each child of the present or last run; `nil` for a child that has not ended or was not needed. Any
-    /// thread.
-    public var childResults: [Result<C.Element, ErrandError>?] {
-        (group as? BatchCarrier<C.Element>)?.childResults ?? []
-    }
-}
-
-/// A ``Batch`` with any element type.
-public protocol BatchCommand: Command where Response == BatchResult<Element> {
-    /// The value of each child.
-    associatedtype Element: Sendable
-}
-
-extension Batch: BatchCommand {}
