@@ -57,8 +57,9 @@ struct WebSocketHandshake: Sendable {
         }
         guard head.statusCode == 101 else { throw failed("the status is not 101") }
         guard head.header(.upgrade)?.lowercased() == "websocket" else { throw failed("no Upgrade: websocket") }
-        let tokens = head.header(.connection)?.lowercased().split(separator: ",") ?? []
-        guard tokens.contains(where: { $0.trimmed == "upgrade" }) else { throw failed("no Connection: Upgrade") }
+        guard FieldTokens.members(head.headers[values: .connection]).contains("upgrade") else {
+            throw failed("no Connection: Upgrade")
+        }
         guard head.header(.secWebSocketAccept) == accept else {
             throw failed("Sec-WebSocket-Accept is wrong")
         }
@@ -68,14 +69,5 @@ struct WebSocketHandshake: Sendable {
             throw failed("a subprotocol that was not asked for")
         }
         return chosen.first
-    }
-}
-
-extension Substring {
-    fileprivate var trimmed: Substring {
-        var text = self
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return text
     }
 }

@@ -1,11 +1,11 @@
 /// An entity tag (RFC 9110 8.8.3).
-struct EntityTag: Sendable, Hashable {
+package struct EntityTag: Sendable, Hashable {
     /// The characters between the quotes.
-    let opaque: String
-    let isWeak: Bool
+    package let opaque: String
+    package let isWeak: Bool
 
     /// `nil` where `value` is no entity tag. `W/` is case-sensitive (RFC 9110 8.8.3).
-    init?(_ value: String) {
+    package init?(_ value: String) {
         var bytes = FieldTokens.trimmed(Substring(value)).utf8[...]
         let isWeak = bytes.starts(with: "W/".utf8)
         if isWeak { bytes = bytes.dropFirst(2) }
@@ -17,15 +17,15 @@ struct EntityTag: Sendable, Hashable {
     }
 
     /// The tag as written in a field.
-    var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+    package var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
     /// RFC 9110 8.8.3.2: the bytes are equal, and neither tag is weak.
-    func matchesStrongly(_ other: EntityTag) -> Bool {
+    package func matchesStrongly(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && matchesWeakly(other)
     }
 
     /// Compares bytes: `String` treats a letter and its combining form as equal.
-    func matchesWeakly(_ other: EntityTag) -> Bool {
+    package func matchesWeakly(_ other: EntityTag) -> Bool {
         opaque.utf8.elementsEqual(other.opaque.utf8)
     }
 }
