@@ -21,9 +21,7 @@ struct DownloadPolicy: Sendable, Hashable {
 
     /// The wait after `failures` failures in a row; a server's `Retry-After` may make it longer.
     func delay(failures: Int, leastByServer: Duration?, random: Double) -> Duration {
-        var delay = max(firstDelay, .milliseconds(10))
-        for _ in 1..<max(2, min(failures, 64)) where failures > 1 && delay < maximumDelay { delay += delay }
-        let fraction = min(1, max(0, jitter)) * min(1, max(0, random))
-        return min(max(min(delay, maximumDelay) * (1 - fraction), leastByServer ?? .zero), maximumDelay)
+        Backoff(first: max(firstDelay, .milliseconds(10)), maximum: maximumDelay, jitter: jitter)
+            .delay(failures: failures, leastByServer: leastByServer, random: random)
     }
 }
