@@ -3,7 +3,7 @@ import Glibc
 extension ErrandError {
     /// The error for a failed call on a file; `what` describes the failure of `path`: "cannot be opened".
     static func file(_ path: String, _ what: String, errno number: Int32) -> ErrandError {
-        file(kind(ofErrno: number), path, "\(what): \(String(cString: strerror(number)))", errno: number)
+        file(kind(ofErrno: number), path, "\(what): \(SystemError(number).text)", errno: number)
     }
 
     /// The same with a known error code.
@@ -13,7 +13,7 @@ extension ErrandError {
 
     private static func kind(ofErrno number: Int32) -> Code {
         switch number {
-        case ENOSPC, EDQUOT, EFBIG: .diskFull
+        case _ where SystemError(number).isOutOfSpace: .diskFull
         case ENOENT, ENOTDIR: .directoryMissing
         case EACCES, EPERM, EROFS: .fileAccessDenied
         case EISDIR: .fileIsDirectory

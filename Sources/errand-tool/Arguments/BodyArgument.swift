@@ -71,7 +71,7 @@ enum BodyArgument: Sendable {
     }
 
     private static func unreadable(_ name: String) -> ToolError {
-        let reason = errno == EFBIG ? "more than 1 GiB, which is not held in memory" : String(cString: strerror(errno))
+        let reason = errno == EFBIG ? "more than 1 GiB, which is not held in memory" : SystemError(errno).text
         return ToolError(.inputFile, "cannot read \(name): \(reason)")
     }
 
