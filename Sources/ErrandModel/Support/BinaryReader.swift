@@ -1,21 +1,21 @@
-/// Reads the parts of a record from untrusted bytes: `nil` for a part that is missing or incomplete.
-struct CacheRecordReader {
+/// Reads what ``BinaryWriter`` wrote from untrusted bytes: `nil` for a part that is missing or incomplete.
+package struct BinaryReader {
     private var rest: UnsafeRawBufferPointer
 
     /// The bytes must outlive the reader.
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         rest = bytes
     }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    package var isAtEnd: Bool { rest.isEmpty }
 
-    mutating func raw(_ count: Int) -> UnsafeRawBufferPointer? {
+    package mutating func raw(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, count <= rest.count else { return nil }
         defer { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
         return UnsafeRawBufferPointer(rebasing: rest[..<count])
     }
 
-    mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+    package mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
         raw(MemoryLayout<Number>.size).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
     }
 
@@ -26,16 +26,20 @@ struct CacheRecordReader {
         return count
     }
 
-    mutating func bytes() -> [UInt8]? {
+    package mutating func bytes() -> [UInt8]? {
         count().flatMap { raw($0) }.map { Array($0) }
     }
 
-    mutating func text() -> String? {
-        guard let bytes = count().flatMap({ raw($0) }) else { return nil }
-        return String(validating: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
+    package mutating func text() -> String? {
+        count().flatMap { text($0) }
     }
 
-    mutating func texts() -> [String]? {
+    /// A text of so many bytes.
+    package mutating func text(_ count: Int) -> String? {
+        raw(count).flatMap { String(validating: $0.assumingMemoryBound(to: UInt8.self), as: UTF8.self) }
+    }
+
+    package mutating func texts() -> [String]? {
         guard let count = count() else { return nil }
         var texts: [String] = []
         for _ in 0..<count {
@@ -46,7 +50,7 @@ struct CacheRecordReader {
     }
 
     /// `.some(nil)` for a value that is not set; `nil` for a value that cannot be read.
-    mutating func optional<Value>(_ read: (inout CacheRecordReader) -> Value?) -> Value?? {
+    package mutating func optional<Value>(_ read: (inout BinaryReader) -> Value?) -> Value?? {
         switch number(UInt8.self) {
         case 0: .some(nil)
         case 1: read(&self).map { .some(.some($0)) } ?? .none
