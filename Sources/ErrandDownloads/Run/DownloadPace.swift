@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Grants credit to a download's transfers, at once or at a rate. On the file queue alone.
 struct DownloadPace {
     private struct Grant {
@@ -7,7 +9,7 @@ struct DownloadPace {
     }
 
     private var limiter: RateLimiter?
-    private var waiting: [Grant] = []
+    private var waiting: Deque<Grant> = []
     private var timer: Task<Void, Never>?
 
     /// Credit that becomes due within this time is granted together: a timer for each 16 KiB would cost too much.
