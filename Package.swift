@@ -9,6 +9,7 @@ let settings: [SwiftSetting] = [
 
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 
 /// The library's targets in layers: each sees those before it in the first line, and those of the second do not see each
 /// other.
@@ -32,6 +33,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
@@ -64,12 +66,13 @@ let package = Package(
         // Transports: the protocol, the reactor over the core, callback queues, cookies.
         .target(name: "ErrandEngine", dependencies: ["ErrandModel", "CErrand", httpTypes], swiftSettings: settings),
         // The main way: commands, clients, requests, interceptors, accessories, streams.
-        .target(name: "ErrandClient", dependencies: ["ErrandEngine", httpTypes, logging], swiftSettings: settings),
+        .target(
+            name: "ErrandClient", dependencies: ["ErrandEngine", deque, httpTypes, logging], swiftSettings: settings),
         // What plugs into the client, each without the others.
         .target(name: "ErrandCaching", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
-        .target(name: "ErrandDownloads", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
+        .target(name: "ErrandDownloads", dependencies: ["ErrandClient", deque, httpTypes], swiftSettings: settings),
         .target(name: "ErrandGroups", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
-        .target(name: "ErrandEvents", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
+        .target(name: "ErrandEvents", dependencies: ["ErrandClient", deque, httpTypes], swiftSettings: settings),
         .target(name: "ErrandAuthentication", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
         .target(name: "ErrandLogging", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
         // What users import: all of the above.

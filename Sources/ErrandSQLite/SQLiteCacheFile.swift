@@ -52,19 +52,8 @@ struct SQLiteCacheFile {
     }
 
     static func makeDirectory(_ path: String) throws(CacheStoreError) {
-        var information = stat()
-        if stat(path, &information) == 0 {
-            guard information.st_mode & S_IFMT == S_IFDIR else {
-                throw CacheStoreError.pathRefused.with(message: "\(path) is not a directory")
-            }
-            return
-        }
-        let parent = parent(of: path)
-        if parent != path { try makeDirectory(parent) }
-        // Another process may have made the directory in the meantime.
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw error(errno, "cannot create \(path)")
-        }
+        guard let failure = Directories.make(path, mode: 0o700) else { return }
+        throw error(failure.error.number, "cannot create \(failure.path)")
     }
 
     static func parent(of path: String) -> String {
@@ -73,12 +62,10 @@ struct SQLiteCacheFile {
     }
 
     static func error(_ number: Int32, _ problem: String) -> CacheStoreError {
-        let text = "\(problem): \(String(cString: strerror(number)))"
-        return switch number {
-        case ENOSPC, EDQUOT, EFBIG: .storageFull.with(message: text)
-        case EROFS: .readOnly.with(message: text)
-        default: .pathRefused.with(message: text)
-        }
+        let failure = SystemError(number)
+        let text = "\(problem): \(failure.text)"
+        let kind: CacheStoreError = failure.isOutOfSpace ? .storageFull : number == EROFS ? .readOnly : .pathRefused
+        return kind.with(message: text)
     }
 
     /// Runs `body` under the lock file, so that only one process opens or replaces the database file at a time. Waits

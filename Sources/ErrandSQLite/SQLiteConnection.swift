@@ -22,7 +22,7 @@ final class SQLiteConnection {
         var opened: OpaquePointer?
         // 0x0200_0000 is SQLITE_OPEN_EXRESCODE: without it, sqlite3_open_v2 returns no extended result codes.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | 0x0200_0000
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        let code = Self.call(sqlite3_open_v2(path, &opened, flags, nil))
         guard let opened else {
             SQLiteOpenFiles.leave(file)
             throw SQLiteFailure(code: SQLITE_NOMEM, message: "out of memory")
@@ -59,8 +59,14 @@ final class SQLiteConnection {
         SQLiteOpenFiles.leave(file)
     }
 
-    /// Must be called directly after the failed call, while `errno` is its own. SQLite also keeps the number of a
-    /// failed system call, but not for a failed commit, and the kept number may be of an earlier call.
+    /// Clears `errno` before the call, so that no earlier failure of the thread is taken for one of this call.
+    private static func call(_ body: @autoclosure () -> Int32) -> Int32 {
+        errno = 0
+        return body()
+    }
+
+    /// Must be called directly after the failed ``call(_:)``, while `errno` is its own. SQLite also keeps the number of
+    /// a failed system call, but not for a failed commit, and the kept number may be of an earlier call.
     private static func failure(_ database: OpaquePointer, _ code: Int32) -> SQLiteFailure {
         let number = errno
         let kept = sqlite3_system_errno(database)
@@ -68,7 +74,8 @@ final class SQLiteConnection {
             code: code, systemError: number != 0 ? number : kept, message: String(cString: sqlite3_errmsg(database)))
     }
 
-    private func check(_ code: Int32) throws(SQLiteFailure) {
+    private func check(_ body: @autoclosure () -> Int32) throws(SQLiteFailure) {
+        let code = Self.call(body())
         guard code == SQLITE_OK else { throw Self.failure(database, code) }
     }
 
@@ -99,7 +106,7 @@ final class SQLiteConnection {
         defer { sqlite3_finalize(statement) }
         var values: [Value] = []
         while true {
-            let code = sqlite3_step(statement)
+            let code = Self.call(sqlite3_step(statement))
             if code == SQLITE_DONE { return values }
             guard code == SQLITE_ROW else { throw Self.failure(database, code) }
             values.append(read(statement))
@@ -130,7 +137,7 @@ final class SQLiteConnection {
         }
         for (index, value) in values.enumerated() { try check(bind(value, to: prepared, at: Int32(index + 1))) }
         while true {
-            let code = sqlite3_step(prepared)
+            let code = Self.call(sqlite3_step(prepared))
             if code == SQLITE_DONE { return }
             guard code == SQLITE_ROW else { throw Self.failure(database, code) }
             row(SQLiteRow(statement: prepared))

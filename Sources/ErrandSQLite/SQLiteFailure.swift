@@ -1,6 +1,5 @@
 import CSQLite
 import Errand
-import Glibc
 
 /// A failure reported by SQLite.
 struct SQLiteFailure: Error {
@@ -56,6 +55,6 @@ struct SQLiteFailure: Error {
 
     /// SQLite itself treats only ENOSPC as a full disk.
     private var isOutOfSpace: Bool {
-        [ENOSPC, EDQUOT, EFBIG].contains(systemError)
+        SystemError(systemError).isOutOfSpace
     }
 }

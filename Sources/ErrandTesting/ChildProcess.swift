@@ -5,7 +5,8 @@ import Foundation
 /// notices when this process ends, however it ends. With Foundation's Process, other children would inherit the pipes
 /// and keep them open.
 package final class ChildProcess: @unchecked Sendable {
-    // `state` and `pending` are read and written only under `lock`.
+    // `state` is read and written only under `lock`, `pending` only under `reading`. `reading` is also held during a
+    // read and while the socket is closed, so no read meets a descriptor that another file has got.
     private enum State {
         case running(pid: pid_t, socket: Int32)
         case stopped
@@ -13,6 +14,7 @@ package final class ChildProcess: @unchecked Sendable {
     private var state: State
     private var pending: [UInt8] = []
     private let lock = NSLock()
+    private let reading = NSLock()
 
     package init(_ path: String) throws {
         var sockets: [Int32] = [-1, -1]
@@ -44,12 +46,11 @@ package final class ChildProcess: @unchecked Sendable {
         stop()
     }
 
-    /// The next line of the child's output without the line feed; nil at the end. Blocks, and ``stop()`` waits for it.
+    /// The next line of the child's output without the line feed; nil at the end. Blocks; ``stop()`` ends the wait.
     package func readLine() -> String? {
-        lock.lock()
-        defer { lock.unlock() }
-        guard case .running(_, let socket) = state else { return nil }
-        while true {
+        reading.lock()
+        defer { reading.unlock() }
+        while case .running(_, let socket) = lock.withLock({ state }) {
             if let end = pending.firstIndex(of: 10) {
                 let line = String(decoding: pending[..<end], as: UTF8.self)
                 pending.removeSubrange(...end)
@@ -61,16 +62,19 @@ package final class ChildProcess: @unchecked Sendable {
             guard count > 0 else { return nil }
             pending += block[..<count]
         }
+        return nil
     }
 
     /// Closes the socket, which tells the child to end, and waits until the child has ended.
     package func stop() {
-        lock.lock()
-        let before = state
-        state = .stopped
-        lock.unlock()
+        let before = lock.withLock {
+            defer { state = .stopped }
+            return state
+        }
         guard case .running(let pid, let socket) = before else { return }
-        close(socket)
+        // Wakes a reader.
+        shutdown(socket, Int32(SHUT_RDWR))
+        reading.withLock { _ = close(socket) }
         while waitpid(pid, nil, 0) < 0, errno == EINTR {}
     }
 }

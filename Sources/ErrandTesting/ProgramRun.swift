@@ -68,12 +68,14 @@ package struct ProgramRun: Sendable {
         }
     }
 
-    /// The resident memory of the program, in KiB, without mapped files (`RssAnon`); `nil` once the program has ended.
-    /// Pages of mapped files are not counted, because the number of resident pages of a library depends on the system's
-    /// page cache.
+    /// The resident memory of the program, in KiB, without mapped files (`RssAnon`); `nil` before the program has begun
+    /// and once it has ended. Pages of mapped files are not counted, because the number of resident pages of a library
+    /// depends on the system's page cache.
     package var residentMemory: Int? {
         // execve wakes vfork's parent before it replaces the memory: until then /proc shows the parent's memory.
-        guard (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) == path else { return 0 }
+        guard (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) == path else {
+            return nil
+        }
         return status("RssAnon").flatMap { Int($0.filter(\.isNumber)) }
     }
 

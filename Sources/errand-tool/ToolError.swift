@@ -29,7 +29,7 @@ struct ToolError: Error {
         text += status.isOurs ? fixedText(error) : error.message
         if let curlCode = error.curlCode, !status.isOurs { text += " (curl \(curlCode))" }
         if let number = error.systemErrorCode {
-            let reason = String(cString: strerror(Int32(clamping: number)))
+            let reason = SystemError(Int32(clamping: number)).text
             if !text.hasSuffix(reason) { text += " (\(reason))" }
         }
         return text + (option(for: error).map { "; see \($0)" } ?? "")
@@ -73,7 +73,7 @@ struct ToolError: Error {
     static func reason(_ error: any Error) -> String {
         let cocoa = error as NSError
         if let beneath = cocoa.userInfo[NSUnderlyingErrorKey] as? NSError, beneath.domain == NSPOSIXErrorDomain {
-            return String(cString: strerror(Int32(beneath.code)))
+            return SystemError(Int32(beneath.code)).text
         }
         if let debug = cocoa.userInfo[NSDebugDescriptionErrorKey] as? String { return debug }
         return cocoa.localizedDescription

@@ -89,7 +89,7 @@ private final class Tokens: Authenticator {
         let port = try FaultPort(.refused)
         let client = Client(configuration: .init(baseURL: "http://127.0.0.1:\(port.number)"))
         var policy = quick
-        policy.maximumFailures = 3
+        policy.maximumFailures = 2
         await #expect(throws: ErrandError.connectFailed) {
             for try await _ in client.events(GetEvents(), policy: policy) {}
         }

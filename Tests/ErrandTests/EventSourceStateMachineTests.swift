@@ -121,7 +121,7 @@ import Testing
 
     @Test func itGivesUpWhenToldTo() {
         var policy = EventSourcePolicy()
-        policy.maximumFailures = 3
+        policy.maximumFailures = 2
         var machine = EventSourceStateMachine(policy: policy)
         _ = machine.started()
         for _ in 0..<2 {
@@ -130,6 +130,11 @@ import Testing
         }
         #expect(tell(.unavailable, &machine) == .fail(.statusNotAccepted))
         #expect(tell(.fire, &machine) == .none)
+
+        policy.maximumFailures = 0
+        var impatient = EventSourceStateMachine(policy: policy)
+        _ = impatient.started()
+        #expect(tell(.unavailable, &impatient) == .fail(.statusNotAccepted))
     }
 
     @Test func delaysStayWithinTheirBounds() {

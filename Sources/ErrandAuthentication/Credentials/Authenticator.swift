@@ -50,3 +50,11 @@ public protocol Authenticator: Sendable {
     /// themselves. The same applies to tasks that it starts with `Task { }`, for as long as they run.
     func refresh(_ credential: Credential?, after response: Response?) async throws -> Credential
 }
+
+extension ErrandError {
+    /// The error for requests that need a credential. `error`: why there is none.
+    static func noCredential(_ error: any Error) -> ErrandError {
+        if let error = error as? ErrandError, error == .authenticationFailed { return error }
+        return .authenticationFailed.with(message: "the credential could not be obtained: \(error)", underlying: error)
+    }
+}

@@ -37,3 +37,10 @@ extension InterceptionContext {
         lastURL.map { URLReference($0).origin == origin } ?? true
     }
 }
+
+/// A credential to send, with its generation.
+struct CredentialIssue<Credential: Sendable>: Sendable {
+    let credential: Credential
+    /// See ``CredentialStateMachine``.
+    let generation: UInt64
+}

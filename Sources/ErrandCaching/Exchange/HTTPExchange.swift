@@ -136,7 +136,7 @@ package struct HTTPExchange: Sendable {
         let now = CacheTime(milliseconds: now)
         switch result {
         case .failure(let error):
-            guard error.isNetworkFailure else { return .deliver(result, .network) }
+            guard error.networkFailure != nil else { return .deliver(result, .network) }
             if case .serveStale(let entry, let age) = HTTPCacheReply.afterFailure(
                 decision, request: request, stored: set.entries, now: now, rules: rules)
             {

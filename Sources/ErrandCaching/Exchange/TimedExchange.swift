@@ -44,7 +44,7 @@ struct TimedExchange: Sendable {
     func ended(_ result: TransferResult, requestedAt: Int64, now: Int64) -> CacheReply {
         switch result {
         case .failure(let error):
-            if error.isNetworkFailure, let response = standIn(failure: nil) {
+            if error.networkFailure != nil, let response = standIn(failure: nil) {
                 return .deliver(.response(response), .standIn)
             }
             return .deliver(result, .network)

@@ -13,80 +13,45 @@ struct DirectiveParser {
         let argument: Argument
     }
 
-    private let bytes: [UInt8]
-    private var position = 0
+    private var scanner: FieldScanner
 
     init(_ value: String) {
-        bytes = Array(value.utf8)
+        scanner = FieldScanner(value)
     }
 
     mutating func next() -> Directive? {
         while true {
-            skip { Self.isBlank($0) || $0 == Self.comma }
-            guard position < bytes.count else { return nil }
-            let start = position
-            skip(FieldTokens.isTokenByte)
-            guard position > start else {
-                skipToComma()
+            scanner.skipBlanks(and: ",")
+            guard !scanner.isAtEnd else { return nil }
+            guard let name = scanner.token()?.lowercased() else {
+                scanner.skip(to: ",")
                 continue
             }
-            let name = String(decoding: bytes[start..<position], as: UTF8.self).lowercased()
-            skip(Self.isBlank)
-            guard position < bytes.count, bytes[position] == Self.equals else {
-                skipToComma()
+            scanner.skipBlanks()
+            guard scanner.take("=") else {
+                scanner.skip(to: ",")
                 return Directive(name: name, argument: .none)
             }
-            position += 1
-            skip(Self.isBlank)
+            scanner.skipBlanks()
             return Directive(name: name, argument: argument())
         }
     }
 
     private mutating func argument() -> Argument {
-        guard position < bytes.count, bytes[position] == Self.quote else {
-            let start = position
-            skipToComma()
-            let text = FieldTokens.trimmed(Substring(String(decoding: bytes[start..<position], as: UTF8.self)))
+        let opening = scanner.position
+        guard let (quoted, isClosed) = scanner.quoted() else {
+            let text = scanner.text(to: ",")
             return text.isEmpty ? .malformed : .text(text)
         }
-        let opening = position
-        position += 1
-        var text: [UInt8] = []
-        while position < bytes.count, bytes[position] != Self.quote {
-            // RFC 9110 5.6.4: a backslash escapes the next character.
-            if bytes[position] == Self.backslash, position + 1 < bytes.count { position += 1 }
-            text.append(bytes[position])
-            position += 1
-        }
-        if position < bytes.count {
-            position += 1
-            skip(Self.isBlank)
-            if position == bytes.count || bytes[position] == Self.comma {
-                return .text(String(decoding: text, as: UTF8.self))
-            }
+        if isClosed {
+            scanner.skipBlanks()
+            if scanner.isAtEnd || scanner.isNext(",") { return .text(quoted) }
         }
         // The string has no closing quote, or text follows it. The directive ends at the next comma, so that a stray
         // quote cannot hide a no-store. Each quote is read twice at most: as the end of one string and as the start of
         // another.
-        position = opening
-        skipToComma()
+        scanner.position = opening
+        scanner.skip(to: ",")
         return .malformed
-    }
-
-    private mutating func skipToComma() {
-        skip { $0 != Self.comma }
-    }
-
-    private mutating func skip(_ matches: (UInt8) -> Bool) {
-        while position < bytes.count, matches(bytes[position]) { position += 1 }
-    }
-
-    private static let comma = UInt8(ascii: ",")
-    private static let equals = UInt8(ascii: "=")
-    private static let quote = UInt8(ascii: "\"")
-    private static let backslash = UInt8(ascii: "\\")
-
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09
     }
 }

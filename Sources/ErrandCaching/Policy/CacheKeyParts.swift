@@ -179,22 +179,9 @@ extension CachePolicy.Members {
             .map { Substring($0) }
             .filter { item in
                 let name = item.utf8.firstIndex(of: UInt8(ascii: "=")).map { item[..<$0] } ?? item
-                return !ignoredQueryItems.contains(String(name)) && !ignoredQueryItems.contains(Self.decoded(name))
+                return !ignoredQueryItems.contains(String(name))
+                    && !ignoredQueryItems.contains(PercentEncoding.decoded(name))
             }
         return kept.isEmpty ? String(url[..<mark]) : url[...mark] + kept.joined(separator: "&")
-    }
-
-    private static func decoded(_ name: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Substring(name).utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = UInt8(Substring(rest.prefix(2)), radix: 16), rest.count >= 2 {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -20,7 +20,7 @@ extension CacheRecord {
     /// Throws ``CacheStoreError/recordTooLarge`` for a part beyond 4 GiB, and ``CacheStoreError/unavailable`` where
     /// libcrypto fails.
     public func encoded(for key: CacheKey) throws(CacheStoreError) -> [UInt8] {
-        var writer = CacheRecordWriter(capacity: byteCount)
+        var writer = BinaryWriter(capacity: byteCount)
         writer.number(Self.mark)
         writer.number(Self.format)
         writer.number(UInt16(0))
@@ -64,7 +64,7 @@ extension CacheRecord {
 
     /// Strict even with a valid digest: the bytes may come from a program with a bug.
     init?(content: UnsafeRawBufferPointer) {
-        var reader = CacheRecordReader(content)
+        var reader = BinaryReader(content)
         guard reader.number(UInt32.self) == Self.mark, reader.number(UInt16.self) == Self.format,
             reader.number(UInt16.self) == 0,
             let status = reader.number(Int64.self).flatMap(Int.init(exactly:)),

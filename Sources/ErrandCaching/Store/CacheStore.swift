@@ -69,3 +69,61 @@ extension CacheStore {
     /// `nil`.
     public func readAtOnce(_ key: CacheKey) -> CacheRecord? { nil }
 }
+
+/// The health of a store. A cache logs each change of it.
+public struct CacheHealth: Sendable, Hashable {
+    /// What a store can do at present.
+    public enum Condition: Sendable, Hashable {
+        /// Reads and writes work.
+        case working
+        /// Reads find records; writes are suspended.
+        case readingOnly
+        /// Suspended: reads find nothing, writes do nothing.
+        case off
+    }
+
+    /// What the store can do at present.
+    public var condition: Condition
+    /// The failure that led to ``condition``, or to the last repair; `nil` where there was no failure.
+    public var reason: CacheStoreError?
+    /// How often a damaged store was set aside and created again.
+    public var repairs: Int
+
+    /// Creates a health value.
+    public init(_ condition: Condition, reason: CacheStoreError? = nil, repairs: Int = 0) {
+        self.condition = condition
+        self.reason = reason
+        self.repairs = repairs
+    }
+
+    /// No failure, now or earlier.
+    public static let working = CacheHealth(.working)
+}
+
+/// What a store holds, and its counters since it was created (in this process).
+public struct CacheStatistics: Sendable, Hashable {
+    /// Records in the store.
+    public var entries: Int
+    /// Their total size, as the store's limit counts it.
+    public var bytes: Int
+    /// Reads that found a record.
+    public var hits: Int
+    /// Reads that found no record.
+    public var misses: Int
+    /// Records dropped because of the limits.
+    public var evictions: Int
+    /// Records dropped because they were torn or belonged to another key.
+    public var discarded: Int
+
+    /// Creates statistics.
+    public init(
+        entries: Int = 0, bytes: Int = 0, hits: Int = 0, misses: Int = 0, evictions: Int = 0, discarded: Int = 0
+    ) {
+        self.entries = entries
+        self.bytes = bytes
+        self.hits = hits
+        self.misses = misses
+        self.evictions = evictions
+        self.discarded = discarded
+    }
+}

@@ -36,3 +36,13 @@ package protocol GroupCarrier: RequestCarrier {
     /// Whether all children that have ended took their responses from a cache.
     var isFromCache: Bool { get }
 }
+
+/// Replaces the client's engine for a request: it runs the children of a ``Batch``, a ``Chain`` or a ``RequestGraph``,
+/// or the transfers of a ``Download``.
+public struct GroupCoordinator: Sendable {
+    package let carrier: any RequestCarrier
+
+    package init(carrier: any RequestCarrier) {
+        self.carrier = carrier
+    }
+}

@@ -1,17 +1,16 @@
+import DequeModule
+
 /// Chunks of a body that were not read yet, oldest first. Small chunks are merged: a server that sends one byte per
 /// packet would otherwise cost a hundred times as much as its bytes.
 struct ChunkQueue {
     private enum Piece {
         case chunk(Response)
         case merged([UInt8])
-        /// The chunk was taken.
-        case none
 
         var bytes: [UInt8] {
             switch self {
             case .chunk(let chunk): chunk.body.bytes
             case .merged(let bytes): bytes
-            case .none: []
             }
         }
     }
@@ -20,19 +19,14 @@ struct ChunkQueue {
     static let leastWhole = 4096
     /// Small chunks are merged up to this size.
     static let mostMerged = 16384
-    /// The least number of taken chunks that are dropped at once. They are dropped when they are at least half of all
-    /// chunks.
-    private static let leastDropped = 32
 
-    private var pieces: [Piece] = []
-    /// The index of the first of `pieces` that was not taken.
-    private var first = 0
+    private var pieces: Deque<Piece> = []
     /// Small chunks, newer than all of `pieces`.
     private var tail: [UInt8] = []
     /// The number of bytes.
     private(set) var count = 0
 
-    var isEmpty: Bool { first == pieces.count && tail.isEmpty }
+    var isEmpty: Bool { pieces.isEmpty && tail.isEmpty }
 
     mutating func append(_ chunk: Response) {
         let size = chunk.body.count
@@ -49,18 +43,11 @@ struct ChunkQueue {
 
     /// Removes and returns the oldest bytes, never an empty array; `nil` if there are none.
     mutating func popFirst() -> [UInt8]? {
-        guard first < pieces.count else {
+        guard let piece = pieces.popFirst() else {
             guard !tail.isEmpty else { return nil }
             defer { tail = [] }
             count -= tail.count
             return tail
-        }
-        let piece = pieces[first]
-        pieces[first] = .none
-        first += 1
-        if first >= Self.leastDropped, first * 2 >= pieces.count {
-            pieces.removeFirst(first)
-            first = 0
         }
         let bytes = piece.bytes
         count -= bytes.count
@@ -71,7 +58,7 @@ struct ChunkQueue {
     var bytes: [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(count)
-        for piece in pieces[first...] { all += piece.bytes }
+        for piece in pieces { all += piece.bytes }
         return all + tail
     }
 

@@ -33,48 +33,50 @@ extension DownloadJournal {
     /// The magic word, the version, the fields, and a CRC-32 of all of them. The checksum detects torn and foreign
     /// files. A process of this user could forge a journal; a journal of another user is not read at all.
     var encoded: [UInt8] {
-        var writer = JournalWriter(Self.magic)
-        writer.write(Self.version)
-        writer.write(url)
-        for text in [validators.entityTag, validators.lastModified, validators.date] { writer.write(text) }
-        writer.write(UInt64(bitPattern: length ?? -1))
-        writer.write(UInt64(safe.ranges.count))
+        var writer = BinaryWriter(Self.magic)
+        writer.number(Self.version)
+        writer.journalText(url)
+        for text in [validators.entityTag, validators.lastModified, validators.date] { writer.journalText(text) }
+        writer.number(length ?? -1)
+        writer.number(UInt64(safe.ranges.count))
         for range in safe.ranges {
-            writer.write(UInt64(bitPattern: range.lowerBound))
-            writer.write(UInt64(bitPattern: range.upperBound))
+            writer.number(range.lowerBound)
+            writer.number(range.upperBound)
         }
-        writer.write(UInt64(Checksum.crc32(writer.bytes)))
-        return writer.bytes
+        writer.number(UInt64(Checksum.crc32(writer.output)))
+        return writer.output
     }
 
     /// `nil` for any bytes that `encoded` would not produce for some journal.
     init?(decoding bytes: [UInt8]) {
-        guard bytes.count <= Self.maximumBytes, bytes.count >= Self.magic.count + 8, bytes.starts(with: Self.magic)
-        else {
-            return nil
-        }
-        var reader = JournalReader(bytes[Self.magic.count...])
-        guard reader.number() == Self.version, let url = reader.text() ?? nil, let entityTag = reader.text(),
-            let lastModified = reader.text(), let date = reader.text(), let length = reader.number().map(Self.signed),
-            length >= -1, let count = reader.number(), count <= UInt64(bytes.count / 16)
+        guard let journal = bytes.withUnsafeBytes({ DownloadJournal(decoding: $0) }) else { return nil }
+        self = journal
+    }
+
+    private init?(decoding bytes: UnsafeRawBufferPointer) {
+        guard bytes.count <= Self.maximumBytes, bytes.count >= Self.magic.count + 8 else { return nil }
+        var reader = BinaryReader(bytes)
+        guard reader.raw(Self.magic.count)?.elementsEqual(Self.magic) == true,
+            reader.number(UInt64.self) == Self.version, let url = reader.journalText() ?? nil,
+            let entityTag = reader.journalText(), let lastModified = reader.journalText(),
+            let date = reader.journalText(), let length = reader.number(Int64.self), length >= -1,
+            let count = reader.number(UInt64.self), count <= UInt64(bytes.count / 16)
         else { return nil }
         var (ranges, end): ([Range<Int64>], Int64) = ([], -1)
         for _ in 0..<count {
             // In order and not touching, as in `ByteRangeSet`.
-            guard let first = reader.number().map(Self.signed), let last = reader.number().map(Self.signed),
-                first > end, last > first, length < 0 || last <= length
+            guard let first = reader.number(Int64.self), let last = reader.number(Int64.self), first > end,
+                last > first, length < 0 || last <= length
             else { return nil }
             ranges.append(first..<last)
             end = last
         }
-        guard reader.number() == UInt64(Checksum.crc32(bytes.dropLast(8))), reader.isAtEnd else { return nil }
+        guard reader.number(UInt64.self) == UInt64(Checksum.crc32(bytes.dropLast(8))), reader.isAtEnd else {
+            return nil
+        }
         self.url = url
         validators = DownloadValidators(entityTag: entityTag, lastModified: lastModified, date: date)
         self.length = length < 0 ? nil : length
         safe = ByteRangeSet(ranges)
-    }
-
-    private static func signed(_ number: UInt64) -> Int64 {
-        Int64(bitPattern: number)
     }
 }

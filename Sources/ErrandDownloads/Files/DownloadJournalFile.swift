@@ -87,30 +87,30 @@ struct DownloadJournalFile: ~Copyable {
     /// The generation number, the journal preceded by its length, and a CRC-32 of both.
     private static func record(_ journal: DownloadJournal, _ generation: UInt64) -> [UInt8] {
         let bytes = journal.encoded
-        var writer = JournalWriter([])
-        writer.write(generation)
-        writer.write(UInt64(bytes.count))
-        writer = JournalWriter(writer.bytes + bytes)
-        writer.write(UInt64(Checksum.crc32(writer.bytes)))
-        return writer.bytes
+        var writer = BinaryWriter(capacity: bytes.count + 24)
+        writer.number(generation)
+        writer.number(UInt64(bytes.count))
+        writer.raw(bytes)
+        writer.number(UInt64(Checksum.crc32(writer.output)))
+        return writer.output
     }
 
-    private static func decode(_ slot: ArraySlice<UInt8>) -> (generation: UInt64, journal: DownloadJournal)? {
-        var reader = JournalReader(slot.prefix(16))
-        guard let generation = reader.number(), let count = reader.number(), slot.count >= 24,
-            count <= UInt64(slot.count - 24)
+    private static func decode(_ slot: UnsafeRawBufferPointer) -> (generation: UInt64, journal: DownloadJournal)? {
+        var reader = BinaryReader(slot)
+        guard let generation = reader.number(UInt64.self),
+            let count = reader.number(UInt64.self).flatMap(Int.init(exactly:)), let journal = reader.raw(count),
+            reader.number(UInt64.self) == UInt64(Checksum.crc32(slot[..<(16 + count)]))
         else { return nil }
-        let end = slot.startIndex + 16 + Int(count)
-        var checksum = JournalReader(slot[end..<end + 8])
-        guard checksum.number() == UInt64(Checksum.crc32(slot[..<end])) else { return nil }
-        return DownloadJournal(decoding: Array(slot[slot.startIndex + 16..<end])).map { (generation, $0) }
+        return DownloadJournal(decoding: Array(journal)).map { (generation, $0) }
     }
 
     /// The newest intact slot; `nil` where there is none.
     static func decode(_ bytes: [UInt8]) -> DownloadJournal? {
         guard !bytes.isEmpty, bytes.count % (slots * page) == 0 else { return nil }
         let size = bytes.count / slots
-        let found = (0..<slots).compactMap { decode(bytes[$0 * size..<($0 + 1) * size]) }
+        let found = (0..<slots).compactMap { slot in
+            bytes[slot * size..<(slot + 1) * size].withUnsafeBytes(decode)
+        }
         return found.max { $0.generation < $1.generation }?.journal
     }
 

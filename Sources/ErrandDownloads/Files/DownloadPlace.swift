@@ -92,17 +92,9 @@ struct DownloadPlace: Sendable {
         return similar
     }
 
-    /// Like `mkdir -p`.
     static func makeDirectories(_ path: String) throws(ErrandError) {
-        var made = path.utf8.first == UInt8(ascii: "/") ? "/" : ""
-        for part in path.split(separator: "/") {
-            made += (made.isEmpty || made == "/" ? "" : "/") + part
-            guard mkdir(made, 0o777) != 0 else { continue }
-            // EEXIST may mean a file; opening it as a directory reports that.
-            let number = errno
-            var status = stat()
-            guard stat(made, &status) == 0 else { throw .file(made, "cannot be created", errno: number) }
-        }
+        guard let failure = Directories.make(path, mode: 0o777) else { return }
+        throw .file(failure.path, "cannot be created", errno: failure.error.number)
     }
 }
 

@@ -1,48 +1,20 @@
 import CZlib
 
-/// Little-endian numbers of 8 bytes; strings preceded by their length, which is all ones for `nil`.
-struct JournalWriter {
-    private(set) var bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    mutating func write(_ number: UInt64) {
-        withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
-    }
-
-    mutating func write(_ text: String?) {
-        guard let text else { return write(UInt64.max) }
-        write(UInt64(text.utf8.count))
-        bytes += text.utf8
+/// Strings of a journal are preceded by their length in 8 bytes, which is all ones for `nil`.
+extension BinaryWriter {
+    mutating func journalText(_ text: String?) {
+        guard let text else { return number(UInt64.max) }
+        number(UInt64(text.utf8.count))
+        raw(text.utf8)
     }
 }
 
-/// Reads what ``JournalWriter`` wrote; returns `nil` for any other bytes.
-struct JournalReader {
-    private var rest: ArraySlice<UInt8>
-
-    init(_ bytes: ArraySlice<UInt8>) {
-        rest = bytes
-    }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func number() -> UInt64? {
-        guard rest.count >= 8 else { return nil }
-        defer { rest = rest.dropFirst(8) }
-        return rest.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
+extension BinaryReader {
     /// The inner `nil` is a `nil` that was written.
-    mutating func text() -> String?? {
-        guard let count = number() else { return nil }
+    mutating func journalText() -> String?? {
+        guard let count = number(UInt64.self) else { return nil }
         if count == .max { return .some(nil) }
-        guard count <= UInt64(rest.count) else { return nil }
-        let bytes = rest.prefix(Int(count))
-        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        rest = rest.dropFirst(Int(count))
+        guard let text = Int(exactly: count).flatMap({ self.text($0) }) else { return nil }
         return text
     }
 }

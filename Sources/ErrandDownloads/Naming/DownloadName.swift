@@ -111,6 +111,6 @@ struct DownloadName: Sendable, Hashable {
     private static func lastSegment(_ url: String) -> String? {
         let path = URLReference(url).path.utf8
         let segment = path.lastIndex(of: UInt8(ascii: "/")).map { path[path.index(after: $0)...] } ?? path[...]
-        return ContentDisposition.decodingPercents(segment).flatMap { String(validating: $0, as: UTF8.self) }
+        return PercentEncoding.decodedStrictly(segment).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

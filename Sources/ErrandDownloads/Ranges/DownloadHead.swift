@@ -35,20 +35,11 @@ struct DownloadHead: Sendable, Hashable {
         }
         if isEncoded { acceptsRanges = false }
         isMultipart = fields[.contentType]?.lowercased().hasPrefix("multipart/byteranges") ?? false
-        retryAfter = fields[.retryAfter].flatMap { Self.wait($0, from: fields[.date]) }
+        retryAfter = fields.retryAfter
     }
 
     private static func listsCoding(_ value: String) -> Bool {
         value.split(whereSeparator: { ", \t".contains($0) }).contains { $0.lowercased() != "identity" }
-    }
-
-    /// RFC 9110 10.2.3: seconds, or a date, which is compared with the server's own clock (`Date`).
-    private static func wait(_ value: String, from date: String?) -> Duration? {
-        if let seconds = ContentRange.number(value) { return .seconds(min(seconds, 1 << 31)) }
-        guard let until = DownloadValidators.time(value), let date, let sent = DownloadValidators.time(date) else {
-            return nil
-        }
-        return .milliseconds(min(max(until - sent, 0), 1000 << 31))
     }
 
     /// The length of the whole content, as far as this head tells it.

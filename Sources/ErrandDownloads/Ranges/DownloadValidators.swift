@@ -26,17 +26,12 @@ struct DownloadValidators: Sendable, Hashable {
     /// The value of `If-Range` (RFC 9110 13.1.5); `nil` where no validator is strong enough to join bytes. The date is
     /// not used where there is an entity tag, even a weak or malformed one.
     var ifRange: String? {
-        if let entityTag { return Self.isStrong(entityTag) ? entityTag : nil }
-        guard let lastModified, let date, let modified = Self.time(lastModified), let sent = Self.time(date) else {
-            return nil
-        }
+        if let entityTag { return EntityTag(entityTag)?.isWeak == false ? entityTag : nil }
+        guard let lastModified, let date, let modified = HTTPDate.fixed(lastModified),
+            let sent = HTTPDate.fixed(date)
+        else { return nil }
         // RFC 9110 8.8.2.2: the content may have been modified twice within the same second.
         return sent > modified ? lastModified : nil
-    }
-
-    /// Both dates are parsed relative to the same fixed time, so that the century of a two-digit year does not matter.
-    static func time(_ text: String) -> CacheTime? {
-        HTTPDate.time(text, now: CacheTime(seconds: 784_111_777))
     }
 
     /// Whether `other` certainly belongs to another content. A missing validator is not a contradiction: a 206 to
@@ -45,14 +40,5 @@ struct DownloadValidators: Sendable, Hashable {
         if let entityTag, let theirs = other.entityTag { return entityTag != theirs }
         if let lastModified, let theirs = other.lastModified { return lastModified != theirs }
         return false
-    }
-
-    /// RFC 9110 8.8.3.
-    private static func isStrong(_ tag: String) -> Bool {
-        let bytes = tag.utf8
-        guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else {
-            return false
-        }
-        return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || $0 >= 0x23 && $0 != 0x7F }
     }
 }

@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Grants credit to a download's transfers, at once or at a rate. On the file queue alone.
 struct DownloadPace {
     private struct Grant {
@@ -7,7 +9,7 @@ struct DownloadPace {
     }
 
     private var limiter: RateLimiter?
-    private var waiting: [Grant] = []
+    private var waiting: Deque<Grant> = []
     private var timer: Task<Void, Never>?
 
     /// Credit that becomes due within this time is granted together: a timer for each 16 KiB would cost too much.
@@ -47,5 +49,25 @@ struct DownloadPace {
         timer?.cancel()
         timer = nil
         waiting = []
+    }
+}
+
+/// A token bucket in which bytes are paid for after they were received. Pure; the caller has the clock.
+struct RateLimiter {
+    private let bytesPerSecond: Double
+    /// When all received bytes are paid for.
+    private var paid: Duration = .zero
+
+    /// Unused time counts as credit for at most this duration.
+    private static let credit = Duration.milliseconds(100)
+
+    init(bytesPerSecond: Int) {
+        self.bytesPerSecond = Double(max(1, bytesPerSecond))
+    }
+
+    /// `count` bytes were received. Returns when the same number may be requested again.
+    mutating func take(_ count: Int, now: Duration) -> Duration {
+        paid = max(paid, now - Self.credit) + .seconds(Double(max(0, count)) / bytesPerSecond)
+        return max(paid, now)
     }
 }

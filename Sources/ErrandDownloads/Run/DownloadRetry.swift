@@ -2,8 +2,7 @@
 /// resumes from the bytes that it has.
 public struct DownloadRetry: Sendable, Hashable {
     /// The number of failures in a row, without a byte between them, that are followed by another try; the next failure
-    /// ends the run. 0: the first failure ends the run. Default: 5. (``EventSourcePolicy/maximumFailures`` includes the
-    /// failure that ends the stream.)
+    /// ends the run. 0: the first failure ends the run. Default: 5.
     public var maximumFailures = 5
     /// How often to start from zero because the content changed or was not the requested content, before giving up.
     /// Default: 3.

@@ -194,11 +194,10 @@ extension DownloadRun {
     /// Whether a retry of the same request may succeed. Where the server was not reached even once, the error is
     /// reported at once, unless the command says otherwise.
     private func isRetryable(_ error: ErrandError) -> Bool {
-        switch error {
-        case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError, .timeoutIdle: true
-        case .resolveFailed, .connectFailed, .proxyFailed, .timeoutConnect, .timeoutFirstByte, .outOfDescriptors:
-            head != nil || settings.retriesFirstConnection
-        default: false
+        switch error.networkFailure {
+        case .broken: true
+        case .unreached: head != nil || settings.retriesFirstConnection
+        case .malformed, .late, nil: false
         }
     }
 

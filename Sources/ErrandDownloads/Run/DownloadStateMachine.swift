@@ -22,10 +22,10 @@ struct DownloadStateMachine: ~Copyable {
         case takeFromZero(DownloadValidators, length: Int64?)
         /// Write the chunk at this position.
         case write(at: Int64)
-        /// Pause the transfer with this number, and sync.
-        case hold(Int)
-        /// Resume the transfer with this number.
-        case release(Int)
+        /// Pause the transfers, and sync.
+        case hold
+        /// Resume the transfers.
+        case release
         /// Sync; call `retryTimerFired` after this time.
         case wait(Duration)
         /// Sync; the download rests until it is resumed or stopped.
@@ -257,15 +257,15 @@ struct DownloadStateMachine: ~Copyable {
         case .asking(var run, let ask) where !run.isPaused:
             run.isPaused = true
             state = .asking(run, ask)
-            return .hold(run.transfer)
+            return .hold
         case .receiving(var run, let receipt) where !run.isPaused:
             run.isPaused = true
             state = .receiving(run, receipt)
-            return .hold(run.transfer)
+            return .hold
         case .sharing(var run) where !run.isPaused:
             run.isPaused = true
             state = .sharing(run)
-            return .hold(run.transfer)
+            return .hold
         case .waiting(var run):
             run.isPaused = true
             return rest(run)
@@ -280,15 +280,15 @@ struct DownloadStateMachine: ~Copyable {
         case .asking(var run, let ask) where run.isPaused:
             run.isPaused = false
             state = .asking(run, ask)
-            return .release(run.transfer)
+            return .release
         case .receiving(var run, let receipt) where run.isPaused:
             run.isPaused = false
             state = .receiving(run, receipt)
-            return .release(run.transfer)
+            return .release
         case .sharing(var run) where run.isPaused:
             run.isPaused = false
             state = .sharing(run)
-            return .release(run.transfer)
+            return .release
         case .held(var run):
             run.isPaused = false
             return proceed(&run)

@@ -10,12 +10,7 @@ struct StoredDownload: Sendable {
 
     /// The response of a complete download; `head`: `nil` where nothing was sent.
     func response(head: Response?, end: Response?) -> Response {
-        let head = head ?? Response(statusCode: 200, headers: fields)
-        var total = end?.metrics ?? head.metrics
-        total.remoteAddress = total.remoteAddress ?? head.metrics.remoteAddress
-        total.localAddress = total.localAddress ?? head.metrics.localAddress
-        return Response(
-            statusCode: head.statusCode, head: head.rawHead, body: [], metrics: total, attachment: self)
+        (head ?? Response(statusCode: 200, headers: fields)).assembled([], by: end, attachment: self)
     }
 
     private var fields: HTTPFields {

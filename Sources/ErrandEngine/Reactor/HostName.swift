@@ -39,18 +39,9 @@ package enum HostName {
     }
 
     private static func decoded(_ host: Substring) throws(ErrandError) -> String {
-        var bytes: [UInt8] = []
-        var rest = host.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), host.utf8.first != UInt8(ascii: "["),
-                let escaped = UInt8(String(rest.prefix(2)) ?? "", radix: 16)
-            {
-                rest = rest.dropFirst(2)
-                bytes.append(escaped)
-            } else {
-                bytes.append(byte)
-            }
-        }
+        // An escape in brackets belongs to the name of a zone.
+        let isLiteral = host.utf8.first == UInt8(ascii: "[")
+        let bytes = isLiteral ? Array(host.utf8) : PercentEncoding.decoded(host.utf8)
         guard let name = String(validating: bytes, as: UTF8.self) else {
             throw ErrandError.invalidURL.with(message: "the host \(host) is not UTF-8")
         }

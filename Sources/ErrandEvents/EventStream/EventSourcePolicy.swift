@@ -10,8 +10,9 @@ public struct EventSourcePolicy: Sendable, Hashable {
     /// The longest wait, whatever `retry`, `Retry-After` and the backoff say. Default: 60 seconds.
     public var maximumDelay: Duration = .seconds(60)
 
-    /// The number of failures in a row that end the stream with the error of the last one. The first event after a
-    /// failure, and a response that ends normally, reset the count. `nil`, the default: the stream never gives up.
+    /// The number of failures in a row that are followed by another try; the next failure ends the stream with its
+    /// error. The first event after a failure, and a response that ends normally, reset the count. 0: the first failure
+    /// ends the stream. `nil`, the default: the stream never gives up.
     public var maximumFailures: Int?
 
     /// The statuses after which the stream retries although the standard would give up. Default: 429, 502, 503 and 504,
@@ -35,16 +36,7 @@ extension EventSourcePolicy {
     ///   - leastByServer: `Retry-After`.
     ///   - random: 0...1.
     func delay(base: Duration, failures: Int, leastByServer: Duration?, random: Double) -> Duration {
-        let minimumDelay = min(self.minimumDelay, .longestSleep)
-        let maximumDelay = min(self.maximumDelay, .longestSleep)
-        var delay = max(base, minimumDelay)
-        var doublings = failures - 1
-        while doublings > 0, delay < maximumDelay {
-            delay += delay
-            doublings -= 1
-        }
-        let fraction = min(1, max(0, jitter)) * min(1, max(0, random))
-        delay = max(min(delay, maximumDelay) * (1 - fraction), minimumDelay)
-        return min(max(delay, leastByServer ?? .zero), max(maximumDelay, minimumDelay))
+        Backoff(first: base, minimum: minimumDelay, maximum: maximumDelay, jitter: jitter)
+            .delay(failures: failures, leastByServer: leastByServer, random: random)
     }
 }

@@ -99,7 +99,7 @@ final class EventSourceSession<C: Command> {
             reader = sequence.makeAsyncIterator()
             return machine.responseReceived(
                 statusCode: response.statusCode, contentType: response.header(.contentType),
-                retryAfter: response.header(.retryAfter).flatMap(Int64.init).map { .seconds(max(0, min($0, 86400))) },
+                retryAfter: response.headers.retryAfter,
                 random: .random(in: 0...1))
         } catch {
             return try failed(error)
@@ -121,22 +121,15 @@ extension String {
     /// Whether a header field carries the string to the server unchanged (RFC 9110 5.5): no control characters except
     /// tabs inside, and no white space around it.
     fileprivate var isFieldValue: Bool {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-        guard let first = utf8.first, let last = utf8.last, !isBlank(first), !isBlank(last) else { return false }
-        return utf8.allSatisfy { isBlank($0) || ($0 > 0x20 && $0 != 0x7F) }
+        guard let first = utf8.first, let last = utf8.last, !FieldTokens.isBlank(first), !FieldTokens.isBlank(last)
+        else { return false }
+        return utf8.allSatisfy { FieldTokens.isBlank($0) || ($0 > 0x20 && $0 != 0x7F) }
     }
 }
 
 extension ErrandError {
     /// Whether the same request may succeed later: a failure of the network, not of the caller or the server's answer.
     fileprivate var mayPass: Bool {
-        switch code {
-        case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .resolveFailed, .connectFailed,
-            .proxyFailed, .tlsFailed, .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError,
-            .queueFull, .outOfDescriptors, .malformedResponse:
-            true
-        default:
-            false
-        }
+        self == .queueFull || self != .timeoutTotal && networkFailure != nil
     }
 }

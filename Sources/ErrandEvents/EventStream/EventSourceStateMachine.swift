@@ -55,7 +55,7 @@ struct EventSourceStateMachine: ~Copyable {
         }
     }
 
-    /// The head of the final response arrived. `retryAfter` is its `Retry-After`, where that is a number of seconds.
+    /// The head of the final response arrived. `retryAfter` is its `Retry-After`.
     mutating func responseReceived(
         statusCode: Int, contentType: String?, retryAfter: Duration? = nil, random: Double
     ) -> Action {
@@ -146,7 +146,7 @@ struct EventSourceStateMachine: ~Copyable {
 
     private mutating func failed(_ error: ErrandError, leastWait: Duration?, _ random: Double) -> Action {
         failures += 1
-        if let maximum = policy.maximumFailures, failures >= maximum { return fail(error) }
+        if let maximum = policy.maximumFailures, failures > maximum { return fail(error) }
         return wait(leastWait: leastWait, random)
     }
 

@@ -42,7 +42,7 @@ public struct JSONLinesSequence<Base: AsyncSequence, Value: Decodable>: AsyncSeq
         /// The next value; `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
             while let line = try await lines.next(isolation: actor) {
-                if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
+                if line.allSatisfy(FieldTokens.isBlank) { continue }
                 do {
                     return try JSONReader.value(Value.self, from: Data(line), using: decoder)
                 } catch {

@@ -51,3 +51,19 @@ enum WebSocketFrame {
         return [UInt8(closure.code.rawValue >> 8), UInt8(closure.code.rawValue & 0xFF)] + Array(closure.reason.utf8)
     }
 }
+
+/// A whole message of a WebSocket, its fragments joined (RFC 6455 5.6).
+public enum WebSocketMessage: Sendable, Hashable {
+    /// Text, checked to be UTF-8.
+    case text(String)
+    /// Bytes.
+    case binary([UInt8])
+
+    /// Bytes on the wire, without the frame header.
+    var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .binary(let bytes): bytes.count
+        }
+    }
+}

@@ -60,8 +60,7 @@ struct WebSocketHandshake: Sendable {
         guard head.header(.upgrade)?.lowercased() == "websocket" else {
             throw failed("the response has no field 'Upgrade: websocket'")
         }
-        let tokens = head.header(.connection)?.lowercased().split(separator: ",") ?? []
-        guard tokens.contains(where: { $0.trimmed == "upgrade" }) else {
+        guard FieldTokens.members(head.headers[values: .connection]).contains("upgrade") else {
             throw failed("the response has no field 'Connection: Upgrade'")
         }
         guard head.header(.secWebSocketAccept) == accept else {
@@ -75,14 +74,5 @@ struct WebSocketHandshake: Sendable {
             throw failed("the server chose a subprotocol that was not offered")
         }
         return chosen.first
-    }
-}
-
-extension Substring {
-    fileprivate var trimmed: Substring {
-        var text = self
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return text
     }
 }

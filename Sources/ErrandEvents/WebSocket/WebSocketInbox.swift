@@ -1,3 +1,4 @@
+import DequeModule
 import Synchronization
 
 /// Received messages that wait for the reader. Bounded: the task that delivers messages waits for room, and so does the
@@ -11,7 +12,7 @@ final class WebSocketInbox: Sendable {
     }
 
     private struct State {
-        var messages = TwoStackQueue<WebSocketMessage>()
+        var messages = Deque<WebSocketMessage>()
         var bytes = 0
         var ending: Result<WebSocketClosure, ErrandError>?
         var readers: [Waiter] = []

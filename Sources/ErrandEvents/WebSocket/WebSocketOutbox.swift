@@ -1,3 +1,4 @@
+import DequeModule
 import Synchronization
 
 /// The frames that wait to be sent: for the engine, the body of the handshake's request. Bounded: a sender waits for
@@ -9,7 +10,7 @@ final class WebSocketOutbox: RequestBodySource {
     }
 
     private struct State {
-        var frames = TwoStackQueue<[UInt8]>()
+        var frames = Deque<[UInt8]>()
         var current: ArraySlice<UInt8> = []
         var unsent = 0
         var pong: [UInt8]?

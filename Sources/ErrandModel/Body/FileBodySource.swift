@@ -59,7 +59,7 @@ package struct FileBodySource: RequestBodySource {
 
     private static func unreadable(_ path: String, _ code: Int32) -> ErrandError {
         let kind: ErrandError = code == EMFILE || code == ENFILE ? .outOfDescriptors : .fileUnreadable
-        return kind.with(message: "\(path) cannot be read: \(String(cString: strerror(code)))")
+        return kind.with(message: "\(path) cannot be read: \(SystemError(code).text)")
     }
 
     private static func shorter(_ path: String) -> String {

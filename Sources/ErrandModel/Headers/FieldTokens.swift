@@ -15,9 +15,14 @@ package enum FieldTokens {
     /// The text without blanks at either end.
     package static func trimmed(_ text: Substring) -> String {
         var bytes = text.utf8
-        while let byte = bytes.first, byte == 0x20 || byte == 0x09 { bytes.removeFirst() }
-        while let byte = bytes.last, byte == 0x20 || byte == 0x09 { bytes.removeLast() }
+        while let byte = bytes.first, isBlank(byte) { bytes.removeFirst() }
+        while let byte = bytes.last, isBlank(byte) { bytes.removeLast() }
         return String(Substring(bytes))
+    }
+
+    /// RFC 9110 5.6.3: a space or a tab.
+    package static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09
     }
 
     /// RFC 9110 5.6.2.

@@ -29,6 +29,12 @@ package enum HTTPDate {
             .first { $0 <= horizon }
     }
 
+    /// For dates that are compared with each other: all are parsed relative to the same fixed time, so that the century
+    /// of a two-digit year does not matter.
+    package static func fixed(_ text: String) -> CacheTime? {
+        time(text, now: CacheTime(seconds: 784_111_777))
+    }
+
     /// `Sun Nov  6 08:49:37 1994`, starting after the day's name.
     private static func asctime(_ reader: inout Reader) -> CacheTime? {
         guard reader.take(" "), let month = months.firstIndex(of: reader.letters()), reader.take(" "),
@@ -113,8 +119,8 @@ package enum HTTPDate {
 
         init(_ text: String) {
             rest = Array(text.utf8)[...]
-            while let byte = rest.first, byte == 0x20 || byte == 0x09 { rest.removeFirst() }
-            while let byte = rest.last, byte == 0x20 || byte == 0x09 { rest.removeLast() }
+            while let byte = rest.first, FieldTokens.isBlank(byte) { rest.removeFirst() }
+            while let byte = rest.last, FieldTokens.isBlank(byte) { rest.removeLast() }
         }
 
         var isAtEnd: Bool { rest.isEmpty }

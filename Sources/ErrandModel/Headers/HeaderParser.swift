@@ -22,9 +22,9 @@ package enum HeaderParser {
             if stop > start, block[stop - 1] == carriageReturn { stop -= 1 }
             if let colon = position(of: colon, in: block, from: start, to: stop) {
                 var first = colon + 1
-                while first < stop, isBlank(block[first]) { first += 1 }
+                while first < stop, FieldTokens.isBlank(block[first]) { first += 1 }
                 var last = stop
-                while last > first, isBlank(block[last - 1]) { last -= 1 }
+                while last > first, FieldTokens.isBlank(block[last - 1]) { last -= 1 }
                 let name = UnsafeRawBufferPointer(rebasing: block[start..<colon])
                 guard body(name, UnsafeRawBufferPointer(rebasing: block[first..<last])) else { return }
             }
@@ -39,10 +39,6 @@ package enum HeaderParser {
         guard start < end, let base = block.baseAddress, let found = memchr(base + start, Int32(byte), end - start)
         else { return nil }
         return UnsafeRawPointer(found) - base
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09
     }
 
     package static func fields(_ block: UnsafeRawBufferPointer) -> HTTPFields {

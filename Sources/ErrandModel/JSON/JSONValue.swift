@@ -125,3 +125,86 @@ extension JSONValue: Hashable {
         }
     }
 }
+
+extension JSONValue: Codable {
+    /// Encodes the value. A `Double` that is not finite is an error of the encoder.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let elements): try container.encode(elements)
+        case .object(let members): try container.encode(members)
+        }
+    }
+}
+
+extension JSONValue: ResponseConvertible {
+    /// The body decoded as JSON; see ``Response/json()``.
+    public init(response: Response) throws {
+        self = try response.json()
+    }
+}
+
+extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The value as JSON on one line, with the names of objects sorted. A number that JSON does not have is `nan`,
+    /// `inf` or `-inf`.
+    public var description: String {
+        var printer = JSONPrinter()
+        write(to: &printer)
+        return printer.text
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    private func write(to printer: inout JSONPrinter) {
+        switch self {
+        case .null: printer.literal("null")
+        case .bool(let value): printer.literal(value ? "true" : "false")
+        case .integer(let value): printer.literal(String(value))
+        case .number(let value): printer.literal(value.description)
+        case .string(let value): printer.string(value)
+        case .array(let elements): printer.array(elements) { $0.write(to: &$1) }
+        case .object(let members): printer.object(members.sorted { $0.key < $1.key }) { $0.write(to: &$1) }
+        }
+    }
+}
+
+// There is no `nil` literal: a closure's `nil` that was meant as an `Optional` would silently become a `null`.
+extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// `true` or `false`.
+    public init(booleanLiteral value: Bool) {
+        self = .bool(value)
+    }
+
+    /// A whole number.
+    public init(integerLiteral value: Int64) {
+        self = .integer(value)
+    }
+
+    /// A number.
+    public init(floatLiteral value: Double) {
+        self = .number(value)
+    }
+
+    /// Text.
+    public init(stringLiteral value: String) {
+        self = .string(value)
+    }
+
+    /// A list.
+    public init(arrayLiteral elements: JSONValue...) {
+        self = .array(elements)
+    }
+
+    /// An object; if a name occurs twice, the last value is used.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements) { $1 })
+    }
+}

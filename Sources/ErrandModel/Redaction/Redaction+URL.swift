@@ -53,7 +53,7 @@ extension Redaction {
         guard !isNone, text.utf8.contains(UInt8(ascii: "=")) else { return text }
         let items = text.split(separator: "&", omittingEmptySubsequences: false).map { item -> Substring in
             guard let mark = item.firstIndex(of: "=") else { return item }
-            if hides(parameter: Self.decoded(item[..<mark])) { return item[...mark] + Self.placeholder }
+            if hides(parameter: PercentEncoding.decoded(item[..<mark])) { return item[...mark] + Self.placeholder }
             guard let shown = urlWithin(item[item.index(after: mark)...], depth: depth + 1) else { return item }
             return item[...mark] + shown
         }
@@ -72,7 +72,7 @@ extension Redaction {
                 return rounds == 0 ? shown : PercentEncoding.component(shown)
             }
             guard text.utf8.contains(UInt8(ascii: "%")) else { return nil }
-            text = Self.decoded(text[...])
+            text = PercentEncoding.decoded(text)
         }
         return nil
     }
@@ -81,22 +81,5 @@ extension Redaction {
     private static func isURL(_ text: String) -> Bool {
         let parts = URLReference(text)
         return parts.authority != nil || parts.path.utf8.first == UInt8(ascii: "/") && parts.query != nil
-    }
-
-    private static func decoded(_ name: Substring) -> String {
-        guard name.utf8.contains(where: { $0 == UInt8(ascii: "%") }) else { return String(name) }
-        var bytes: [UInt8] = []
-        var rest = name.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

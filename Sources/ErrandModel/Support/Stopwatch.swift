@@ -19,3 +19,8 @@ package struct Stopwatch: Sendable {
         try await clock.sleep(for: time)
     }
 }
+
+extension Duration {
+    /// The longest sleep, about 68 years. Clocks trap when they compute a much later time.
+    package static var longestSleep: Duration { .seconds(1 << 31) }
+}

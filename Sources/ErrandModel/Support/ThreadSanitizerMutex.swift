@@ -26,6 +26,9 @@ package struct ThreadSanitizerMutex<Value: ~Copyable>: ~Copyable, Sendable {
     }
 }
 
+// Takes precedence over `Synchronization.Mutex` in this module.
+typealias Mutex<Value: ~Copyable> = ThreadSanitizerMutex<Value>
+
 @_silgen_name("__tsan_acquire")
 private func threadSanitizerAcquire(_ address: UnsafeMutableRawPointer)
 

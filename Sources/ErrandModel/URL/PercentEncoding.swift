@@ -78,10 +78,54 @@ package enum PercentEncoding {
     }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {
+        hexDigit(byte) != nil
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
-        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
-        default: false
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x37
+        case 0x61...0x66: byte - 0x57
+        default: nil
         }
+    }
+
+    /// The bytes with their escapes decoded. A `%` without two hexadecimal digits stays as it is.
+    package static func decoded(_ text: some Sequence<UInt8>) -> [UInt8] {
+        decode(text).bytes
+    }
+
+    /// The text with its escapes decoded; bytes that are not UTF-8 are replaced.
+    package static func decoded(_ text: some StringProtocol) -> String {
+        guard text.utf8.contains(0x25) else { return String(text) }
+        return String(decoding: decode(text.utf8).bytes, as: UTF8.self)
+    }
+
+    /// The bytes with their escapes decoded; `nil` for a `%` without two hexadecimal digits.
+    package static func decodedStrictly(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        let (bytes, isStrict) = decode(text)
+        return isStrict ? bytes : nil
+    }
+
+    private static func decode(_ text: some Sequence<UInt8>) -> (bytes: [UInt8], isStrict: Bool) {
+        var bytes: [UInt8] = []
+        var isStrict = true
+        var rest = Array(text)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte != 0x25 {
+                bytes.append(byte)
+            } else if digits.count == 2, let high = digits.first.flatMap(hexDigit),
+                let low = digits.last.flatMap(hexDigit)
+            {
+                bytes.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+                isStrict = false
+            }
+        }
+        return (bytes, isStrict)
     }
 
     /// A component of a query or form: encodes all characters except unreserved ones.

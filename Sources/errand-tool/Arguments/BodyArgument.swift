@@ -71,8 +71,7 @@ enum BodyArgument: Sendable {
     }
 
     private static func unreadable(_ name: String) -> ToolError {
-        let reason =
-            errno == EFBIG ? "larger than 1 GiB, the limit for bodies in memory" : String(cString: strerror(errno))
+        let reason = errno == EFBIG ? "larger than 1 GiB, the limit for bodies in memory" : SystemError(errno).text
         return ToolError(.inputFile, "cannot read \(name): \(reason)")
     }
 

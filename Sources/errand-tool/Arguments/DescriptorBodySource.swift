@@ -21,7 +21,7 @@ final class DescriptorBodySource: RequestBodySource {
     convenience init(path: String) throws(ToolError) {
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw ToolError(.inputFile, "cannot read '\(path)': \(String(cString: strerror(errno)))")
+            throw ToolError(.inputFile, "cannot read '\(path)': \(SystemError(errno).text)")
         }
         self.init(descriptor, isOwned: true)
     }

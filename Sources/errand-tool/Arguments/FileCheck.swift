@@ -1,3 +1,4 @@
+import Errand
 import Foundation
 
 /// Checks whether a file can be read, and explains why not.
@@ -6,9 +7,9 @@ enum FileCheck {
     static func whyUnreadable(_ path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            return errno == ENOENT ? "no such file" : String(cString: strerror(errno))
+            return errno == ENOENT ? "no such file" : SystemError(errno).text
         }
         if status.st_mode & S_IFMT == S_IFDIR { return "is a directory" }
-        return access(path, R_OK) == 0 ? nil : String(cString: strerror(errno)).lowercased()
+        return access(path, R_OK) == 0 ? nil : SystemError(errno).text.lowercased()
     }
 }

@@ -93,3 +93,61 @@ struct TransferArguments: ParsableArguments {
         if unixSocket?.isEmpty == true { throw ToolError(.usage, "--unix-socket is empty") }
     }
 }
+
+/// A header `Name: value`. The engine checks which characters a name and a value may have.
+struct HeaderArgument: ExpressibleByArgument, Hashable, Sendable {
+    let name: String
+    let value: String
+
+    init?(argument: String) {
+        guard let colon = argument.firstIndex(of: ":"), colon != argument.startIndex else { return nil }
+        name = String(argument[..<colon])
+        let rest = argument[argument.index(after: colon)...]
+        value = String(rest.drop { $0 == " " || $0 == "\t" })
+    }
+}
+
+/// The value of `--http-version`.
+enum HTTPVersionArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case automatic
+    case one = "1.1"
+    case two = "2"
+    case twoPriorKnowledge = "2-prior-knowledge"
+
+    var policy: ConnectionOptions.HTTPVersionPolicy {
+        switch self {
+        case .automatic: .automatic
+        case .one: .http1
+        case .two: .http2OverTLS
+        case .twoPriorKnowledge: .http2PriorKnowledge
+        }
+    }
+}
+
+/// `name:password`, from `-u` or from a URL. Without a colon the tool asks for the password on the terminal.
+struct UserArgument: ExpressibleByArgument, Hashable, Sendable {
+    let user: String
+    let password: String
+
+    init?(argument: String) {
+        guard let colon = argument.firstIndex(of: ":") else {
+            guard let password = Self.ask("Password of '\(Shown.text(argument))': ") else { return nil }
+            self.init(user: argument, password: password)
+            return
+        }
+        self.init(user: String(argument[..<colon]), password: String(argument[argument.index(after: colon)...]))
+    }
+
+    init(user: String, password: String) {
+        (self.user, self.password) = (user, password)
+    }
+
+    /// `nil` where there is no terminal, because `getpass` would then read standard input.
+    private static func ask(_ prompt: String) -> String? {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { return nil }
+        close(terminal)
+        guard let typed = getpass(prompt) else { return nil }
+        return String(cString: typed)
+    }
+}

@@ -58,7 +58,7 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
 
     /// The text percent-encoded as one path segment.
     static func encoded(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~"))) ?? text
+        PercentEncoding.encode(text, keeping: PercentEncoding.isUnreserved)
     }
 
     // MARK: Mistakes

@@ -1,6 +1,7 @@
 import Errand
 import ErrandSQLite
 import Foundation
+import HTTPTypes
 
 /// Makes the client for the Swift modes. The load limits the requests in flight, so the client's own limits must not.
 /// Settings that all requests share are set on the client, as in a service.
@@ -48,4 +49,32 @@ extension BenchLoad.Outcome {
             self.init(request.error ?? .cancelled)
         }
     }
+}
+
+/// A store in a file of its own, which is removed when the process ends.
+enum BenchStore {
+    static func make() -> SQLiteCacheStore {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(getpid())")
+        path = folder.path
+        atexit { if let path = BenchStore.path { try? FileManager.default.removeItem(atPath: path) } }
+        return SQLiteCacheStore(path: folder.appendingPathComponent("cache.sqlite").path)
+    }
+
+    // Written once, before the run begins, and read when the process ends.
+    private nonisolated(unsafe) static var path: String?
+}
+
+/// The command of the Swift modes, which is no larger than the commands of a service.
+struct BenchCommand: Command {
+    let method: HTTPRequest.Method
+    let path: String
+    let body: RequestBody
+    let cache: CachePolicy?
+
+    /// Without a cache the body is counted and dropped, so that an endless body takes no memory. A cache needs the
+    /// body.
+    var options: CommandOptions { cache == nil ? .discardsBody : [] }
+
+    /// Every status is counted; none is an error.
+    var acceptedStatusCodes: StatusCodes { .any }
 }

@@ -56,3 +56,28 @@ private final class CStrings {
         for copy in copies { free(copy) }
     }
 }
+
+/// Converts durations to the core's time units.
+enum CoreTime {
+    /// Milliseconds, rounded up; 0 for none.
+    static func milliseconds(_ duration: Duration?) -> Int64 {
+        guard let duration else { return 0 }
+        return Int64((duration.nanoseconds + 999_999) / 1_000_000)
+    }
+}
+
+extension errand_group_init {
+    /// Options with all defaults. A zeroed C struct is not a valid value in Swift, because `on_records` must not be
+    /// NULL.
+    init(
+        options: OpaquePointer, loops: Int, context: UnsafeMutableRawPointer?,
+        onRecords: @escaping errand_record_callback
+    ) {
+        self.init(
+            loops: UInt32(clamping: loops), queue_capacity: 0, in_flight_limit: 0, origin_in_flight_limit: 0,
+            shard_in_flight_limit: 0, limit_header_bytes: 0, limit_header_count: 0, limit_body_bytes: 0,
+            limit_decoded_bytes: 0, options: options, cookies: .off, cookie_file: nil, on_records: onRecords,
+            context: context, on_stopped: nil,
+            address_filter: nil, address_filter_context: nil, allow_denied_library: 0)
+    }
+}

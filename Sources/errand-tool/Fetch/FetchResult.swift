@@ -79,7 +79,7 @@ extension FetchResult.Failure {
     }
 
     static func output(_ path: String, errno number: Int32) -> Self {
-        let reason = String(cString: strerror(number))
+        let reason = SystemError(number).text
         return Self(
             name: "outputFile", message: "cannot write '\(path)': \(reason)",
             exit: number == EPIPE ? .brokenPipe : .outputFile, systemErrorCode: Int(number))

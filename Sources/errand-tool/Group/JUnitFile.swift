@@ -1,3 +1,4 @@
+import Errand
 import Foundation
 
 /// The file of `--junit`. It is opened before any request is sent, so that a missing folder is reported early.
@@ -32,6 +33,6 @@ final class JUnitFile {
     }
 
     private static func failure(_ path: String, _ failure: OutputFile.Failure) -> ToolError {
-        ToolError(.outputFile, "--junit: cannot write '\(path)': \(String(cString: strerror(failure.number)))")
+        ToolError(.outputFile, "--junit: cannot write '\(path)': \(SystemError(failure.number).text)")
     }
 }

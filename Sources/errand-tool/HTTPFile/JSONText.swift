@@ -1,5 +1,4 @@
 import Errand
-import Foundation
 
 /// Finds a value in JSON and returns its original text, so that numbers keep their digits and objects keep their order.
 struct JSONText {
@@ -28,7 +27,7 @@ struct JSONText {
         cursor.skipValue()
         guard start < cursor.index else { return nil }
         let value = bytes[start..<cursor.index]
-        return value.first == UInt8(ascii: "\"") ? JSONText.string(value) : String(decoding: value, as: UTF8.self)
+        return value.first == UInt8(ascii: "\"") ? JSONSkipper.string(value) : String(decoding: value, as: UTF8.self)
     }
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
@@ -41,7 +40,11 @@ struct JSONText {
     }
 
     private mutating func skipBlanks() {
-        while let byte = next, byte == 0x20 || (0x09...0x0D).contains(byte) { index += 1 }
+        index = JSONSkipper.endOfBlanks(bytes, index)
+    }
+
+    private mutating func skipValue() {
+        index = JSONSkipper.endOfValue(bytes, index)
     }
 
     /// Moves to the first member with that name; later members with the same name are ignored.
@@ -51,8 +54,8 @@ struct JSONText {
             skipBlanks()
             guard next == UInt8(ascii: "\"") else { return false }
             let start = index
-            skipString()
-            let isIt = JSONText.string(bytes[start..<index]) == name
+            index = JSONSkipper.endOfString(bytes, index)
+            let isIt = JSONSkipper.string(bytes[start..<index]) == name
             guard take(":") else { return false }
             skipBlanks()
             if isIt { return true }
@@ -72,47 +75,5 @@ struct JSONText {
             skipValue()
         } while take(",")
         return false
-    }
-
-    /// Iterative, so that nesting uses no stack.
-    private mutating func skipValue() {
-        var depth = 0
-        while let byte = next {
-            switch byte {
-            case UInt8(ascii: "\""):
-                skipString()
-                if depth == 0 { return }
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                index += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                guard depth > 0 else { return }
-                depth -= 1
-                index += 1
-                if depth == 0 { return }
-            case UInt8(ascii: ","), 0x20, 0x09...0x0D:
-                guard depth > 0 else { return }
-                index += 1
-            default:
-                index += 1
-            }
-        }
-    }
-
-    private mutating func skipString() {
-        index += 1
-        while let byte = next {
-            index += 1
-            if byte == UInt8(ascii: "\"") { return }
-            if byte == UInt8(ascii: "\\"), next != nil { index += 1 }
-        }
-    }
-
-    /// The characters of a quoted string.
-    private static func string(_ quoted: ArraySlice<UInt8>) -> String? {
-        guard quoted.contains(UInt8(ascii: "\\")) else {
-            return String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self)
-        }
-        return try? JSONDecoder().decode(String.self, from: Data(quoted))
     }
 }

@@ -61,10 +61,10 @@ import Testing
                 }
                 if bytes.isEmpty { bytes = [0] }
             }
-            var writer = JournalWriter(bytes)
-            writer.write(UInt64(Checksum.crc32(bytes)))
-            if let journal = DownloadJournal(decoding: writer.bytes) {
-                #expect(journal.encoded == writer.bytes)
+            var writer = BinaryWriter(bytes)
+            writer.number(UInt64(Checksum.crc32(bytes)))
+            if let journal = DownloadJournal(decoding: writer.output) {
+                #expect(journal.encoded == writer.output)
                 #expect(journal.safe.end <= journal.length ?? .max)
             }
             let noise = (0..<generator.next() % 200).map { _ in UInt8(truncatingIfNeeded: generator.next()) }

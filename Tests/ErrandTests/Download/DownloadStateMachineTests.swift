@@ -62,7 +62,7 @@ import Testing
         case .installed: machine.installed()
         case .stale: machine.chunkArrived(count: 1, transfer: transfer - 1)
         // It answers no action; that it may is told by `release`.
-        case .share: machine.sharingBegan() ? .release(-1) : .none
+        case .share: machine.sharingBegan() ? .release : .none
         case .shared: shared(&machine, ByteRangeSet([0..<100]), nil)
         case .unshared: shared(&machine, ByteRangeSet([0..<40]), .receiveFailed)
         case .contradict: machine.sharingContradicted()
@@ -119,55 +119,55 @@ import Testing
                 "asking whole", .asking(Run(transfer: 1), ask(1)),
                 merged([
                     .whole: take, .part: .fail(.malformedResponse), .refused: .fail(.statusNotAccepted), .busy: second,
-                    .end: second, .pause: .hold(1),
+                    .end: second, .pause: .hold,
                 ])
             ),
-            ("asking", .asking(have, ask(1, 40)), merged(heads.merging([.pause: .hold(1)]) { $1 })),
+            ("asking", .asking(have, ask(1, 40)), merged(heads.merging([.pause: .hold]) { $1 })),
             (
                 "asking, paused", .asking(paused, ask(1, 40)),
-                merged(heads.merging([.busy: .rest, .end: .rest, .break_: .rest, .resume: .release(1)]) { $1 })
+                merged(heads.merging([.busy: .rest, .end: .rest, .break_: .rest, .resume: .release]) { $1 })
             ),
             (
                 "receiving", .receiving(have, mid),
                 merged([
-                    .chunk: .write(at: 40), .surplus: over, .end: second, .pause: .hold(1), .share: .release(-1),
+                    .chunk: .write(at: 40), .surplus: over, .end: second, .pause: .hold, .share: .release,
                 ])
             ),
             (
                 "receiving, one transfer's", .receiving(alone, mid),
                 merged([
-                    .chunk: .write(at: 40), .surplus: .fail(.lengthMismatch), .end: second, .pause: .hold(1),
-                    .share: .release(-1),
+                    .chunk: .write(at: 40), .surplus: .fail(.lengthMismatch), .end: second, .pause: .hold,
+                    .share: .release,
                 ])
             ),
             (
                 "receiving, contradicted", .receiving(single, mid),
-                merged([.chunk: .write(at: 40), .surplus: over, .end: second, .pause: .hold(1)])
+                merged([.chunk: .write(at: 40), .surplus: over, .end: second, .pause: .hold])
             ),
             (
                 "receiving, paused", .receiving(paused, mid),
                 merged([
-                    .chunk: .write(at: 40), .surplus: over, .end: .rest, .break_: .rest, .resume: .release(1),
-                    .share: .release(-1),
+                    .chunk: .write(at: 40), .surplus: over, .end: .rest, .break_: .rest, .resume: .release,
+                    .share: .release,
                 ])
             ),
             (
                 "sharing", .sharing(have),
                 [
-                    .shared: .verify, .unshared: second, .contradict: .restart(ask(2)), .pause: .hold(1), .stop: .stop,
+                    .shared: .verify, .unshared: second, .contradict: .restart(ask(2)), .pause: .hold, .stop: .stop,
                     .diskFull: .fail(.diskFull),
                 ]
             ),
             (
                 "sharing, paused", .sharing(paused),
                 [
-                    .shared: .rest, .unshared: .rest, .contradict: .restart(ask(2)), .resume: .release(1), .stop: .stop,
+                    .shared: .rest, .unshared: .rest, .contradict: .restart(ask(2)), .resume: .release, .stop: .stop,
                     .diskFull: .fail(.diskFull),
                 ]
             ),
             (
                 "received", .receiving(have, done),
-                merged([.chunk: over, .surplus: over, .end: .verify, .pause: .hold(1)])
+                merged([.chunk: over, .surplus: over, .end: .verify, .pause: .hold])
             ),
             (
                 "waiting", .waiting(have),

@@ -84,9 +84,9 @@ extension FuzzTarget {
             precondition(journal.encoded == bytes)
         }
         check(bytes)
-        var writer = JournalWriter(bytes)
-        writer.write(UInt64(Checksum.crc32(bytes)))
-        check(writer.bytes)
+        var writer = BinaryWriter(bytes)
+        writer.number(UInt64(Checksum.crc32(bytes)))
+        check(writer.output)
         var journal = DownloadJournal(url: text(bytes))
         journal.length = bytes.first.map(Int64.init)
         journal.safe = ByteRangeSet(bytes.prefix(8).map { Int64($0)..<Int64($0) + 1 })

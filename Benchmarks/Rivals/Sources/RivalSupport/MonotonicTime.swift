@@ -1,16 +1,1 @@
-import Foundation
-
-/// Nanoseconds of the monotonic clock.
-enum MonotonicTime {
-    static var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
-
-    /// Sleeps until that time; returns at once where it has passed.
-    static func sleep(until nanoseconds: UInt64) {
-        var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
-    }
-}
+../../../../Sources/errand-tool/Bench/MonotonicTime.swift

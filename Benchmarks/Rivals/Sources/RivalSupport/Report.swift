@@ -39,7 +39,7 @@ struct Report: Encodable {
         cpuUserSeconds = to.user - from.user
         cpuSystemSeconds = to.system - from.system
         cpuMicrosecondsPerRequest = (cpuUserSeconds + cpuSystemSeconds) * 1e6 / Double(Swift.max(1, result.requests))
-        peakResidentBytes = ProcessUsage.peakResidentBytes
+        peakResidentBytes = ProcessUsage.peakResident
         let histogram = result.latency
         func microseconds(_ percentile: Double) -> Double {
             if histogram.totalCount == 0 { return 0 }

@@ -1,1 +1,0 @@
-../../ErrandModel/Support/Mutex+ThreadSanitizer.swift

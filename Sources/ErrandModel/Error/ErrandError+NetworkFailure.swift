@@ -1,0 +1,25 @@
+extension ErrandError {
+    /// How the network or the server failed a transfer. The same request may succeed later.
+    package enum NetworkFailure: Sendable, Hashable {
+        /// The server was not reached, or did not begin to answer.
+        case unreached
+        /// The connection broke.
+        case broken
+        /// The server answered, and not by the protocol.
+        case malformed
+        /// The request waited, or took, too long as a whole.
+        case late
+    }
+
+    /// `nil`: the failure is the caller's, or the server's answer.
+    package var networkFailure: NetworkFailure? {
+        switch code {
+        case .resolveFailed, .connectFailed, .proxyFailed, .timeoutConnect, .timeoutFirstByte, .outOfDescriptors:
+            .unreached
+        case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError, .timeoutIdle: .broken
+        case .tlsFailed, .malformedResponse: .malformed
+        case .timeoutQueue, .timeoutTotal: .late
+        default: nil
+        }
+    }
+}
