@@ -12,10 +12,14 @@ struct StormProcess {
     init() {
         let files = FileManager.default
         descriptors = ((try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap { number in
-            // The listing's own is closed by now. What came from the parent may be removed there meanwhile.
-            (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")).map {
-                "\(number) \($0.replacingOccurrences(of: " (deleted)", with: ""))"
+            // The listing's own is closed by now. A file that the parent left open may be renamed or removed there
+            // meanwhile, so files count by their inode.
+            guard let target = try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)") else { return nil }
+            var status = stat()
+            guard target.hasPrefix("/"), let descriptor = Int32(number), fstat(descriptor, &status) == 0 else {
+                return "\(number) \(target)"
             }
+            return "\(number) inode \(status.st_dev):\(status.st_ino)"
         }
         let threads = (try? files.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         engineThreads = threads.count { thread in
