@@ -21,7 +21,8 @@ static int leave(void **state) {
 static void a_freed_block_is_the_next_of_its_size(void **state) {
   (void) state;
   /* As glibc rounds sizes; the sanitizers do not. */
-  const size_t sizes[] = {24, 104, 600, 1496, 2008, ERRAND__HEAP_BUFFER};
+  const size_t sizes[] = {
+      24, 104, 600, 1496, 2008, ERRAND__HEAP_BUFFER, ERRAND__HEAP_LARGE};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     char *block = errand__heap_malloc(sizes[i]);
     memset(block, 7, sizes[i]);

@@ -35,20 +35,47 @@ static void answer(test_rig *rig) {
          ERRAND_FAULT_STEP_REPEAT(BODY / 16, "0123456789abcdef"));
 }
 
-static void expect_most(size_t borrowed) {
-  bool borrows = errand__curl_does(ERRAND__CURL_BORROWS_BUFFERS);
-  assert_int_equal(atomic_exchange(&most, 0), borrows ? borrowed : SMALL);
+static void expect_most(size_t expected) {
+  assert_int_equal(atomic_exchange(&most, 0), expected);
 }
 
-/* Before 8.7 each transfer would have such a buffer for its own. */
+/* Small before 8.7, where each transfer has a buffer of its own. */
+static size_t without_cause(void) {
+  return errand__curl_does(ERRAND__CURL_BORROWS_BUFFERS) ? LARGE : SMALL;
+}
+
+static void get(test_rig *rig, const char *path, size_t length) {
+  atomic_store(&most, 0);
+  const test_result *result = rig_get(rig, rig_url(rig, path));
+  rig_expect_status(result, ERRAND_OK);
+  assert_int_equal(errand_payload_body(result->end.payload).length, length);
+}
+
 static void large_buffers_cost_nothing_per_request(void **state) {
   test_rig *rig = *state;
   answer(rig);
-  atomic_store(&most, 0);
-  const test_result *result = rig_get(rig, rig_url(rig, "/megabyte"));
-  rig_expect_status(result, ERRAND_OK);
-  assert_int_equal(errand_payload_body(result->end.payload).length, BODY);
+  get(rig, "/megabyte", BODY);
+  expect_most(without_cause());
+}
+
+/* A large body gives the origin's next 64 requests large buffers. */
+static void large_bodies_have_large_reads(void **state) {
+  test_rig *rig = *state;
+  answer(rig);
+  RIG_ON(rig, "/small",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 200 OK\r\n"
+                                "Content-Length: 5\r\n\r\nsmall"));
+  get(rig, "/small", 5);
+  expect_most(without_cause());
+  get(rig, "/megabyte", BODY);
+  for (int i = 0; i < 64; i++) {
+    get(rig, i == 0 ? "/megabyte" : "/small", i == 0 ? BODY : 5);
+    expect_most(LARGE);
+  }
+  get(rig, "/small", 5);
   expect_most(LARGE);
+  get(rig, "/small", 5);
+  expect_most(without_cause());
 }
 
 /* What a paused response has not taken of a read stays in memory. */
@@ -74,6 +101,7 @@ static void little_credit_has_small_reads(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST_ONE_LOOP(large_buffers_cost_nothing_per_request),
+      RIG_TEST_ONE_LOOP(large_bodies_have_large_reads),
       RIG_TEST_ONE_LOOP(little_credit_has_small_reads),
   };
   return cmocka_run_group_tests_name("receive_buffer", tests, NULL, NULL);

@@ -6,16 +6,21 @@
 #include <string.h>
 
 /* Class i has blocks of at least 16 i + 8 bytes, which are glibc's sizes. The
-   last class has receive buffers. */
+   last two classes have receive buffers. */
 enum {
   SMALL_CLASSES = 129,
   BUFFERS = SMALL_CLASSES,
-  CLASSES = SMALL_CLASSES + 1,
+  LARGE = SMALL_CLASSES + 1,
+  CLASSES = SMALL_CLASSES + 2,
   SMALL_LEAST = 24,
   SMALL_MOST = (SMALL_CLASSES - 1) * 16 + 8,
-  /* A block that is larger than a buffer by more than this is no buffer. */
+  /* A block that is larger than a buffer by more than this is no buffer. glibc
+     rounds a block that it maps apart up to pages. */
   BUFFER_SLACK = 1024,
+  LARGE_SLACK = 8192,
   MOST_BUFFERS = ERRAND__HEAP_BUFFER_BYTES / ERRAND__HEAP_BUFFER,
+  TRIM_BLOCK = 8 * 1024 * 1024,
+  MOST_LARGE = ERRAND__HEAP_LARGE_BYTES / ERRAND__HEAP_LARGE,
 };
 
 typedef struct kept_block {
@@ -54,9 +59,22 @@ static size_t small_size(size_t class) {
   return class * 16 + 8;
 }
 
-static bool is_buffer(size_t size) {
-  return size <= ERRAND__HEAP_BUFFER &&
-         size > ERRAND__HEAP_BUFFER - BUFFER_SLACK;
+/* The class of receive buffers that a size belongs to; 0: none. */
+static size_t buffer_class(size_t size) {
+  if (size <= ERRAND__HEAP_BUFFER && size > ERRAND__HEAP_BUFFER - BUFFER_SLACK)
+    return BUFFERS;
+  if (size <= ERRAND__HEAP_LARGE && size > ERRAND__HEAP_LARGE - BUFFER_SLACK)
+    return LARGE;
+  return 0;
+}
+
+/* The class that a block of this usable size can be kept in; 0: none. */
+static size_t kept_buffer_class(size_t usable) {
+  if (usable - ERRAND__HEAP_BUFFER < BUFFER_SLACK)
+    return BUFFERS;
+  if (usable - ERRAND__HEAP_LARGE < LARGE_SLACK)
+    return LARGE;
+  return 0;
 }
 
 static void *pop(kept_class *from) {
@@ -83,9 +101,9 @@ static inline void *take(thread_heap *heap, size_t size) {
     heap->small_room += small_size(class);
     return pop(&heap->classes[class]);
   }
-  if (is_buffer(size) && heap->classes[BUFFERS].blocks)
-    return pop(&heap->classes[BUFFERS]);
-  return NULL;
+  size_t class = buffer_class(size);
+  return class && heap->classes[class].blocks ? pop(&heap->classes[class])
+                                              : NULL;
 }
 
 static inline bool keep(thread_heap *heap, void *block) {
@@ -99,9 +117,9 @@ static inline bool keep(thread_heap *heap, void *block) {
     heap->small_room -= size;
     return push(&heap->classes[class], block);
   }
-  return usable - ERRAND__HEAP_BUFFER < BUFFER_SLACK &&
-         heap->classes[BUFFERS].room > 0 &&
-         push(&heap->classes[BUFFERS], block);
+  size_t class = kept_buffer_class(usable);
+  return class && heap->classes[class].room > 0 &&
+         push(&heap->classes[class], block);
 }
 
 void *errand__heap_malloc(size_t size) {
@@ -157,6 +175,17 @@ void errand__heap_free(void *block) {
     free_block(block);
 }
 
+/* glibc gives the top of a heap back to the kernel once it is larger than
+   M_TRIM_THRESHOLD, 128 KB at first, and the next body faults those pages in
+   again: 1.3 faults for each response of 64 KB. When a block that glibc mapped
+   apart is freed, the threshold becomes twice its size (mallopt(3), "dynamic
+   mmap threshold"). A program that has freed larger blocks sees no change, nor
+   does one that has set the threshold itself. */
+static void raise_trim_threshold(void) {
+  void *volatile block = malloc(TRIM_BLOCK);
+  free(block);
+}
+
 bool errand__heap_enter(bool always) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   if (!always)
@@ -177,7 +206,9 @@ bool errand__heap_enter(bool always) {
   for (size_t class = 1; class < SMALL_CLASSES; class ++)
     heap->classes[class].room = ERRAND__HEAP_CLASS_BYTES / small_size(class);
   heap->classes[BUFFERS].room = MOST_BUFFERS;
+  heap->classes[LARGE].room = MOST_LARGE;
   own = heap;
+  raise_trim_threshold();
   return true;
 }
 
@@ -201,5 +232,6 @@ size_t errand__heap_kept(void) {
   if (!own)
     return 0;
   return ERRAND__HEAP_SMALL_BYTES - own->small_room +
-         (MOST_BUFFERS - own->classes[BUFFERS].room) * ERRAND__HEAP_BUFFER;
+         (MOST_BUFFERS - own->classes[BUFFERS].room) * ERRAND__HEAP_BUFFER +
+         (MOST_LARGE - own->classes[LARGE].room) * ERRAND__HEAP_LARGE;
 }

@@ -22,11 +22,14 @@
 enum {
   /* libcurl's receive buffer, CURL_MAX_WRITE_SIZE and a NUL. */
   ERRAND__HEAP_BUFFER = 16 * 1024 + 1,
+  /* The receive buffer of large reads. */
+  ERRAND__HEAP_LARGE = 128 * 1024 + 1,
   /* The most that a thread keeps: of one size, of all sizes, and of receive
-     buffers in addition. */
+     buffers of both sizes in addition. */
   ERRAND__HEAP_CLASS_BYTES = 128 * 1024,
   ERRAND__HEAP_SMALL_BYTES = 1024 * 1024,
   ERRAND__HEAP_BUFFER_BYTES = 1536 * 1024,
+  ERRAND__HEAP_LARGE_BYTES = 8192 * 1024,
 };
 
 /*

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/heap.h"
 #include "libcurl/curl_traits.h"
 #include "libcurl/jar.h"
 #include "libcurl/process.h"
@@ -20,6 +21,8 @@
 /* libcurl borrows this buffer for one read. Bytes of that read which a paused
    response has not taken stay with the response. */
 #define BORROWED_BUFFER (128L << 10)
+/* Before libcurl borrows, each transfer has a buffer of its own. */
+#define LARGE_BUFFER ((long) ERRAND__HEAP_LARGE - 1)
 
 /* Keeps the first refusal of a series of calls. */
 typedef struct setter {
@@ -172,8 +175,11 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
      are the core's. */
   number(&s, CURLOPT_MAXREDIRS, -1);
   number(&s, CURLOPT_HTTP_VERSION, o->http_version);
-  if (o->http2 && errand__curl_does(ERRAND__CURL_FORGETS_REST_OF_STREAMS))
+  slot->roomy =
+      o->http2 && errand__curl_does(ERRAND__CURL_FORGETS_REST_OF_STREAMS);
+  if (slot->roomy)
     number(&s, CURLOPT_BUFFERSIZE, ROOMY_BUFFER);
+  slot->buffer_size = CURL_MAX_WRITE_SIZE; /* libcurl's default */
   slot->borrows = errand__curl_does(ERRAND__CURL_BORROWS_BUFFERS);
   if (slot->jar) {
     pointer(&s, CURLOPT_SHARE, errand__jar_share(slot->jar));
@@ -341,14 +347,18 @@ static void set_share(setter *s, errand__slot *slot, CURLSH *share) {
   slot->share = share;
 }
 
-/* A response that is streamed with less credit than the large buffer gets
-   libcurl's buffer of 16 KB: this much may be in memory beyond the credit. */
+/* A large buffer where it is borrowed, or where the origin's last bodies were
+   large. A response that is streamed with less credit than the large buffer
+   gets libcurl's buffer of 16 KB: this much may be in memory beyond the credit.
+ */
 static void set_buffer(setter *s, errand__slot *slot,
                        const errand__transfer *t) {
-  bool small = (t->flags & ERRAND_REQUEST_STREAM_RESPONSE) != 0 &&
-               t->response.credit < BORROWED_BUFFER;
-  long size = small ? CURL_MAX_WRITE_SIZE : BORROWED_BUFFER;
-  if (slot->buffer_size == size)
+  long size = slot->borrows    ? BORROWED_BUFFER
+              : t->large_reads ? LARGE_BUFFER
+                               : CURL_MAX_WRITE_SIZE;
+  if ((t->flags & ERRAND_REQUEST_STREAM_RESPONSE) && t->response.credit < size)
+    size = CURL_MAX_WRITE_SIZE;
+  if (slot->buffer_size == size || slot->roomy)
     return;
   number(s, CURLOPT_BUFFERSIZE, size);
   slot->buffer_size = size;
@@ -376,8 +386,7 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t,
   set_share(&s, slot, share);
   set_url(&s, slot, t, root);
   set_resolve(&s, slot, shard);
-  if (slot->borrows)
-    set_buffer(&s, slot, t);
+  set_buffer(&s, slot, t);
   if (t->headers || slot->has_headers) {
     pointer(&s, CURLOPT_HTTPHEADER, t->headers ? t->headers : own_fields(slot));
     slot->has_headers = t->headers != NULL;

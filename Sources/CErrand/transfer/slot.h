@@ -50,7 +50,8 @@ typedef struct errand__slot {
   /* What is set on the handle beside the options. */
   errand__send send;
   bool shows_head; /* CURLOPT_HEADER, for the life of the handle */
-  bool borrows;    /* CURLOPT_BUFFERSIZE is set for each request */
+  bool borrows;    /* libcurl borrows a receive buffer for each read */
+  bool roomy;      /* CURLOPT_BUFFERSIZE is set for the life of the handle */
   bool custom_method;
   bool has_headers;
   bool fresh;
