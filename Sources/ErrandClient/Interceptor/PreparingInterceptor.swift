@@ -1,5 +1,5 @@
-/// An ``Interceptor`` that changes requests, such as one that signs them. ``prepare(_:in:)`` is required; a type with more than this method conforms to
-/// ``Interceptor`` itself.
+/// An ``Interceptor`` that changes requests, such as one that signs them. Only ``Interceptor/prepare(_:in:)`` is
+/// required. A type with more than this method conforms to ``Interceptor`` itself.
 public protocol PreparingInterceptor: Interceptor {}
 
 extension PreparingInterceptor {

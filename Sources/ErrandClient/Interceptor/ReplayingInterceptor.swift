@@ -1,5 +1,5 @@
-/// An ``Interceptor`` that has requests sent again. ``replays(after:in:)`` is required; a type with more than this method conforms to
-/// ``Interceptor`` itself.
+/// An ``Interceptor`` that has requests sent again. Only ``Interceptor/replays(after:in:)`` is required. A type with
+/// more than this method conforms to ``Interceptor`` itself.
 public protocol ReplayingInterceptor: Interceptor {}
 
 extension ReplayingInterceptor {

@@ -1,6 +1,5 @@
-/// An ``Interceptor`` that changes responses, such as one that decrypts them. ``transform(_:in:)`` is
-/// required; a type with more than this method conforms to
-/// ``Interceptor`` itself.
+/// An ``Interceptor`` that changes responses, such as one that decrypts them. Only ``Interceptor/transform(_:in:)`` is
+/// required. A type with more than this method conforms to ``Interceptor`` itself.
 public protocol TransformingInterceptor: Interceptor {}
 
 extension TransformingInterceptor {
