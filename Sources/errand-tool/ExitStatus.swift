@@ -39,7 +39,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .limit: "the response exceeds a limit"
         case .redirect: "too many redirects, or a redirect to a target that is not allowed"
         case .httpStatus:
-            "with --fail: the status was 400 or above; batch, chain: it was not 200 to 299; download: 200 or 206"
+            "with --fail: status 400 or above; batch, chain: not 200 to 299; download: neither 200 nor 206"
         case .expectation: "batch, chain: the response does not meet an expectation of the file ('@expect' or '??')"
         case .usage: "usage error: an option, URL, method, header or limit is not valid"
         case .inputData: "a .http or environment file is not valid, or a variable is missing"

@@ -15,8 +15,9 @@ public struct GroupResults: Sendable {
         public let request: AnyRequest?
     }
 
-    /// One entry for each child that ended. A step that ran again has only its last result; a skipped step has
-    /// no entry.
+    /// One entry for each child that ended. A step that ran again has only its last result. A step that
+    /// ``ChainTurn/skip(_:)`` skipped has no entry. A step that failed and was left by ``ChainRecovery/skip`` has its
+    /// error.
     public private(set) var entries: [Entry] = []
     /// The entries of the successes, by name and by type of command.
     private var byName: [String: [Int]] = [:]
