@@ -14,7 +14,9 @@ struct StormProcess {
         descriptors = ((try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap { number in
             // The listing's own is closed by now. A file that the parent left open may be renamed or removed there
             // meanwhile, so files count by their inode.
-            guard let target = try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)") else { return nil }
+            guard let target = try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)") else {
+                return nil
+            }
             var status = stat()
             guard target.hasPrefix("/"), let descriptor = Int32(number), fstat(descriptor, &status) == 0 else {
                 return "\(number) \(target)"

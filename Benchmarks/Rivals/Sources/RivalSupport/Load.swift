@@ -73,7 +73,7 @@ package final class Load: Sendable {
     }
 
     /// Counts a request that has ended. Returns the request to send in its place, if there is one.
-    package func end(_ ticket: Ticket, _ outcome: Outcome) -> Ticket? {
+    package func end(_ ticket: Ticket, _ outcome: RequestEnd) -> Ticket? {
         let now = MonotonicTime.now
         let (next, isLast) = state.withLock { state -> (Ticket?, Bool) in
             let wasFull = state.started - state.ended >= width

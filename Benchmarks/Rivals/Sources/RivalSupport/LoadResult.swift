@@ -12,7 +12,7 @@ struct LoadResult: Sendable {
     private(set) var latency = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
     private(set) var firstError: String?
 
-    mutating func count(_ outcome: Outcome, nanoseconds: UInt64) {
+    mutating func count(_ outcome: RequestEnd, nanoseconds: UInt64) {
         requests += 1
         switch outcome {
         case .answered(let code, let count) where status.indices.contains(code):

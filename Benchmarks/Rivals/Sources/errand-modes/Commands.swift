@@ -4,19 +4,19 @@ import RivalSupport
 
 /// A value that knows how its request ended.
 protocol Counted: Sendable {
-    var outcome: Outcome { get }
+    var outcome: RequestEnd { get }
 }
 
 extension Response: Counted {
-    var outcome: Outcome { .answered(status: statusCode, bytes: body.count) }
+    var outcome: RequestEnd { .answered(status: statusCode, bytes: body.count) }
 }
 
 extension Item: Counted {
-    var outcome: Outcome { .answered(status: 200, bytes: 0) }
+    var outcome: RequestEnd { .answered(status: 200, bytes: 0) }
 }
 
 extension String: Counted {
-    var outcome: Outcome { .answered(status: 200, bytes: utf8.count) }
+    var outcome: RequestEnd { .answered(status: 200, bytes: utf8.count) }
 }
 
 struct PlainCommand: Command {

@@ -40,7 +40,7 @@ struct AsyncRival: Rival {
         }
     }
 
-    private func run() async throws -> Outcome {
+    private func run() async throws -> RequestEnd {
         var request = template
         if let bytes = try body.make() { request.body = .bytes(bytes) }
         var deadline = NIODeadline.distantFuture

@@ -44,7 +44,7 @@ struct FutureRival: Rival {
         }
     }
 
-    private func outcome(_ result: Result<HTTPClient.Response, any Error>) -> Outcome {
+    private func outcome(_ result: Result<HTTPClient.Response, any Error>) -> RequestEnd {
         do {
             let response = try result.get()
             let bytes = response.body ?? ByteBuffer()

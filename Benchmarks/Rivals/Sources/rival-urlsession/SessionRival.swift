@@ -42,7 +42,7 @@ struct SessionRival: Rival {
         }
         do {
             session.dataTask(with: try request()) { data, response, error in
-                let outcome = error.map { Outcome.failed("\($0)") } ?? outcome(data, response)
+                let outcome = error.map { RequestEnd.failed("\($0)") } ?? outcome(data, response)
                 if let next = load.end(ticket, outcome) { send(next, load) }
             }.resume()
         } catch {
@@ -75,7 +75,7 @@ struct SessionRival: Rival {
         return request
     }
 
-    private func outcome(_ data: Data?, _ response: URLResponse?) -> Outcome {
+    private func outcome(_ data: Data?, _ response: URLResponse?) -> RequestEnd {
         guard let response = response as? HTTPURLResponse, let data else { return .failed("no HTTP response") }
         do {
             if plan.isTyped { _ = try decoder.decode(Item.self, from: data) }
