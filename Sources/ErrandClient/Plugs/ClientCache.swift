@@ -53,8 +53,8 @@ final class CacheBox: Sendable {
 }
 
 extension Client {
-    /// The client's cache. If there is none yet, `make` makes it, without a lock: the cache's logger may be code of the user's.
-    /// If two callers make one at the same time, the first is kept.
+    /// The client's cache. If there is none yet, `make` makes it, without a lock: the cache's logger may be the user's
+    /// code. If two callers make one at the same time, the first is kept.
     package func responseCache(madeBy make: (CacheBase) -> any ClientCache) -> any ClientCache {
         if let made = caching.load() { return made.cache }
         return caching.storeIfNil(CacheBox(make(cacheBase))).cache

@@ -247,8 +247,8 @@ package struct RequestStateMachine: ~Copyable {
         }
     }
 
-    /// A group stops the run that it has started, and no other. If `isNotifying`, it is the run whose callbacks are being
-    /// called. Otherwise it is the present run, or the one that begins after those callbacks.
+    /// A group stops the run that it has started, and no other. If `isNotifying`, that is the run whose callbacks are
+    /// being called. Otherwise it is the present run, or the one that begins after those callbacks.
     mutating func childStopRequested(isNotifying: Bool) -> ControlAction {
         guard case .notifying(let run, let outcome, var notifying) = state else {
             return isNotifying ? .none : stopRequested()

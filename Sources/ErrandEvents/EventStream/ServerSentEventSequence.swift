@@ -1,5 +1,5 @@
-/// The events of one `text/event-stream` response, by the algorithm of WHATWG HTML 9.2.6. An event that is cut off by the
-/// end of the stream is never returned, as the algorithm requires.
+/// The events of one `text/event-stream` response, by the algorithm of WHATWG HTML 9.2.6. An event that is cut off by
+/// the end of the stream is never returned, as the algorithm requires.
 ///
 /// ```swift
 /// for try await event in chunks.serverSentEvents { ... }
@@ -15,8 +15,8 @@ public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where 
     private let base: Base
     private let parser: ServerSentEventParser
 
-    /// Reads events. `lastEventID` is the ID with which the connection was opened. A line or an event's data of more than
-    /// `maximumEventBytes` (4 MiB by default) ends the stream with ``ErrandError/limitBodyBytes``.
+    /// Reads events. `lastEventID` is the ID with which the connection was opened. A line or an event's data of more
+    /// than `maximumEventBytes` (4 MiB by default) ends the stream with ``ErrandError/limitBodyBytes``.
     public init(_ base: Base, lastEventID: String = "", maximumEventBytes: Int = 4 << 20) {
         self.base = base
         parser = ServerSentEventParser(lastEventID: lastEventID, maximumEventBytes: maximumEventBytes)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// Finds the ends of values in JSON text, without a tree and without a stack, so that nesting has no limit. Malformed text
-/// ends where it ends.
+/// Finds the ends of values in JSON text, without a tree and without a stack, so that nesting has no limit. A malformed
+/// value ends with the text.
 package enum JSONSkipper {
     /// The position after the blanks that begin at `start`.
     package static func endOfBlanks(_ bytes: [UInt8], _ start: Int) -> Int {
