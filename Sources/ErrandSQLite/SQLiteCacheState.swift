@@ -90,10 +90,10 @@ struct SQLiteCacheState {
     ) throws(CacheStoreError) -> Result? {
         do throws(CacheStoreError) {
             let result = try attempt(.write, at: now, body)
-            if result == nil { owe(.key(key)) }
+            if result == nil { postpone(.key(key)) }
             return result
         } catch {
-            owe(.key(key))
+            postpone(.key(key))
             throw error
         }
     }
@@ -106,12 +106,12 @@ struct SQLiteCacheState {
                 try contents.remove([removal])
             } ?? 0
         } catch {
-            owe(removal)
+            postpone(removal)
             throw error
         }
     }
 
-    private mutating func owe(_ removal: SQLiteRemoval) {
+    private mutating func postpone(_ removal: SQLiteRemoval) {
         switch phase {
         case .open(let contents), .readingOnly(let contents, _, _):
             // Without this check, a file that can never be written would collect a pending removal for every key that is

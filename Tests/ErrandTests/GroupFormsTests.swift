@@ -98,8 +98,10 @@ private struct GetNumber: Command {
         // What the children gave is still there, with types and without.
         let typed = batch.results
         #expect(try typed.count == 2 && typed[0]?.get().number == 0)
-        let untyped = (batch as AnyRequest).results.entries
+        let results = (batch as AnyRequest).results
+        let untyped = results.entries
         #expect(untyped.map(\.index) == [0, 1])
+        #expect(results.values(of: GetNumber.self).count == 1 && results.value(of: GetNumber.self) != nil)
         #expect(throws: ErrandError.statusNotAccepted) { try untyped.last?.result.get() }
         await client.shutdown(.cancel)
     }

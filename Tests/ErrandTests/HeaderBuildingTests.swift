@@ -91,8 +91,7 @@ private struct Ask: Command {
         }
         #expect(try sent(Ask(path: "x"), base: "http://base/", cdn) == "Bearer c")
         #expect(try sent(Ask(path: "http://other/"), base: nil) == "Bearer c")
-        // A base URL that is none has no origin, so the credentials are sent nowhere.
-        #expect(try sent(Ask(path: "http://other/"), base: "") == nil)
+        #expect(throws: ErrandError.invalidURL) { try sent(Ask(path: "http://other/"), base: "") }
     }
 
     @Test func lineBreaksAreRefusedAndNotReplaced() throws {

@@ -62,10 +62,12 @@ private struct Ask: Command {
         #expect(client.settings.baseURL == "http://test/")
     }
 
-    @Test func badSettingsFailTheRequestsThatNeedThem() throws {
+    @Test func badSettingsFailRequests() throws {
         let client = Client.stubbed(StubTransport())
         client.reconfigure { $0.baseURL = "nonsense" }
         #expect(throws: ErrandError.invalidURL) { try client.describe(Ask()) }
+        #expect(throws: ErrandError.invalidURL) { try client.describe(Ask(path: "http://h/")) }
+        client.reconfigure { $0.baseURL = nil }
         #expect(try client.describe(Ask(path: "http://h/")).url == "http://h/")
         client.reconfigure { $0.timeouts.idle = .after(.zero) }
         #expect(throws: ErrandError.invalidLimit) { try client.describe(Ask(path: "http://h/")) }

@@ -57,7 +57,17 @@ private struct Refusing: URLFilter {
         #expect(throws: ErrandError.invalidURL) {
             try url(Ask(path: "x", cdnURL: "", usesCDN: true)) { $0.cdnURL = "http://cdn" }
         }
-        #expect(try url(Ask(path: "http://abs/x")) { $0.baseURL = "" } == "http://abs/x")
+    }
+
+    /// Which origins get the client's credentials is not known then.
+    @Test func aClientWithABrokenBaseSendsNothing() throws {
+        for broken in ["", "base", "http://"] {
+            for path in ["http://abs/x", "x"] {
+                #expect(throws: ErrandError.invalidURL) { try url(Ask(path: path)) { $0.baseURL = broken } }
+                #expect(throws: ErrandError.invalidURL) { try url(Ask(path: path)) { $0.cdnURL = broken } }
+            }
+        }
+        #expect(try url(Ask(path: "http://abs/x")) { $0.baseURL = nil } == "http://abs/x")
     }
 
     @Test func filtersRunInOrderOnThePath() throws {

@@ -161,17 +161,24 @@ void errand__shard_check_timer(errand__shard *shard, uint64_t now) {
     shard->timer_at_ms = now + (uint64_t) timeout_ms + 2;
 }
 
-/* libcurl closes a connection 2 s after it began to shut the connection down.
- */
-#define SHUTDOWN_MS 4000
+/* libcurl closes a connection 2 s after it began to shut the connection down;
+   there is a tick a second. */
+#define SHUTDOWN_TICKS 4
 
 /* libcurl 8.21.0 looks at connections in shutdown when it runs its own handle
    (#22282). A wake-up or curl_multi_perform has it do so; a timer does not. */
-void errand__shard_end_shutdowns(errand__shard *shard, uint64_t now) {
+void errand__shard_end_shutdowns(errand__shard *shard) {
   int running;
-  if (!errand__curl_does(ERRAND__CURL_LEAVES_SHUTDOWNS) ||
-      now - shard->used_ms > SHUTDOWN_MS)
+  if (!errand__curl_does(ERRAND__CURL_LEAVES_SHUTDOWNS))
     return;
+  /* Ticks, not time: the loop may have been held for long. */
+  if (shard->seen_used_ms != shard->used_ms) {
+    shard->seen_used_ms = shard->used_ms;
+    shard->shutdown_ticks = SHUTDOWN_TICKS;
+  }
+  if (shard->shutdown_ticks == 0)
+    return;
+  shard->shutdown_ticks--;
   if (shard->in_flight > 0)
     curl_multi_wakeup(shard->multi);
   else

@@ -34,6 +34,6 @@ uint64_t errand__shards_timer(errand__loop *loop);
 void errand__shard_check_timer(errand__shard *shard, uint64_t now_ms);
 
 /* Has libcurl go on with connections in shutdown that it does not watch. */
-void errand__shard_end_shutdowns(errand__shard *shard, uint64_t now_ms);
+void errand__shard_end_shutdowns(errand__shard *shard);
 
 #endif

@@ -73,7 +73,7 @@ static void tend_realm(errand__realm *realm, uint64_t now) {
     l = l->next;
     uint64_t idle = now - shard->used_ms;
     errand__shard_check_timer(shard, now);
-    errand__shard_end_shutdowns(shard, now);
+    errand__shard_end_shutdowns(shard);
     if (shard->in_flight == 0 &&
         (realm->loop->out_of_descriptors || shard->retired || idle >= IDLE_MS ||
          (shard->hung_up && idle >= HUNG_UP_MS)))

@@ -24,7 +24,9 @@ typedef struct errand__shard {
   uint32_t in_flight;
   uint64_t timer_at_ms; /* ERRAND__WHEEL_NEVER: none */
   uint64_t used_ms;
-  bool kick;      /* on the loop's list of kicked shards */
+  uint64_t seen_used_ms;  /* used_ms of the last use that set shutdown_ticks */
+  uint8_t shutdown_ticks; /* ticks in which errand__shard_end_shutdowns acts */
+  bool kick;              /* on the loop's list of kicked shards */
   bool undecided; /* transfers may wait to share a connection that is ready by
                      now */
   bool hung_up;   /* the peer of an idle connection has closed */

@@ -118,7 +118,8 @@ extension CachePolicy {
         set { set { $0.tags = newValue } }
     }
 
-    /// Separates these responses from others with the same URL. Default, `nil`: ``ResponseCache/namespace``.
+    /// Separates these responses from others with the same URL. Default, `nil`: ``ResponseCache/namespace``. An
+    /// empty text is a namespace too: the one of caches that name none.
     public var namespace: String? {
         get { members.namespace }
         set { set { $0.namespace = newValue } }

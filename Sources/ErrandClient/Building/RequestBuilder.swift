@@ -8,6 +8,8 @@ package final class RequestBuilder: Sendable {
     let engine: ConnectionOptions
     let baseURL: Result<BaseURL, ErrandError>?
     let cdnURL: Result<BaseURL, ErrandError>?
+    /// The error of a base or CDN URL that is no URL.
+    private let brokenBase: ErrandError?
     private let headers: Result<HeaderDefaults, ErrandError>
     /// The headers for URLs that do not get the client's authorization. `nil`: there are no such URLs.
     private let foreignHeaders: Result<HeaderDefaults, ErrandError>?
@@ -23,6 +25,7 @@ package final class RequestBuilder: Sendable {
         self.engine = engine
         baseURL = Self.base(settings.baseURL)
         cdnURL = Self.base(settings.cdnURL)
+        brokenBase = Self.error(of: baseURL) ?? Self.error(of: cdnURL)
         headers = Result { () throws(ErrandError) in try HeaderDefaults(settings) }
         let isBound = settings.authorization != nil && !settings.authorizesAnyOrigin
         if isBound, baseURL != nil || cdnURL != nil {
@@ -60,11 +63,18 @@ package final class RequestBuilder: Sendable {
         return Result { () throws(ErrandError) in try BaseURL(text) }
     }
 
+    private static func error(of base: Result<BaseURL, ErrandError>?) -> ErrandError? {
+        guard case .failure(let error)? = base else { return nil }
+        return error
+    }
+
     /// Builds the description of a command. Throws the error that keeps the command from being sent; nothing was opened
     /// then.
     func description(
         of command: some Command, overrides: RequestOverrides? = nil
     ) throws(ErrandError) -> RequestDescription {
+        // Even for an absolute URL: which origins get the client's credentials depends on both.
+        if let failure = brokenBase { throw failure }
         if let overrides, let custom = overrides.customRequest {
             return try description(of: custom, by: command, overrides)
         }

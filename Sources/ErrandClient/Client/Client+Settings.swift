@@ -6,11 +6,12 @@ extension Client {
     /// The part of a ``Configuration`` that ``Client/reconfigure(_:)`` can change while the client runs.
     public struct Settings: Sendable {
         /// The URL that relative paths are joined to. A slash is added if its path does not end with one; its query and
-        /// fragment are dropped. `nil`, the default: every path must be absolute. An empty text is no URL, and an
-        /// ``ErrandError/invalidURL`` for every relative path (YTKNetwork `baseUrl`, where it means none).
+        /// fragment are dropped. `nil`, the default: every path must be absolute. With a text that is no URL, such as an
+        /// empty one, every request fails with ``ErrandError/invalidURL`` (YTKNetwork `baseUrl`, where an empty text means
+        /// none).
         public var baseURL: String?
         /// The URL that relative paths are joined to if the command asks for it, see ``Command/usesCDN`` (YTKNetwork
-        /// `cdnUrl`). Default: `nil`.
+        /// `cdnUrl`). With a text that is no URL, every request fails, as with ``baseURL``. Default: `nil`.
         public var cdnURL: String?
         /// How paths are joined. Default: by RFC 3986.
         public var pathJoining = PathJoining.resolve

@@ -337,7 +337,6 @@ public protocol Command: Sendable {
     /// What a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` uses instead of a transfer. A command that
     /// wraps one of them returns its coordinator here; a command that wraps a download forwards ``decode(_:)`` to it
     /// too. Read once for each request, when the request is made. Default: `nil`.
-    @_documentation(visibility: internal)
     var givenCoordinator: GroupCoordinator? { get }
     /// ``acceptedStatusCodes`` in the type that the engine reads; do not implement it.
     @_documentation(visibility: internal)

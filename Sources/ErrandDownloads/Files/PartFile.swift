@@ -17,7 +17,7 @@ struct PartFile: ~Copyable {
     /// The last state of ``journal`` was not written to the disk.
     private var isJournalBehind = false
     /// The bytes that were made safe since the journal was last synced.
-    private var unsyncedJournalBytes: Int64 = 0
+    private var bytesSinceJournalSync: Int64 = 0
     /// The ranges that were written since the last sync.
     private var unsynced = ByteRangeSet()
     /// The number of bytes for which space was reserved in this run.
@@ -245,11 +245,11 @@ struct PartFile: ~Copyable {
                 throw .file(.fileUnwritable, paths.path(paths.part), "was deleted while it was written")
             }
             journal.safe.formUnion(unsynced)
-            unsyncedJournalBytes += unsynced.count
+            bytesSinceJournalSync += unsynced.count
             unsynced = ByteRangeSet()
             isJournalBehind = true
         }
-        let isDurable = isDurable || unsyncedJournalBytes >= Self.journalInterval
+        let isDurable = isDurable || bytesSinceJournalSync >= Self.journalInterval
         do {
             if isJournalBehind {
                 try journalFile.write(journal, isDurable: isDurable, to: paths, in: directory)
@@ -260,7 +260,7 @@ struct PartFile: ~Copyable {
         } catch {
             throw .file(paths.path(paths.journal), "cannot be written", errno: error.errno)
         }
-        if isDurable { unsyncedJournalBytes = 0 }
+        if isDurable { bytesSinceJournalSync = 0 }
     }
 
     /// The last sync of a run that is not complete, as far as the disk allows it. On a full disk there may be no room
@@ -314,7 +314,7 @@ struct PartFile: ~Copyable {
         try journalFile.remove(paths, in: directory)
         unsynced = ByteRangeSet()
         isJournalBehind = false
-        unsyncedJournalBytes = 0
+        bytesSinceJournalSync = 0
     }
 
     /// Reserves space for `length` bytes where the file system supports it. Throws ``ErrandError/diskFull`` where there

@@ -4,8 +4,8 @@
 /// whether cancelled or not; a refused submission yields no event. The event may come before `submit` returns. Events
 /// are delivered by ``TransferReceiver/deliver(_:)``, as many at a time as there are.
 ///
-/// No method has a default, which would take the place of a misspelt method in silence. A transport without streams has
-/// empty methods for them.
+/// No method has a default: with one, a misspelt method would compile and never be called. A transport without streams
+/// has empty methods for them.
 public protocol Transport: AnyObject, Sendable {
     /// Sends the described request. Any thread; does not block. Throws if the submission is refused.
     func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID

@@ -42,6 +42,8 @@ public struct Batch<Element: Sendable>: Command {
     /// The children by number, made when they are started.
     struct Members: Sendable {
         let count: Int
+        /// The type of a child's command.
+        let type: @Sendable (Int) -> any Command.Type
         let make: @Sendable (Int, Client, @escaping Keep) -> GroupChild
     }
 
@@ -49,7 +51,7 @@ public struct Batch<Element: Sendable>: Command {
     public init<C: Command>(
         _ commands: [C], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where C.Response == Element {
-        self.init(count: commands.count, policy, maxConcurrent) { index, client, keep in
+        self.init(count: commands.count, policy, maxConcurrent, type: { _ in C.self }) { index, client, keep in
             GroupChild(client.request(commands[index]), keep: keep)
         }
     }
@@ -61,7 +63,7 @@ public struct Batch<Element: Sendable>: Command {
         count: Int, policy: BatchPolicy = .failFast, maxConcurrent: Int = 64,
         command: @escaping @Sendable (Int) -> C
     ) where C.Response == Element {
-        self.init(count: count, policy, maxConcurrent) { index, client, keep in
+        self.init(count: count, policy, maxConcurrent, type: { _ in C.self }) { index, client, keep in
             GroupChild(client.request(command(index)), keep: keep)
         }
     }
@@ -73,7 +75,7 @@ public struct Batch<Element: Sendable>: Command {
     public init<C: Command>(
         requests: [Request<C>], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where C.Response == Element {
-        self.init(count: requests.count, policy, maxConcurrent) { index, _, keep in
+        self.init(count: requests.count, policy, maxConcurrent, type: { _ in C.self }) { index, _, keep in
             GroupChild(requests[index], keep: keep)
         }
     }
@@ -83,18 +85,18 @@ public struct Batch<Element: Sendable>: Command {
     public init(
         _ members: [BatchMember], policy: BatchPolicy = .failFast, maxConcurrent: Int = 64
     ) where Element == any Sendable {
-        self.init(count: members.count, policy, maxConcurrent) { index, client, keep in
+        self.init(count: members.count, policy, maxConcurrent, type: { members[$0].type }) { index, client, keep in
             members[index].make(client, keep)
         }
     }
 
     private init(
-        count: Int, _ policy: BatchPolicy, _ maxConcurrent: Int,
+        count: Int, _ policy: BatchPolicy, _ maxConcurrent: Int, type: @escaping @Sendable (Int) -> any Command.Type,
         make: @escaping @Sendable (Int, Client, @escaping Keep) -> GroupChild
     ) {
         self.policy = policy
         self.maxConcurrent = maxConcurrent
-        members = Members(count: count, make: make)
+        members = Members(count: count, type: type, make: make)
     }
 
     /// Not called: the value comes from the children.
@@ -108,18 +110,21 @@ public struct Batch<Element: Sendable>: Command {
 
 /// A child of a batch of different types: a command, a request or another group.
 public struct BatchMember: Sendable {
+    let type: any Command.Type
     let make: @Sendable (Client, @escaping Batch<any Sendable>.Keep) -> GroupChild
 
     /// A command, which may be a ``Batch``, a ``Chain`` or a ``RequestGraph``. The client that runs the batch makes its
     /// request.
-    public init(_ command: some Command) {
+    public init<C: Command>(_ command: C) {
+        type = C.self
         make = { client, keep in GroupChild(client.request(command)) { keep($0.map { $0 }) } }
     }
 
     /// A request that is not running when its turn comes; a running one counts as a child that failed with
     /// ``ErrandError/invalidArgument``. The request keeps its delegate, its accessories and its closures
     /// (``Request/whenDone(completion:success:failure:)``).
-    public init(_ request: Request<some Command>) {
+    public init<C: Command>(_ request: Request<C>) {
+        type = C.self
         make = { _, keep in GroupChild(request) { keep($0.map { $0 }) } }
     }
 }

@@ -38,7 +38,8 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
         var results = GroupResults()
         for (index, result) in typedResults.enumerated() {
             guard let result else { continue }
-            results.add(.init(index: index, name: nil, result: result.map { $0 }, command: nil, request: nil))
+            let command = batch.members.type(index)
+            results.add(.init(index: index, name: nil, result: result.map { $0 }, command: command, request: nil))
         }
         return results
     }

@@ -9,7 +9,7 @@ public struct GroupResults: Sendable {
         public let name: String?
         /// The command's value, or its error.
         public let result: Result<any Sendable, ErrandError>
-        /// The type of the command; `nil` for a child of a batch, and where the command could not be made.
+        /// The type of the command; `nil` where the command of a chain or a graph could not be made.
         public let command: (any Command.Type)?
         /// The request; `nil` for a child of a batch, and where the request could not be made.
         public let request: AnyRequest?
@@ -41,7 +41,7 @@ public struct GroupResults: Sendable {
         return last
     }
 
-    /// The last entry; `nil` where no step or member has ended.
+    /// The last entry: of a batch, the one with the highest number. `nil` where no child has ended.
     public var last: Entry? { entries.last }
 
     /// The last value of a command of that type; `nil` where there is none.
@@ -61,7 +61,7 @@ public struct GroupResults: Sendable {
         }
     }
 
-    /// The last value with that name. Throws ``ErrandError/invalidArgument`` where there is none, or where it has
+    /// The last value with that name; the children of a batch have none. Throws ``ErrandError/invalidArgument`` where there is none, or where it has
     /// another type.
     public func value<Value>(named name: String, as type: Value.Type = Value.self) throws(ErrandError) -> Value {
         guard let index = byName[name]?.last, case .success(let value) = entries[index].result else {

@@ -162,7 +162,7 @@ final class BenchLoad: Sendable {
             outcome.error = .unanswered
         }
         state.ended += 1
-        // A warm-up that ended by its time limit may have started more requests than are requestLimit; then the first ones
+        // A warm-up that ended by its time limit may have started more requests than `requestLimit`; then the first ones
         // count. In an open loop a request that was due during the warm-up belongs to the warm-up.
         let isWarmUp = rate != nil && ticket.time < state.origin
         if state.result.requests < requestLimit ?? .max, !isWarmUp {
