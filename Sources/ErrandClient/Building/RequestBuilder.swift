@@ -8,8 +8,8 @@ package final class RequestBuilder: Sendable {
     let engine: ConnectionOptions
     let baseURL: Result<BaseURL, ErrandError>?
     let cdnURL: Result<BaseURL, ErrandError>?
-    /// The error of a base or CDN URL that is no URL.
-    private let brokenBase: ErrandError?
+    /// Whether the base or the CDN URL is no URL.
+    private let hasBrokenBase: Bool
     private let headers: Result<HeaderDefaults, ErrandError>
     /// The headers for URLs that do not get the client's authorization. `nil`: there are no such URLs.
     private let foreignHeaders: Result<HeaderDefaults, ErrandError>?
@@ -25,7 +25,7 @@ package final class RequestBuilder: Sendable {
         self.engine = engine
         baseURL = Self.base(settings.baseURL)
         cdnURL = Self.base(settings.cdnURL)
-        brokenBase = Self.error(of: baseURL) ?? Self.error(of: cdnURL)
+        hasBrokenBase = Self.isBroken(baseURL) || Self.isBroken(cdnURL)
         headers = Result { () throws(ErrandError) in try HeaderDefaults(settings) }
         let isBound = settings.authorization != nil && !settings.authorizesAnyOrigin
         if isBound, baseURL != nil || cdnURL != nil {
@@ -63,9 +63,14 @@ package final class RequestBuilder: Sendable {
         return Result { () throws(ErrandError) in try BaseURL(text) }
     }
 
-    private static func error(of base: Result<BaseURL, ErrandError>?) -> ErrandError? {
-        guard case .failure(let error)? = base else { return nil }
-        return error
+    private static func isBroken(_ base: Result<BaseURL, ErrandError>?) -> Bool {
+        if case .failure? = base { true } else { false }
+    }
+
+    @inline(never)
+    private func checkBases() throws(ErrandError) {
+        _ = try baseURL?.get()
+        _ = try cdnURL?.get()
     }
 
     /// Builds the description of a command. Throws the error that keeps the command from being sent; nothing was opened
@@ -74,7 +79,7 @@ package final class RequestBuilder: Sendable {
         of command: some Command, overrides: RequestOverrides? = nil
     ) throws(ErrandError) -> RequestDescription {
         // Even for an absolute URL: which origins get the client's credentials depends on both.
-        if let failure = brokenBase { throw failure }
+        if hasBrokenBase { try checkBases() }
         if let overrides, let custom = overrides.customRequest {
             return try description(of: custom, by: command, overrides)
         }
