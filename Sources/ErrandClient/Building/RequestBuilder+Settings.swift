@@ -11,7 +11,7 @@ extension RequestBuilder {
             command.givenOptions.contains(.keepsEncoding) || (!fields.isEmpty && fields.contains(.acceptEncoding))
         // The end of a decoded response is reported only after the upload has ended, and the upload may be waiting for
         // that end.
-        if case .source = body { keepsEncoding = true }
+        if body.isSource { keepsEncoding = true }
         // Most requests have no settings of their own, and should copy nothing in this check.
         if overrides == nil, !hasPolicies, command.givenTimeouts == nil, command.givenLimits == nil,
             command.givenPriority == .normal, command.givenConnection == nil, !keepsEncoding

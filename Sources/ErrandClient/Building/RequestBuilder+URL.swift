@@ -64,7 +64,8 @@ extension RequestBuilder {
 
     /// Whether `url` has an origin that the client's settings name, or the command by a base or CDN URL of its own.
     func isOwn(_ url: String, of command: some Command, _ overrides: RequestOverrides?) -> Bool {
-        for case .success(let base)? in [baseURL, cdnURL] where base.isOrigin(of: url) { return true }
+        if let base = baseURL?.made, base.isOrigin(of: url) { return true }
+        if let base = cdnURL?.made, base.isOrigin(of: url) { return true }
         for case let text? in [ownBaseURL(of: command, overrides), ownCDNURL(of: command, overrides)] {
             if let base = try? BaseURL(text), base.isOrigin(of: url) { return true }
         }

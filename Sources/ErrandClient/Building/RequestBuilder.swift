@@ -6,15 +6,15 @@ package final class RequestBuilder: Sendable {
     let settings: Client.Settings
     /// The options that the engine was started with: descriptions without options use them.
     let engine: ConnectionOptions
-    let baseURL: Result<BaseURL, ErrandError>?
-    let cdnURL: Result<BaseURL, ErrandError>?
+    let baseURL: Prepared<BaseURL>?
+    let cdnURL: Prepared<BaseURL>?
     /// Whether the base or the CDN URL is no URL.
     private let hasBrokenBase: Bool
-    private let headers: Result<HeaderDefaults, ErrandError>
+    private let headers: Prepared<HeaderDefaults>
     /// The headers for URLs that do not get the client's authorization. `nil`: there are no such URLs.
-    private let foreignHeaders: Result<HeaderDefaults, ErrandError>?
+    private let foreignHeaders: Prepared<HeaderDefaults>?
     private let options: CommandOptions
-    let plain: Result<TransferSettings, ErrandError>
+    let plain: Prepared<TransferSettings>
     /// TLS settings by host. `nil`: one TLS setting for all hosts.
     let policies: Result<TLSPolicyTable, ErrandError>?
     let hasPolicies: Bool
@@ -25,11 +25,11 @@ package final class RequestBuilder: Sendable {
         self.engine = engine
         baseURL = Self.base(settings.baseURL)
         cdnURL = Self.base(settings.cdnURL)
-        hasBrokenBase = Self.isBroken(baseURL) || Self.isBroken(cdnURL)
-        headers = Result { () throws(ErrandError) in try HeaderDefaults(settings) }
+        hasBrokenBase = baseURL?.isBroken == true || cdnURL?.isBroken == true
+        headers = Prepared { () throws(ErrandError) in try HeaderDefaults(settings) }
         let isBound = settings.authorization != nil && !settings.authorizesAnyOrigin
         if isBound, baseURL != nil || cdnURL != nil {
-            foreignHeaders = Result { () throws(ErrandError) in try HeaderDefaults(settings, authorized: false) }
+            foreignHeaders = Prepared { () throws(ErrandError) in try HeaderDefaults(settings, authorized: false) }
         } else {
             foreignHeaders = nil
         }
@@ -37,7 +37,7 @@ package final class RequestBuilder: Sendable {
         var own = settings.connection
         if own.encodings == nil, settings.headers.contains(.acceptEncoding) { own.encodings = [] }
         let connection = own.resolved
-        let plain = Result { () throws(ErrandError) in
+        let plain = Prepared { () throws(ErrandError) in
             try TransferSettings(
                 timeouts: settings.timeouts.resolved, limits: settings.limits, priority: .normal,
                 connection: connection == engine ? nil : connection, requiresTLS: settings.connection.tls.demandsTLS)
@@ -58,13 +58,9 @@ package final class RequestBuilder: Sendable {
         self.init(configuration.settings, engine: configuration.settings.connection)
     }
 
-    private static func base(_ text: String?) -> Result<BaseURL, ErrandError>? {
+    private static func base(_ text: String?) -> Prepared<BaseURL>? {
         guard let text else { return nil }
-        return Result { () throws(ErrandError) in try BaseURL(text) }
-    }
-
-    private static func isBroken(_ base: Result<BaseURL, ErrandError>?) -> Bool {
-        if case .failure? = base { true } else { false }
+        return Prepared { () throws(ErrandError) in try BaseURL(text) }
     }
 
     @inline(never)
@@ -105,9 +101,8 @@ package final class RequestBuilder: Sendable {
         } else {
             wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         }
-        var defaults = headers
-        if let foreignHeaders, !isOwn(url, of: command, overrides) { defaults = foreignHeaders }
-        let headers = try defaults.get()
+        let isForeign = foreignHeaders != nil && !isOwn(url, of: command, overrides)
+        let headers = try (isForeign ? foreignHeaders ?? headers : headers).get()
         var description = RequestDescription(
             method: try command.givenMethod, url: url, headers: try headers.block(own, wire), body: wire.body,
             options: overrides?.options ?? command.givenOptions.union(options),

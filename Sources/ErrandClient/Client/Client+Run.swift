@@ -60,6 +60,7 @@ extension Client {
 extension Client {
     /// Starts a command without callbacks. Read the request afterwards, or use ``request(_:overrides:)`` to set a
     /// delegate before the start.
+    @inlinable
     @discardableResult
     public func start<C: Command>(_ command: C, overrides: RequestOverrides? = nil) -> Request<C> {
         let request = request(command, overrides: overrides)
@@ -72,6 +73,7 @@ extension Client {
     /// the request is stopped. They are released when the run ends.
     ///
     /// A trailing closure without a label is the completion, in every method that takes closures.
+    @inlinable
     @discardableResult
     public func start<C: Command>(
         _ command: C, overrides: RequestOverrides? = nil, completion: (@Sendable (Request<C>) -> Void)? = nil,

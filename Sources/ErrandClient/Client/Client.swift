@@ -18,7 +18,7 @@ public final class Client: Sendable {
     /// The same transport, for requests that share transfers.
     let coalescing: CoalescingTransport
     /// Takes the transfers of cached requests; `nil` before the first cached request.
-    let caching = AtomicLazyReference<CacheBox>()
+    let caching = CacheSlot()
     package let cacheBase: CacheBase
     /// Whether requests are cached whose commands have no cache policy.
     let cachesByDefault: Atomic<Bool>
@@ -78,7 +78,7 @@ public final class Client: Sendable {
             transport: transport, coalescing: coalescing, stopwatch: stopwatch,
             connection: configuration.settings.connection, cookies: configuration.cookies)
         let cache = configuration.cacheStorage?.makeCache(over: cacheBase)
-        if let cache { _ = caching.storeIfNil(CacheBox(cache)) }
+        if let cache { _ = caching.storeIfNil(cache) }
         cachesByDefault = Atomic(!configuration.settings.cache.isOff)
         building = Mutex(RequestBuilder(configuration))
         callbacks = configuration.callbackQueue ?? .serial()
@@ -97,8 +97,10 @@ public final class Client: Sendable {
     package var connection: ConnectionOptions { builder.engine }
 
     /// Makes a request for `command` without starting it, for example to add accessories or a delegate first.
+    // Inlined into the caller, which knows the command's type: the type of the request is not looked up at run time.
+    @inlinable
     public func request<C: Command>(_ command: C, overrides: RequestOverrides? = nil) -> Request<C> {
-        Request(client: self, command: command, callbacks: callbacks, overrides: overrides)
+        Request(of: self, command, overrides)
     }
 
     /// Returns what `command` would send, without sending it. Throws the error that a start would fail with.

@@ -111,8 +111,9 @@ extension AnyRequest {
     ) -> Begun {
         guard case .submit = action else { return Begun(action: action, notified: [], remains: nil) }
         core.notified = client.accessories
-        let left = core.hooks?.run
+        var left: RunHooks?
         if let hooks = core.hooks {
+            left = hooks.run
             hooks.run = RunHooks()
             hooks.run.stream = hooks.stream.take()
             hooks.run.reading = hooks.reading.take()
@@ -153,8 +154,8 @@ extension AnyRequest {
         let builder = client.builder
         let (stream, isObserved) = core.withLock { core -> (ResponseStream?, Bool) in
             core.builder = builder
-            guard let run = core.hooks?.run else { return (nil, false) }
-            return (run.stream, !run.observers.isEmpty)
+            guard let hooks = core.hooks else { return (nil, false) }
+            return (hooks.run.stream, !hooks.run.observers.isEmpty)
         }
         var description = try describe(stream, by: builder)
         if let total = description.settings.timeouts.total?.duration {
@@ -218,7 +219,7 @@ extension AnyRequest {
     final func submit(_ description: RequestDescription, transfer: Int, isStored: Bool = false) {
         if !isStored { store(description) }
         let isWanted = core.withLock { core in
-            core.hooks?.run.dropPendingCredit()
+            if let hooks = core.hooks { hooks.run.dropPendingCredit() }
             let isWanted = core.machine.maySubmit(transfer: transfer)
             if isWanted { core.isReplayUnsent = false }
             return isWanted

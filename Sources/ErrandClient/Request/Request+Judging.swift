@@ -14,11 +14,11 @@ extension Request {
     /// Whether judging runs code that may wait or take long.
     func mayWait(_ result: TransferResult) -> Bool {
         if command.givenFailurePreprocessor != nil { return true }
-        guard case .response(let response) = result else { return false }
+        guard let size = result.bodySize else { return false }
         if command.givenValidator != nil || command.givenSuccessPreprocessor != nil || laterValidator != nil {
             return true
         }
-        guard response.body.count >= Self.largeBody else { return false }
+        guard size >= Self.largeBody else { return false }
         return C.Response.self != ErrandModel.Response.self || shape != nil
     }
 

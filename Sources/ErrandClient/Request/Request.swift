@@ -45,6 +45,12 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             overrides: overrides, cache: command.givenCache, isDirect: isDirect)
     }
 
+    /// A request whose callbacks run on the client's queue.
+    @usableFromInline
+    package convenience init(of client: Client, _ command: C, _ overrides: RequestOverrides?) {
+        self.init(client: client, command: command, callbacks: client.callbacks, overrides: overrides)
+    }
+
     /// The value that the command made of the response; `nil` until the request has succeeded.
     public var value: C.Response? {
         core.withLock { $0.machine.hasSucceeded ? storedValue : nil }.flatMap { typed($0) }
@@ -169,7 +175,8 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         if let decoder = overrides?.jsonDecoder { return ResponseDecoder(decoder: decoder, isOverride: true) }
         let own = command.givenJSONDecoder
         if own !== SharedCoders.jsonDecoder { return ResponseDecoder(decoder: own, isOverride: false) }
-        return builder.settings.jsonDecoder.map { ResponseDecoder(decoder: $0, isOverride: false) }
+        guard let clients = builder.settings.jsonDecoder else { return nil }
+        return ResponseDecoder(decoder: clients, isOverride: false)
     }
 
     override var isChild: Bool { core.withLock { _ in parent != nil } }

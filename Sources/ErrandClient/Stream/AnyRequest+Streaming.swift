@@ -48,7 +48,8 @@ extension AnyRequest {
 
     /// Makes the pump for a body source; `nil` if the body has none.
     final func makePump(for description: RequestDescription) -> UploadPump? {
-        guard case .source(let source) = description.body else { return nil }
+        // Most bodies are no source, and should not be copied in this check.
+        guard description.body.isSource, case .source(let source) = description.body else { return nil }
         let carrier = carrier
         let (pump, former) = core.withLock { core in
             let hooks = core.madeHooks()

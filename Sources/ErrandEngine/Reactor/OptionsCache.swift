@@ -23,10 +23,7 @@ package final class OptionsCache: Sendable {
     /// Owns: the caller gets a reference with the result. `nil`, for no options, means the group's default. Throws the
     /// error of `errand_options_create`.
     func handle(for options: ConnectionOptions?) throws(ErrandError) -> OpaquePointer? {
-        guard let options else {
-            guard watchesStandard.load(ordering: .acquiring) else { return nil }
-            return standard.withLock({ $0 })?.retained()
-        }
+        guard let options else { return standardHandle() }
         if let known = slots.withLock({ $0[options] }) { return known.retained() }
         let made = try OptionsSlot(options, pause: pause)
         // Two threads may make the same value at once. The later one replaces the earlier, which has no visible effect.
@@ -38,6 +35,12 @@ package final class OptionsCache: Sendable {
         }
         _ = dropped
         return made.retained()
+    }
+
+    /// The group's default where it names files; otherwise `nil`. Ownership as in ``handle(for:)``.
+    func standardHandle() -> OpaquePointer? {
+        guard watchesStandard.load(ordering: .acquiring) else { return nil }
+        return standard.withLock({ $0 })?.retained()
     }
 
     /// The object for a group's default. Ownership as in ``handle(for:)``.

@@ -11,6 +11,7 @@ package final class ReactorTransport: Transport {
     private let options: OptionsCache
     /// The client's own options, if the group was started without them.
     private let missing: ConnectionOptions?
+    private let hasMissing: Bool
     /// `nil`: the group has no cookies.
     package let cookies: CookieJar?
 
@@ -21,6 +22,7 @@ package final class ReactorTransport: Transport {
         self.options = options
         let made = try? options.standardHandle(for: connection)
         missing = made == nil ? connection : nil
+        hasMissing = made == nil
         let reactor = Result { () throws(ErrandError) in try Self.start(settings, made) }
         errand_options_release(made)
         self.reactor = reactor
@@ -99,8 +101,8 @@ package final class ReactorTransport: Transport {
 
     /// Ownership as in ``OptionsCache/handle(for:)``.
     private func handle(for description: RequestDescription) throws(ErrandError) -> OpaquePointer? {
-        if let missing, description.settings.connection == nil { return try options.handle(for: missing) }
-        return try options.handle(for: description.settings.connection)
+        if description.settings.hasConnection { return try options.handle(for: description.settings.connection) }
+        return hasMissing ? try options.handle(for: missing) : options.standardHandle()
     }
 
     /// `status` `nil`: the group was destroyed.

@@ -7,6 +7,14 @@ public enum TransferResult: Sendable {
 }
 
 extension TransferResult {
+    /// The size of the body of a whole response, without a copy of the response; `nil` for a failure.
+    package var bodySize: Int? {
+        switch self {
+        case .response(let response): response.storage.body.count
+        case .failure: nil
+        }
+    }
+
     /// The response, whole or partial.
     public var response: Response? {
         switch self {

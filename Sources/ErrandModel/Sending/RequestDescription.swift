@@ -142,6 +142,8 @@ public final class TransferSettings: Sendable {
     /// configuration.
     public let connection: ConnectionOptions?
 
+    /// Whether ``connection`` is not `nil`. Reading this copies no options.
+    package let hasConnection: Bool
     /// Whether clear text is refused.
     package let requiresTLS: Bool
     /// The TLS settings of the request itself; `nil`: none.
@@ -163,6 +165,7 @@ public final class TransferSettings: Sendable {
         self.limits = limits
         self.priority = priority
         self.connection = connection
+        hasConnection = connection != nil
         queueTimeout = try Timeouts.milliseconds(timeouts.queue, "queue")
         connectTimeout = try Timeouts.milliseconds(timeouts.connect, "connect")
         firstByteTimeout = try Timeouts.milliseconds(timeouts.firstByte, "firstByte")
@@ -181,6 +184,7 @@ public final class TransferSettings: Sendable {
         limits = other.limits
         priority = other.priority
         self.connection = connection
+        hasConnection = connection != nil
         self.requiresTLS = requiresTLS
         self.ownTLS = ownTLS
         queueTimeout = other.queueTimeout
@@ -256,6 +260,11 @@ extension RequestDescription {
 }
 
 extension RequestDescription.Body {
+    /// Whether the body is read from a source while it is sent.
+    package var isSource: Bool {
+        if case .source = self { true } else { false }
+    }
+
     /// Whether the body can be read a second time.
     public var isReplayable: Bool {
         switch self {
