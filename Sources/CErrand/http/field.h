@@ -12,7 +12,10 @@
 static inline size_t errand__field_value(const char *line, size_t length,
                                          const char *name) {
   size_t at = strlen(name);
-  return length > at && strncasecmp(line, name, at) == 0 ? at : 0;
+  /* Most lines differ in the first letter, and need no call. */
+  if (length <= at || (line[0] | 0x20) != name[0])
+    return 0;
+  return strncasecmp(line, name, at) == 0 ? at : 0;
 }
 
 /* The next item of a list of tokens (RFC 9110 5.6.1) from *at on, which moves

@@ -14,9 +14,32 @@ static bool is_alpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* What a byte is in an authority, and what it is behind one. */
+enum {
+  ENDS_AUTHORITY = 1,
+  NOT_IN_AUTHORITY = 2,
+  NOT_BEHIND = 4,
+};
+
+static const unsigned char url_kinds[256] = {
+    [0 ... 0x20] = NOT_IN_AUTHORITY | NOT_BEHIND,
+    ['/'] = ENDS_AUTHORITY,
+    ['?'] = ENDS_AUTHORITY,
+    ['#'] = ENDS_AUTHORITY,
+    ['\\'] = NOT_IN_AUTHORITY,
+    [0x7f] = NOT_IN_AUTHORITY | NOT_BEHIND,
+    [0x80 ... 0xff] = NOT_BEHIND,
+};
+
+static int url_kind(char c) {
+  return url_kinds[(unsigned char) c];
+}
+
 /* The length of "scheme://"; 0: there is none. */
 static size_t scheme_length(const char *text, size_t length) {
   size_t i = 0;
+  if (length > 8 && memcmp(text, "http", 4) == 0)
+    i = text[4] == 's' ? 5 : 4;
   while (i < length && (is_alpha(text[i]) || errand__is_digit(text[i]) ||
                         text[i] == '+' || text[i] == '-' || text[i] == '.'))
     i++;
@@ -166,20 +189,19 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
                        .host_at = (uint32_t) scheme};
 
   size_t authority = scheme;
-  while (authority < length && text[authority] != '/' &&
-         text[authority] != '?' && text[authority] != '#') {
-    unsigned char c = (unsigned char) text[authority];
-    if (c <= 0x20 || c == 0x7f || c == '\\')
-      return ERRAND_INVALID_URL;
+  while (authority < length &&
+         !(url_kind(text[authority]) & (ENDS_AUTHORITY | NOT_IN_AUTHORITY)))
     authority++;
-  }
-  for (size_t i = authority; i < length; i++) {
-    unsigned char c = (unsigned char) text[i];
-    if (c <= 0x20 || c >= 0x7f)
-      return ERRAND_INVALID_URL;
-    if (c == '#' && out->length == length)
-      out->length = (uint32_t) i;
-  }
+  if (authority < length && !(url_kind(text[authority]) & ENDS_AUTHORITY))
+    return ERRAND_INVALID_URL;
+  int behind = 0;
+  for (size_t i = authority; i < length; i++)
+    behind |= url_kind(text[i]);
+  if (behind & NOT_BEHIND)
+    return ERRAND_INVALID_URL;
+  const char *fragment = memchr(text + authority, '#', length - authority);
+  if (fragment)
+    out->length = (uint32_t) (fragment - text);
   if (!http && !https && !ws && !wss)
     return ERRAND_UNSUPPORTED_SCHEME;
   errand_status status =

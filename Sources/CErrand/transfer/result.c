@@ -239,9 +239,12 @@ void errand__record_fill(const errand__slot *slot, CURLcode code,
     record->flags |= ERRAND_RECORD_DECODED;
   record->bytes_sent = errand__info_count(easy, CURLINFO_SIZE_UPLOAD_T);
   errand_timings *timings = &record->timings;
-  timings->resolved = errand__info_count(easy, CURLINFO_NAMELOOKUP_TIME_T);
-  timings->connected = errand__info_count(easy, CURLINFO_CONNECT_TIME_T);
-  timings->secured = errand__info_count(easy, CURLINFO_APPCONNECT_TIME_T);
+  /* For a kept connection libcurl reports the time to find it. */
+  if (!(record->flags & ERRAND_RECORD_REUSED)) {
+    timings->resolved = errand__info_count(easy, CURLINFO_NAMELOOKUP_TIME_T);
+    timings->connected = errand__info_count(easy, CURLINFO_CONNECT_TIME_T);
+    timings->secured = errand__info_count(easy, CURLINFO_APPCONNECT_TIME_T);
+  }
   timings->sent = errand__info_count(easy, CURLINFO_PRETRANSFER_TIME_T);
   timings->first_byte = errand__info_count(easy, CURLINFO_STARTTRANSFER_TIME_T);
   timings->total = errand__info_count(easy, CURLINFO_TOTAL_TIME_T);

@@ -42,9 +42,13 @@ package final class HeaderDefaults: Sendable {
     package typealias Own = (fields: HTTPFields, authorization: Authorization?)
 
     /// Builds the block in this order: the defaults; the command's own fields, which replace defaults of the same name;
-    /// the body's fields, if neither has a field of that name. Throws ``ErrandError/invalidHeader``.
-    package func block(_ own: Own, _ wire: WireBody) throws(ErrandError) -> HeaderBlock {
-        if own.fields.isEmpty, own.authorization == nil, wire.contentEncoding == nil {
+    /// the body's fields, if neither has a field of that name. `wire`: `nil` for no body. Throws ``ErrandError/invalidHeader``.
+    package func block(_ own: Own, _ wire: WireBody?) throws(ErrandError) -> HeaderBlock {
+        let isPlain = own.fields.isEmpty && own.authorization == nil
+        guard let wire else {
+            return isPlain ? plain : try block(of: own, WireBody(body: .none))
+        }
+        if isPlain, wire.contentEncoding == nil {
             switch wire.contentType {
             case nil: return plain
             case "application/json": return json
@@ -52,6 +56,10 @@ package final class HeaderDefaults: Sendable {
             default: return try Self.block(fields, own.fields, wire)
             }
         }
+        return try block(of: own, wire)
+    }
+
+    private func block(of own: Own, _ wire: WireBody) throws(ErrandError) -> HeaderBlock {
         var defaults = fields
         var ownFields = own.fields
         if let authorization = own.authorization, !ownFields.contains(.authorization) {

@@ -1,27 +1,23 @@
-/// An object that was made once for all requests, or the error that each request gets in its place. Unlike `Result`, it
-/// is read without a copy of its parts.
-struct Prepared<Value: AnyObject & Sendable>: Sendable {
-    private let value: Value?
+/// An object that was made once for all requests, or the error that each request gets in its place. A class, because a
+/// `Result` would be copied, with both of its cases, each time it is read.
+final class Prepared<Value: AnyObject & Sendable>: Sendable {
+    /// `nil` where making it failed.
+    let made: Value?
     private let failure: ErrandError?
 
     init(_ make: () throws(ErrandError) -> Value) {
         do throws(ErrandError) {
-            value = try make()
+            made = try make()
             failure = nil
         } catch {
-            value = nil
+            made = nil
             failure = error
         }
     }
 
-    var isBroken: Bool { value == nil }
-
-    /// The object; `nil` where making it failed.
-    var made: Value? { value }
-
     @inline(__always)
     func get() throws(ErrandError) -> Value {
-        guard let value else { throw failure ?? .internalFailure }
-        return value
+        if let made { return made }
+        throw failure ?? .internalFailure
     }
 }

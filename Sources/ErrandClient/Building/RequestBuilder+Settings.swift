@@ -2,16 +2,16 @@ import HTTPTypes
 
 extension RequestBuilder {
     /// The settings of a transfer. Requests without settings of their own share one value; for other requests it is
-    /// composed. `fields`, `body`: the request's own.
+    /// composed. `fields`: the request's own. `hasSource`: the body is read while it is sent.
     func transferSettings(
         of command: some Command, _ overrides: RequestOverrides?, url: String, _ fields: HTTPFields,
-        _ body: RequestDescription.Body
+        hasSource: Bool
     ) throws(ErrandError) -> TransferSettings {
         var keepsEncoding =
             command.givenOptions.contains(.keepsEncoding) || (!fields.isEmpty && fields.contains(.acceptEncoding))
         // The end of a decoded response is reported only after the upload has ended, and the upload may be waiting for
         // that end.
-        if body.isSource { keepsEncoding = true }
+        if hasSource { keepsEncoding = true }
         // Most requests have no settings of their own, and should copy nothing in this check.
         if overrides == nil, !hasPolicies, command.givenTimeouts == nil, command.givenLimits == nil,
             command.givenPriority == .normal, command.givenConnection == nil, !keepsEncoding

@@ -25,7 +25,7 @@ package final class RequestBuilder: Sendable {
         self.engine = engine
         baseURL = Self.base(settings.baseURL)
         cdnURL = Self.base(settings.cdnURL)
-        hasBrokenBase = baseURL?.isBroken == true || cdnURL?.isBroken == true
+        hasBrokenBase = baseURL.map { $0.made == nil } == true || cdnURL.map { $0.made == nil } == true
         headers = Prepared { () throws(ErrandError) in try HeaderDefaults(settings) }
         let isBound = settings.authorization != nil && !settings.authorizesAnyOrigin
         if isBound, baseURL != nil || cdnURL != nil {
@@ -95,19 +95,24 @@ package final class RequestBuilder: Sendable {
             own.authorization = overrides.authorization ?? own.authorization
         }
         if !own.fields.isEmpty { askForWholeBytes(&own.fields, command, overrides) }
-        let wire: WireBody
+        // `nil`: no body. Most requests have none, and make no value for it.
+        let wire: WireBody?
         if let parameters {
             wire = try place(parameters, encoding, method: try command.givenMethod, beside: body, url: &url)
+        } else if body.isNone {
+            wire = nil
         } else {
             wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         }
-        let isForeign = foreignHeaders != nil && !isOwn(url, of: command, overrides)
-        let headers = try (isForeign ? foreignHeaders ?? headers : headers).get()
+        var headers = headers
+        if let foreignHeaders, !isOwn(url, of: command, overrides) { headers = foreignHeaders }
+        let defaults = try headers.get()
         var description = RequestDescription(
-            method: try command.givenMethod, url: url, headers: try headers.block(own, wire), body: wire.body,
-            options: overrides?.options ?? command.givenOptions.union(options),
-            settings: try transferSettings(of: command, overrides, url: url, own.fields, wire.body))
-        if let authentication = try headers.authentication(own) { description.authentication = authentication }
+            method: try command.givenMethod, url: url, headers: try defaults.block(own, wire),
+            body: wire?.body ?? .none, options: overrides?.options ?? command.givenOptions.union(options),
+            settings: try transferSettings(
+                of: command, overrides, url: url, own.fields, hasSource: wire?.body.isSource == true))
+        if let authentication = try defaults.authentication(own) { description.authentication = authentication }
         return description
     }
 
@@ -149,7 +154,8 @@ package final class RequestBuilder: Sendable {
         var description = RequestDescription(
             method: custom.method, url: url, headers: try HeaderDefaults.block(of: fields, wire), body: wire.body,
             options: overrides?.options ?? command.givenOptions.union(options),
-            settings: try transferSettings(of: command, overrides, url: url, fields, wire.body))
+            settings: try transferSettings(
+                of: command, overrides, url: url, fields, hasSource: wire.body.isSource))
         if let authentication { description.authentication = authentication }
         return description
     }

@@ -157,16 +157,29 @@ extension AnyRequest {
             guard let hooks = core.hooks else { return (nil, false) }
             return (hooks.run.stream, !hooks.run.observers.isEmpty)
         }
-        var description = try describe(stream, by: builder)
+        let description = try describe(stream, by: builder)
+        let own = commandInterceptors
+        let isIntercepted = group == nil && !(own.isEmpty && client.interceptors.isEmpty)
+        // Most requests have none of this, and their description is not copied.
+        guard
+            isIntercepted || isObserved || stream != nil || cachePolicy != nil || description.settings.hasTotalTimeout
+        else { return description }
+        return try plan(description, stream, isObserved: isObserved, isIntercepted ? client.interceptors + own : [])
+    }
+
+    /// Adds to the built description what depends on the run, and notes the run's deadline and interceptors.
+    @inline(never)
+    private func plan(
+        _ built: RequestDescription, _ stream: ResponseStream?, isObserved: Bool, _ interceptors: [any Interceptor]
+    ) throws(ErrandError) -> RequestDescription {
+        var description = built
         if let total = description.settings.timeouts.total?.duration {
             let deadline = client.stopwatch.now() + total
             core.withLock { $0.deadline = deadline }
         }
         if isObserved { description.reports = [.events, .progress] }
         if stream != nil { try description.stream() } else { plan(&description) }
-        let own = commandInterceptors
-        if !own.isEmpty || !client.interceptors.isEmpty, group == nil {
-            let interceptors = client.interceptors + own
+        if !interceptors.isEmpty {
             let built = description
             core.withLock { core in
                 let hooks = core.madeHooks()
@@ -240,13 +253,9 @@ extension AnyRequest {
 
     /// Stores the description of the transfer that is sent next; the request shows it from now on.
     final func store(_ description: RequestDescription) {
-        let replaced = core.withLock { core in
-            let replaced = core.description.take()
-            core.description = description
-            return replaced
-        }
-        // The old description is released here, not under the lock: see `Remains`.
-        _ = replaced
+        // The old description is released after the lock: see `Remains`.
+        var description: RequestDescription? = description
+        core.withLock { swap(&$0.description, &description) }
     }
 
     /// The error of a transfer that the transport did not accept: the first of a run, one after a redirect, or a

@@ -7,12 +7,9 @@ extension TransferMetrics {
         let timings = record.timings
         queue = .microseconds(timings.queue)
         isConnectionReused = record.flags & UInt32(ERRAND_RECORD_REUSED) != 0
-        if !isConnectionReused {
-            // For a reused connection libcurl reports some microseconds here, the time to find the connection.
-            resolved = Self.phase(timings.resolved)
-            connected = Self.phase(timings.connected)
-            secured = Self.phase(timings.secured)
-        }
+        resolved = Self.phase(timings.resolved)
+        connected = Self.phase(timings.connected)
+        secured = Self.phase(timings.secured)
         sent = Self.phase(timings.sent)
         firstByte = Self.phase(timings.first_byte)
         total = .microseconds(timings.total)

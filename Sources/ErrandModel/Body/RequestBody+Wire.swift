@@ -21,6 +21,10 @@ package struct WireBody {
 }
 
 extension RequestBody {
+    package var isNone: Bool {
+        if case .none = storage { true } else { false }
+    }
+
     /// Throws if the body cannot be sent; no file stays open. `encoder`: for JSON bodies without an encoder of their
     /// own.
     package func wire(_ encoder: @autoclosure () -> JSONEncoder = SharedCoders.jsonEncoder) throws(ErrandError)

@@ -15,7 +15,8 @@ public struct RequestBody: Sendable {
         case custom(@Sendable () throws -> [UInt8])
         case form([QueryItem])
         case file(path: String, offset: UInt64, length: Int64?)
-        case source(any RequestBodySource)
+        // Indirect, as in `RequestDescription.Body`.
+        indirect case source(any RequestBodySource)
         case multipart([MultipartPart], boundary: String?)
         indirect case gzip(RequestBody, level: Int)
     }

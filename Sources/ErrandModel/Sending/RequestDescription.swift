@@ -18,7 +18,8 @@ public struct RequestDescription: Sendable {
         /// known. This body cannot be sent again.
         case stream(length: Int64?)
         /// The bytes of a source, read while the request is sent.
-        case source(any RequestBodySource)
+        // Indirect: an existential in place would make every copy of a description go through its value witnesses.
+        indirect case source(any RequestBodySource)
     }
 
     /// How the response's body is delivered.
@@ -144,6 +145,8 @@ public final class TransferSettings: Sendable {
 
     /// Whether ``connection`` is not `nil`. Reading this copies no options.
     package let hasConnection: Bool
+    /// Whether a request of these settings must end by some time.
+    package var hasTotalTimeout: Bool { totalTimeout > 0 }
     /// Whether clear text is refused.
     package let requiresTLS: Bool
     /// The TLS settings of the request itself; `nil`: none.
