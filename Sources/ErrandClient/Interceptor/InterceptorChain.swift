@@ -106,11 +106,11 @@ extension AnyRequest {
     /// The interceptors of the present run; `nil` if there are none.
     final func interception() -> InterceptorChain? {
         // Most requests have no interceptors, and should copy nothing in this check.
-        guard core.withLock({ core in
+        let isIntercepted = core.withLock { core in
             guard let hooks = core.hooks else { return false }
             return !hooks.run.interceptors.isEmpty
-        })
-        else { return nil }
+        }
+        guard isIntercepted else { return nil }
         let (present, lastURL, builder) = core.withLock { core -> (RunHooks?, String?, RequestBuilder?) in
             guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return (nil, nil, nil) }
             return (run, core.description?.url, core.builder)
