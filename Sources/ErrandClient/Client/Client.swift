@@ -96,8 +96,8 @@ public final class Client: Sendable {
     /// The connection options of requests without options of their own.
     package var connection: ConnectionOptions { builder.engine }
 
-    /// Makes a request for `command` without starting it, for example to add accessories or a delegate first.
     // Inlined into the caller, which knows the command's type: the type of the request is not looked up at run time.
+    /// Makes a request for `command` without starting it, for example to add accessories or a delegate first.
     @inlinable
     public func request<C: Command>(_ command: C, overrides: RequestOverrides? = nil) -> Request<C> {
         Request(of: self, command, overrides)
