@@ -1,0 +1,3 @@
+module errand/rivals
+
+go 1.19
