@@ -9,14 +9,20 @@ AHC = ("async-http-client", "async-http-client-future")
 # As most programs use it: only beside the others, it is the cheapest nowhere.
 AHC_USUAL = ("async-http-client-async",)
 URLSESSION = ("urlsession",)
-RIVALS = AHC + URLSESSION
+IN_SWIFT = AHC + URLSESSION
+# reqwest in Rust and net/http in Go, where their toolchains are.
+BEYOND_SWIFT = ("reqwest", "go")
+RIVALS = IN_SWIFT + AHC_USUAL + BEYOND_SWIFT
 GENERATORS = ("wrk", "h2load")
 ON_QUEUE = ("async-on-queue",)
 # Callbacks on the loop's thread: what the way to another one costs is the difference.
 INLINE = ("closures-inline",)
+# The bare loop with other receive buffers than libcurl's 16 KB.
+BUFFERS = {"bare-64k": 65_536, "bare-128k": 131_072, "bare-512k": 524_288}
+BARE = ("bare",) + tuple(BUFFERS)
 # Whose allocations are counted.
 OURS = LAYERS + INLINE + ON_QUEUE + ("typed", "typed-async", "batch") + CACHES
-PROGRAMS = OURS + ("decoder",) + RIVALS + AHC_USUAL + GENERATORS
+PROGRAMS = OURS + tuple(BUFFERS) + ("decoder",) + RIVALS + GENERATORS
 
 
 @dataclass(frozen=True)
@@ -50,27 +56,34 @@ class Cell:
 
 
 CELLS = (
-    Cell("small_c1", "12 B, 1 in flight", "/small", 1, 20_000, 1_000, LAYERS + INLINE + RIVALS + ("wrk",)),
+    Cell("small_c1", "12 B, 1 in flight", "/small", 1, 20_000, 1_000,
+         LAYERS + INLINE + IN_SWIFT + BEYOND_SWIFT + ("wrk",)),
     Cell("small_c64", "12 B, 64 in flight", "/small", 64, 150_000, 10_000,
-         LAYERS + INLINE + ON_QUEUE + RIVALS + AHC_USUAL + ("wrk",)),
-    Cell("small_c1000", "12 B, 1,000 in flight", "/small", 1_000, 120_000, 10_000, LAYERS + AHC + ("wrk",)),
-    Cell("small_c4000", "12 B, 4,000 in flight", "/small", 4_000, 120_000, 16_000, LAYERS + AHC + ("wrk",)),
-    Cell("64kb_c64", "64 KB, 64 in flight", "/files/64k.bin", 64, 60_000, 3_000, LAYERS + INLINE + RIVALS + ("wrk",)),
-    Cell("1mb_c16", "1 MB, 16 in flight", "/files/1m.bin", 16, 6_000, 200, LAYERS + INLINE + RIVALS + ("wrk",)),
+         LAYERS + INLINE + ON_QUEUE + RIVALS + ("wrk",)),
+    Cell("small_c1000", "12 B, 1,000 in flight", "/small", 1_000, 120_000, 10_000,
+         LAYERS + AHC + BEYOND_SWIFT + ("wrk",)),
+    Cell("small_c4000", "12 B, 4,000 in flight", "/small", 4_000, 120_000, 16_000,
+         LAYERS + AHC + BEYOND_SWIFT + ("wrk",)),
+    Cell("64kb_c64", "64 KB, 64 in flight", "/files/64k.bin", 64, 60_000, 3_000,
+         LAYERS + tuple(BUFFERS) + INLINE + IN_SWIFT + BEYOND_SWIFT + ("wrk",)),
+    Cell("1mb_c16", "1 MB, 16 in flight", "/files/1m.bin", 16, 6_000, 200,
+         LAYERS + tuple(BUFFERS) + INLINE + IN_SWIFT + BEYOND_SWIFT + ("wrk",)),
     Cell("post_typed", "POST of 1 KB JSON, encoded and decoded", "/item", 64, 40_000, 4_000,
-         ("bare", "core", "closures", "decoder", "typed", "typed-async") + RIVALS, typed=True),
+         ("bare", "core", "closures", "decoder", "typed", "typed-async") + IN_SWIFT + BEYOND_SWIFT,
+         typed=True),
     Cell("tls_c64", "12 B over TLS", "/small", 64, 100_000, 10_000,
-         LAYERS + INLINE + ON_QUEUE + AHC + ("h2load",), server="tls"),
-    Cell("h2_c64", "12 B over HTTP/2 and TLS", "/small", 64, 100_000, 10_000, LAYERS + INLINE + AHC + ("h2load",),
-         server="tls", http2=True),
+         LAYERS + INLINE + ON_QUEUE + AHC + BEYOND_SWIFT + ("h2load",), server="tls"),
+    Cell("h2_c64", "12 B over HTTP/2 and TLS", "/small", 64, 100_000, 10_000,
+         LAYERS + INLINE + AHC + BEYOND_SWIFT + ("h2load",), server="tls", http2=True),
     Cell("rich_c64", "fields, deadlines, a text, an accessory, a log line", "/small", 64, 80_000, 8_000,
-         LAYERS + ON_QUEUE + RIVALS, rich=True),
+         LAYERS + ON_QUEUE + IN_SWIFT, rich=True),
     Cell("batch_100k", "100,000 children of one batch", "/small", 64, 100_000, 0, ("closures", "batch"), "closures"),
     Cell("1kb_cached", "1 KB, from the network and from caches", "/1k", 64, 300_000, 10_000,
          ("closures",) + CACHES, "closures"),
-    Cell("slow_c10000", "10,000 in flight to a slow server", "/", 10_000, 10_000, 0, LAYERS + AHC, server="slow"),
+    Cell("slow_c10000", "10,000 in flight to a slow server", "/", 10_000, 10_000, 0,
+         LAYERS + AHC + BEYOND_SWIFT, server="slow"),
     Cell("open_loop", "12 B at half the bare loop's rate", "/small", 64, 300_000, 12_000,
-         LAYERS + INLINE + AHC, paced=True),
+         LAYERS + INLINE + AHC + BEYOND_SWIFT, paced=True),
 )
 
 # The same program with a single request: what there is before any is in flight.

@@ -1,15 +1,21 @@
 """How each program is called for a cell."""
 
+import glob
 import os
 import shutil
 import subprocess
 
 from . import generators
-from .cells import GENERATORS, URLSESSION
+from .cells import BARE, BEYOND_SWIFT, BUFFERS, GENERATORS, URLSESSION
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CORE_BUILD = os.path.join(ROOT, ".build", "bench-core")
 RIVALS_BUILD = os.path.join(ROOT, ".build", "bench-rivals")
+BEYOND_BUILD = {"reqwest": os.path.join(ROOT, ".build", "bench-rivals-rust"),
+                "go": os.path.join(ROOT, ".build", "bench-rivals-go")}
+TOOL = os.path.join(ROOT, ".build", "release", "errand")
+# Debian's, which know the crates of Debian; another cargo in PATH may not.
+CARGO, CRATES = "/usr/bin/cargo", "/usr/share/cargo/registry"
 JSON_FIELD = ("-H", "Content-Type: application/json")
 # So much slower than the others that a tenth of the requests is as long a run.
 SLOW = URLSESSION
@@ -40,7 +46,39 @@ def uses_tool(program, cell):
 
 
 def installed(program):
+    """Whether it can be run; after the build, as rivals beyond Swift are built only where their toolchains are."""
+    if program in BEYOND_SWIFT:
+        return os.path.exists(executable_of(program))
     return program not in GENERATORS or shutil.which(program) is not None
+
+
+def needs_swift(program):
+    return program not in BARE + ("core",) + BEYOND_SWIFT + GENERATORS
+
+
+def reqwest_version():
+    """Of Debian's crate; nothing where the crate or cargo is missing."""
+    found = [os.path.basename(path) for path in glob.glob(os.path.join(CRATES, "reqwest-0.11.*"))]
+    return found[0].partition("-")[2] if found and os.path.exists(CARGO) else None
+
+
+def build_beyond_swift(program):
+    """Does nothing where the toolchain is missing."""
+    def run(folder, *command, **variables):
+        subprocess.run(command, cwd=os.path.join(ROOT, "Benchmarks", folder), check=True, stdout=2,
+                       env={**os.environ, **variables})
+
+    if program == "reqwest" and reqwest_version():
+        # In its folder: cargo looks for its configuration from there upwards.
+        run("RivalsRust", CARGO, "build", "--release", "--target-dir", BEYOND_BUILD[program], RUSTC="/usr/bin/rustc")
+    if program == "go" and shutil.which("go"):
+        run("RivalsGo", "go", "build", "-o", executable_of(program), ".", GOFLAGS="-mod=mod")
+
+
+def executable_of(program):
+    """Of a rival beyond Swift."""
+    name = {"reqwest": "release/rival-reqwest", "go": "rival-go"}[program]
+    return os.path.join(BEYOND_BUILD[program], name)
 
 
 def build(programs, cells):
@@ -51,9 +89,11 @@ def build(programs, cells):
         "-DBENCH_CORE=" + ("ON" if "core" in programs else "OFF"))
     run("ninja", "-C", CORE_BUILD)
     pairs = [(program, cell) for cell in cells for program in programs if program in cell.programs]
+    for program in sorted({program for program, _ in pairs if program in BEYOND_SWIFT}):
+        build_beyond_swift(program)
     if any(uses_tool(*pair) for pair in pairs):
         run("swift", "build", "-c", "release", "--product", "errand")
-    others = [pair for pair in pairs if not uses_tool(*pair) and pair[0] not in GENERATORS + ("bare", "core")]
+    others = [pair for pair in pairs if not uses_tool(*pair) and needs_swift(pair[0])]
     if others:
         run("swift", "build", "-c", "release", "--package-path", "Benchmarks/Rivals", "--scratch-path", RIVALS_BUILD)
 
@@ -68,11 +108,14 @@ def command_of(program, cell, servers, rate):
         load += ["--rate", str(rate), "--tick", "1ms" if uses_tool(program, cell) else "1000"]
     if cell.server == "tls":
         load += ["--cacert", servers.authority]
-    if program in ("bare", "core"):
+    if program in BARE + ("core",):
+        buffer = ["--buffer-size", str(BUFFERS[program])] if program in BUFFERS else []
         return [os.path.join(CORE_BUILD, program_file(program))] + load + ["-w", str(warmup)] + flags(
-            cell, servers, typed=False)
+            cell, servers, typed=False) + buffer
+    if program in BEYOND_SWIFT:
+        return [executable_of(program)] + load + ["-w", str(warmup)] + flags(cell, servers, typed=True)
     if uses_tool(program, cell):
-        return [os.path.join(ROOT, ".build", "release", "errand"), "bench"] + load + [
+        return [TOOL, "bench"] + load + [
             "--warm-up", str(warmup), *MODES[program], "--http-version", "2" if cell.http2 else "1.1",
             "--loops", "1", "--json", "--no-progress"]
     executable, *mode = RIVAL_MODES.get(program) or ("errand-modes", *MODES[program])
@@ -81,7 +124,7 @@ def command_of(program, cell, servers, rate):
 
 
 def program_file(program):
-    return {"bare": "bare_loop", "core": "core_bench"}[program]
+    return "core_bench" if program == "core" else "bare_loop"
 
 
 def flags(cell, servers, typed):

@@ -1,8 +1,12 @@
 """Numbers as text, the same in Markdown and HTML."""
 
-from .summary import MEASURE
+from .programs import look
+from .summary import MEASURE, best_rival, overloaded
 
 NOTHING = "–"
+TO_RIVAL = "to the best rival"
+# Ours in the column of the best rival; which of them are in a cell depends on the cell.
+COMPARED = ("closures", "async", "typed", "typed-async")
 OVERLOADED = "overloaded"  # could not keep its rate, so that it has no latency
 
 
@@ -46,6 +50,8 @@ def of_measure(key: str, value) -> str:
         return percent(value)
     if unit == "us":
         return microseconds(value)
+    if unit == "/s" and value < 10:
+        return f"{value:.2f}"
     return f"{value:,.1f}" if unit == "count" else f"{value:,.0f}"
 
 
@@ -66,6 +72,14 @@ def ratio(value, times: str = "×") -> str:
     if value is None:
         return NOTHING
     return f"{value:.2f}{times}" if value < 10 else f"{value:.1f}{times}"
+
+
+def to_rival(entries: dict, key: str, times: str = "×") -> str:
+    """Of one cell: what ours are to the best rival of each round, and which one is best by its median."""
+    told = [f"{look(name).short} {ratio(entries[name][key]['rival'], times)}" for name in COMPARED
+            if "rival" in entries.get(name, {}).get(key, {})
+            and not (MEASURE[key].is_latency and overloaded(entries[name]))]
+    return f"{look(best_rival(entries, key)).short}: {', '.join(told)}" if told and best_rival(entries, key) else ""
 
 
 def percent(value) -> str:

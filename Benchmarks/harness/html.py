@@ -6,9 +6,9 @@ from html import escape
 from string import Template
 
 from .charts import attribute, bars, latency, percentile_name
-from .formats import NOTHING, OVERLOADED, duration, of_measure, of_target, percent, ratio
+from .formats import NOTHING, OVERLOADED, TO_RIVAL, duration, of_measure, of_target, percent, ratio, to_rival
 from .programs import look, ordered, places, repeated
-from .summary import MEASURE, MEASURES, overloaded
+from .summary import MEASURE, columns_of, overloaded
 
 ASSETS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "assets")
 WORDS = {True: ("met", "✓ met"), False: ("missed", "✗ missed"), None: ("none", "not measured")}
@@ -129,8 +129,9 @@ def overview(report: dict) -> str:
         note = "" if base == "bare" else f"<small>ratios to {escape(look(base).title)}</small>"
         rows.append([f'<a href="#{anchor(name)}">{escape(cell["title"])}</a>{note}']
                     + [figure(entries.get(standing[program]), "cpu", program == base)
-                       for program in programs])
-    head = ["cell"] + [keyed(program) for program in programs]
+                       for program in programs]
+                    + [escape(to_rival(entries, "cpu")) or f'<span class="nothing">{NOTHING}</span>'])
+    head = ["cell"] + [keyed(program) for program in programs] + [TO_RIVAL]
     note = ("Programs of one cell alone are in that cell’s tables. Of the cell that encodes and decodes ours are those that "
             "do, and the bare loop, which does not, is in its table.")
     return table("CPU per request in µs; below it the ratio to the bare loop, and half the spread",
@@ -138,8 +139,7 @@ def overview(report: dict) -> str:
 
 
 def summary_table(cell: dict, entries: dict) -> str:
-    shown = [measure for measure in MEASURES
-             if any(measure.key in entry for entry in entries.values())]
+    shown = columns_of(entries)
     rows = []
     for program in ordered(entries):
         entry, title = entries[program], key_of(program) + escape(look(program).title)
@@ -147,11 +147,11 @@ def summary_table(cell: dict, entries: dict) -> str:
             title += f'<small class="errors">{entry["errors"]:,} errors</small>'
         if entry.get("behind"):
             title += f'<small class="errors">behind its rate in {entry["behind"]} of {entry["runs"]} rounds</small>'
-        rows.append([title] + [figure(entry, measure.key, program == cell["base"])
-                               for measure in shown])
+        rows.append([title] + [escape(ratio(entry.get(measure.key, {}).get("rival"))) if to_best
+                               else figure(entry, measure.key, program == cell["base"]) for measure, to_best in shown])
     return table(f"{cell['title']}: medians; below them the ratio to the base "
                  f"({look(cell['base']).title}), and half the spread",
-                 ["program"] + [HEADS[measure.key] for measure in shown], rows)
+                 ["program"] + [TO_RIVAL if to_best else HEADS[measure.key] for measure, to_best in shown], rows)
 
 
 def curve_table(cell: dict, entries: dict) -> str:

@@ -3,9 +3,9 @@
 import re
 from statistics import median
 
-from .formats import NOTHING, OVERLOADED, of_measure, of_target, percent, ratio
+from .formats import NOTHING, OVERLOADED, TO_RIVAL, of_measure, of_target, percent, ratio, to_rival
 from .programs import look, ordered, places, repeated
-from .summary import MEASURE, MEASURES, overloaded
+from .summary import MEASURE, MEASURES, columns_of, overloaded
 
 CORNER = "CPU us/request unless noted (ratio to bare)"
 WORDS = {True: "met", False: "**missed**", None: "not measured"}
@@ -14,7 +14,7 @@ UNITS = {"us": " us", "/s": "", "count": "", "share": ""}
 BRIEF_ROWS = (("small_c64", "cpu"), ("64kb_c64", "cpu"), ("1mb_c16", "cpu"), ("tls_c64", "cpu"),
               ("h2_c64", "cpu"), ("slow_c10000", "waiting"))
 BRIEF_COLUMNS = ("bare", "core", "closures", "async", "async-http-client", "async-http-client-future",
-                 "urlsession")
+                 "urlsession", "reqwest", "go")
 
 PLAIN = ", the same bytes, nothing encoded or decoded"
 
@@ -62,11 +62,15 @@ def _value(entry: dict, key: str, base: bool) -> str:
     return f"{text} ±{percent(found['spread'] / 2)}" if has_spread else text
 
 
+def _best(entry: dict, key: str) -> str:
+    return ratio(entry.get(key, {}).get("rival"), "x")
+
+
 def _section(name: str, report: dict) -> list:
     cell, programs = report["matrix"][name], report["cells"][name]
-    shown = [measure for measure in MEASURES
-             if any(measure.key in entry for entry in programs.values())]
-    head = [f"to {_cell(look(cell['base']).short)}", *(_column(measure) for measure in shown)]
+    shown = columns_of(programs)
+    head = [f"to {_cell(look(cell['base']).short)}",
+            *(TO_RIVAL if to_best else _column(measure) for measure, to_best in shown)]
     rows = []
     for program in ordered(programs):
         entry = programs[program]
@@ -75,8 +79,8 @@ def _section(name: str, report: dict) -> list:
             title += f", **{entry['errors']:,} errors**"
         if entry.get("behind"):
             title += f", behind its rate in {entry['behind']} of {entry['runs']} rounds"
-        rows.append([title, *(_value(entry, measure.key, program == cell["base"])
-                             for measure in shown)])
+        rows.append([title, *(_best(entry, measure.key) if to_best
+                              else _value(entry, measure.key, program == cell["base"]) for measure, to_best in shown)])
     return [f"### {_cell(cell['title'])}{_offered(programs)}", "", *_table(head, rows)]
 
 
@@ -144,15 +148,16 @@ def brief(report: dict) -> str:
             continue
         programs, base = report["cells"][name], report["matrix"][name]["base"]
         rows.append([_title(name, key, report),
-                     *(_short(programs.get(program), key, program == base) for program in BRIEF_COLUMNS)])
-    head = [CORNER, *(_cell(look(name).short) for name in BRIEF_COLUMNS)]
+                     *(_short(programs.get(program), key, program == base) for program in BRIEF_COLUMNS),
+                     to_rival(programs, key, "x")])
+    head = [CORNER, *(_cell(look(name).short) for name in BRIEF_COLUMNS), TO_RIVAL]
     return "\n".join([*_table(head, rows), _origin(report) + "."]) + "\n"
 
 
 def compact(report: dict) -> str:
     """One table over all cells, and what has no column in it."""
     columns = repeated(report["cells"])
-    head = [CORNER, *(_cell(look(name).short) for name in columns)]
+    head = [CORNER, *(_cell(look(name).short) for name in columns), TO_RIVAL]
     rows, notes = [], []
     for name, key in _rows(report):
         cell, programs = report["matrix"][name], report["cells"][name]
@@ -162,7 +167,7 @@ def compact(report: dict) -> str:
         standing = places(columns, told)
         figures = [told.get(standing[program], "") for program in columns]
         if any(figures):
-            rows.append([title, *figures])
+            rows.append([title, *figures, to_rival(programs, key, "x")])
         alone = [f"{_cell(look(program).title)}{PLAIN if standing.get(program, program) != program else ''}: "
                  f"{told[program]}" for program in ordered(programs)
                  if program not in standing.values() and told[program]]

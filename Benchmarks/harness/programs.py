@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from .cells import BUFFERS, GENERATORS, RIVALS
+
 SOLID, DASHED, DOTTED, MIXED = "", "7 4", "2 4", "10 3 2 3"
 
 
@@ -16,6 +18,9 @@ class Look:
 # The order is that of tables and bars. Names that are not here come after, by name.
 LOOKS = {
     "bare": Look("bare loop", "bare", "grey"),
+    "bare-64k": Look("bare loop, receive buffer of 64 KB", "bare 64 KB", "grey", DOTTED),
+    "bare-128k": Look("bare loop, receive buffer of 128 KB", "bare 128 KB", "grey", MIXED),
+    "bare-512k": Look("bare loop, receive buffer of 512 KB", "bare 512 KB", "grey", DASHED),
     "decoder": Look("decoder alone", "decoder", "grey", DASHED),
     "core": Look("C core", "core", "blue"),
     "closures": Look("closures", "closures", "green"),
@@ -32,6 +37,8 @@ LOOKS = {
     "async-http-client-future": Look("AsyncHTTPClient, futures", "AHC futures", "orange", DASHED),
     "async-http-client-async": Look("AsyncHTTPClient, tasks of the pool", "AHC tasks", "red", MIXED),
     "urlsession": Look("URLSession", "URLSession", "olive", DASHED),
+    "reqwest": Look("reqwest (Rust)", "reqwest", "red"),
+    "go": Look("net/http (Go)", "Go", "olive", MIXED),
     "wrk": Look("wrk", "wrk", "ink", DOTTED),
     "h2load": Look("h2load", "h2load", "ink", DOTTED),
 }
@@ -50,15 +57,27 @@ def ordered(names) -> list:
     return sorted(set(names), key=lambda name: (ORDER.get(name, len(ORDER)), name))
 
 
+# In two cells only, so that a column of a table over all cells would be as good as empty.
+ASIDE = tuple(BUFFERS)
+
+
 def repeated(cells: dict) -> list:
     """The columns of a table over all cells: one program of one cell would leave a column empty
     but for a line. All of them where there are few cells."""
     seen = [program for programs in cells.values() for program in programs]
-    return [program for program in ordered(seen) if seen.count(program) > 1 or len(cells) < 3]
+    return [program for program in ordered(seen)
+            if len(cells) < 3 or seen.count(program) > 1 and program not in ASIDE]
 
 
 # In whose column the programs stand that encode and decode; the C programs have nothing to do it with.
 TYPED = {"bare": "", "core": "", "closures": "typed", "async": "typed-async"}
+
+
+def has_rivals(program: str, programs) -> bool:
+    """Whether a program is to be compared with the rivals of its cell: it does what they do."""
+    if program in RIVALS + GENERATORS:
+        return False
+    return "typed" not in programs or program in TYPED.values()
 
 
 def places(columns: list, programs) -> dict:

@@ -7,6 +7,9 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
+from .cells import RIVALS
+from .programs import has_rivals
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -38,6 +41,8 @@ MEASURES = (
     Measure("waiting", "memory per request in flight", "bytes", ("resident_bytes_per_request",)),
     Measure("allocations", "allocations per request", "count", ("allocations_per_request",)),
 )
+# Those by which ours are compared with the rivals of a cell.
+RIVALLED = ("cpu", "rate", "p99", "waiting")
 MEASURE = {measure.key: measure for measure in MEASURES}
 
 
@@ -82,10 +87,11 @@ def ratios(runs: list, others: list, measure: Measure) -> list:
 
 
 def best(programs: list, measure: Measure) -> list:
-    """Of the programs' runs that one of each round which is best, as if it were one program."""
+    """Of the programs' runs that one of each round which is best, as if it were one program. A run that stayed behind
+    its rate has no latency."""
     rounds = {}
     for name, run in (pair for runs in programs for pair in in_rounds(runs).items()):
-        if read(run, measure) is not None:
+        if read(run, measure) is not None and not (measure.is_latency and is_behind(run)):
             rounds.setdefault(name, []).append(run)
     choose = max if measure.more_is_better else min
     return [choose(rounds[name], key=lambda run: read(run, measure)) for name in sorted(rounds)]
@@ -129,8 +135,8 @@ def _points(run: dict):
             yield float(point[0]), point[1]
 
 
-def entry(runs: list, base: list = ()) -> dict:
-    """Of one program in one cell; base are the runs of what ratios are to."""
+def entry(runs: list, base: list = (), rivals: list = ()) -> dict:
+    """Of one program in one cell; base are the runs of what ratios are to, rivals those of each rival."""
     result = {"runs": len(runs), "errors": sum(number(run.get("errors")) or 0 for run in runs)}
     behind = sum(map(is_behind, runs))
     if behind:
@@ -150,8 +156,32 @@ def entry(runs: list, base: list = ()) -> dict:
         if to_base:
             result[measure.key].update(
                 ratio=median(to_base), ratio_low=min(to_base), ratio_high=max(to_base))
+        to_rival = ratios(runs, [best(rivals, measure)], measure) if measure.key in RIVALLED else []
+        if to_rival:
+            result[measure.key]["rival"] = median(to_rival)
     result["curve"] = curve(runs)
     return result
+
+
+def columns_of(entries: dict) -> list:
+    """Of one cell's table: (measure, False), and after one by which ours are compared with rivals (measure, True)."""
+    columns = []
+    for measure in MEASURES:
+        found = [entry[measure.key] for entry in entries.values() if measure.key in entry]
+        if found:
+            columns.append((measure, False))
+        if measure.key in RIVALLED and any("rival" in each for each in found):
+            columns.append((measure, True))
+    return columns
+
+
+def best_rival(entries: dict, key: str):
+    """Of one cell's programs, that rival whose median is best; None where there is none."""
+    there = {name: entries[name] for name in RIVALS if key in entries.get(name, {})}
+    if MEASURE[key].is_latency:
+        there = {name: found for name, found in there.items() if not overloaded(found)}
+    choose = max if MEASURE[key].more_is_better else min
+    return choose(there, key=lambda name: there[name][key]["median"], default=None)
 
 
 def overloaded(found: dict) -> bool:
@@ -173,5 +203,7 @@ def table(results: dict, matrix: dict) -> dict:
     out = {}
     for cell, programs in results.items():
         base = programs.get(base_of(cell, programs, matrix), [])
-        out[cell] = {program: entry(runs, base) for program, runs in programs.items() if runs}
+        rivals = [programs[rival] for rival in RIVALS if programs.get(rival)]
+        out[cell] = {program: entry(runs, base, rivals if has_rivals(program, programs) else ())
+                     for program, runs in programs.items() if runs}
     return out

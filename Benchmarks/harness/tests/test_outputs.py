@@ -119,7 +119,7 @@ class Tables(unittest.TestCase):
     def test_the_compact_one(self):
         text = compact(report_of(FULL))
         self.assertEqual(self.rows(text, "| 12 B, 64 in flight | 10"),
-                         ["12 B, 64 in flight", "10.50", "12.50 (1.19x)"])
+                         ["12 B, 64 in flight", "10.50", "12.50 (1.19x)", "URLSession: closures 0.04x, async 0.04x"])
         self.assertIn("bytes/request in flight | 14,600 | 17,500 (1.20x) |", text)
         self.assertIn("to closures: memory cache: 5.00 (0.25x).", text)
         self.assertIn(text, full(report_of(FULL)))
@@ -127,8 +127,9 @@ class Tables(unittest.TestCase):
     def test_the_brief_one(self):
         text = brief(report_of(FULL))
         self.assertEqual(self.rows(text, "| 12 B, 64 in flight | 10"),
-                         ["12 B, 64 in flight", "10.50", "", "12.50 (1.19x)", "13.50 (1.29x)", "", "", "345.0 (32.9x)"])
-        self.assertIn("bytes/request in flight | 14,600 |  | 17,500 (1.20x) |  |  |  |  |", text)
+                         ["12 B, 64 in flight", "10.50", "", "12.50 (1.19x)", "13.50 (1.29x)", "", "", "345.0 (32.9x)",
+                          "", "", "URLSession: closures 0.04x, async 0.04x"])
+        self.assertIn("bytes/request in flight | 14,600 |  | 17,500 (1.20x) |  |  |  |  |  |  |  |", text)
         self.assertNotIn("cache", text)
         self.assertIn("2026-01-02; a machine; medians of 3 rounds: `scripts/bench --rounds 3`.",
                       text)
@@ -149,13 +150,44 @@ class Tables(unittest.TestCase):
         row = next(row for row in page(report_of(results)).split("<tr>") if 'href="#cell-post' in row and "300.0" in row)
         self.assertIn("80.00", row)
         self.assertNotIn("15.00", row)
-        self.assertEqual(self.rows(text, "| POST"), ["POST of 1 KB JSON, encoded and decoded", "", "80.00 (8.00x)", "300.0 (30.0x)"])
+        self.assertEqual(self.rows(text, "| POST"),
+                         ["POST of 1 KB JSON, encoded and decoded", "", "80.00 (8.00x)", "300.0 (30.0x)",
+                          "URLSession: typed 0.27x"])
         self.assertIn("bare loop, the same bytes, nothing encoded or decoded: 10.00; decoder alone: 50.00 (5.00x); "
                       "closures, the same bytes, nothing encoded or decoded: 15.00 (1.50x).", text)
 
     def test_what_is_typed_is_there_once_where_it_has_a_column_of_its_own(self):
         results = {"post_typed": {"bare": runs(10), "closures": runs(15), "typed": runs(80)}}
-        self.assertEqual(self.rows(compact(report_of(results)), "| POST")[1:], ["10.00", "15.00 (1.50x)", "80.00 (8.00x)"])
+        self.assertEqual(self.rows(compact(report_of(results)), "| POST")[1:],
+                         ["10.00", "15.00 (1.50x)", "80.00 (8.00x)", ""])
+
+    def test_the_best_rival_of_each_round_and_what_ours_are_to_it(self):
+        results = {"1mb_c16": {"bare": runs(10, 10, 10), "closures": runs(8, 8, 8, rate=300),
+                               "reqwest": runs(10, 16, 16, rate=100), "go": runs(20, 8, 20, rate=200),
+                               "wrk": runs(1, 1, 1, rate=900)}}
+        report = report_of(results)
+        self.assertEqual(self.rows(compact(report), "| 1 MB, 16 in flight | 10")[-1], "reqwest: closures 0.80x")
+        self.assertEqual(self.rows(compact(report), "| 1 MB, 16 in flight: requests/s")[-1], "Go: closures 1.50x")
+        line = self.rows(full(report), "| closures | 8.00")
+        self.assertEqual((line[2], line[4]), ("0.80x", "1.50x"))
+        # No rival is compared with itself, and no load generator with a client.
+        for begin in ("| reqwest (Rust) | 16", "| wrk | 1.00"):
+            self.assertEqual(self.rows(full(report), begin)[2], NOTHING)
+        self.assertIn("<td>reqwest: closures 0.80×</td>", page(report))
+        self.assertIn("<td>1.50×</td>", page(report))
+
+    def test_a_rival_that_did_not_keep_its_rate_has_no_latency(self):
+        late, kept = dict(run(rate=900), rate=1000), dict(run(rate=1000.0), rate=1000)
+        late["latency_microseconds"] = {"p99": 1}
+        report = report_of({"open_loop": {"bare": [kept], "closures": [kept], "go": [late], "reqwest": [kept]}})
+        self.assertIn("| reqwest: closures 1.00x |", compact(report))
+
+    def test_what_is_in_few_cells_stands_below_the_table(self):
+        results = {name: {"bare": runs(10), "bare-128k": runs(5)} for name in ("64kb_c64", "1mb_c16")}
+        results["small_c1"] = {"bare": runs(30, rate=2.5)}
+        text = compact(report_of(results))
+        self.assertIn("64 KB, 64 in flight: bare loop, receive buffer of 128 KB: 5.00 (0.50x).", text)
+        self.assertIn("| 2.50 |", full(report_of(results)))
 
     def test_what_was_counted_once_has_no_spread(self):
         counted = [dict(run(10), allocations_per_request=5.0), run(12)]
@@ -164,9 +196,9 @@ class Tables(unittest.TestCase):
     def test_a_rate_that_was_not_kept(self):
         late = [dict(run(rate=rate), rate=1000) for rate in (900, 990, 900)]
         kept = [dict(run(rate=1000.0), rate=1000) for _ in range(3)]
-        report = report_of({"open_loop": {"bare": kept, "closures": kept, "async": late}})
+        report = report_of({"open_loop": {"bare": kept, "core": kept, "closures": kept, "async": late}})
         text = compact(report)
-        self.assertIn("rate (1,000/s): p99 us | 400 | 400 (1.00x) | overloaded |", text)
+        self.assertIn("rate (1,000/s): p99 us | 400 | 400 (1.00x) | 400 (1.00x) | overloaded |", text)
         self.assertIn("async: p99 <= 1.3x the bare loop | overloaded | **missed**, not in every round |", full(report))
         self.assertIn("closures: p99 <= 1.3x the bare loop | 1.00x | met |", full(report))
         self.assertNotIn("overloaded ±", full(report))
