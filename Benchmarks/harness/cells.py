@@ -20,9 +20,12 @@ INLINE = ("closures-inline",)
 # The bare loop with other receive buffers than libcurl's 16 KB.
 BUFFERS = {"bare-64k": 65_536, "bare-128k": 131_072, "bare-512k": 524_288}
 BARE = ("bare",) + tuple(BUFFERS)
+# Command line tools, each run once for one body.
+CURL = ("curl",)
+TOOLS = CURL + ("download", "fetch")
 # Whose allocations are counted.
 OURS = LAYERS + INLINE + ON_QUEUE + ("typed", "typed-async", "batch") + CACHES
-PROGRAMS = OURS + tuple(BUFFERS) + ("decoder",) + RIVALS + GENERATORS
+PROGRAMS = OURS + tuple(BUFFERS) + ("decoder",) + RIVALS + GENERATORS + TOOLS
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Cell:
     rich: bool = False
     typed: bool = False
     paced: bool = False  # at half the rate of the bare loop
+    stored: bool = False  # of tools: into a file, or else to /dev/null
 
     @property
     def counts(self):
@@ -68,6 +72,8 @@ CELLS = (
          LAYERS + tuple(BUFFERS) + INLINE + IN_SWIFT + BEYOND_SWIFT + ("wrk",)),
     Cell("1mb_c16", "1 MB, 16 in flight", "/files/1m.bin", 16, 6_000, 200,
          LAYERS + tuple(BUFFERS) + INLINE + IN_SWIFT + BEYOND_SWIFT + ("wrk",)),
+    Cell("download_1gb", "1 GB into a file", "/files/1g.bin", 1, 1, 0, TOOLS, "curl", stored=True),
+    Cell("stream_1gb", "1 GB, written to /dev/null as it arrives", "/files/1g.bin", 1, 1, 0, ("curl", "fetch"), "curl"),
     Cell("post_typed", "POST of 1 KB JSON, encoded and decoded", "/item", 64, 40_000, 4_000,
          ("bare", "core", "closures", "decoder", "typed", "typed-async") + IN_SWIFT + BEYOND_SWIFT,
          typed=True),

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 from . import generators
-from .cells import BARE, BEYOND_SWIFT, BUFFERS, GENERATORS, URLSESSION
+from .cells import BARE, BEYOND_SWIFT, BUFFERS, CURL, GENERATORS, TOOLS, URLSESSION
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CORE_BUILD = os.path.join(ROOT, ".build", "bench-core")
@@ -49,11 +49,11 @@ def installed(program):
     """Whether it can be run; after the build, as rivals beyond Swift are built only where their toolchains are."""
     if program in BEYOND_SWIFT:
         return os.path.exists(executable_of(program))
-    return program not in GENERATORS or shutil.which(program) is not None
+    return program not in GENERATORS + CURL or shutil.which(program) is not None
 
 
 def needs_swift(program):
-    return program not in BARE + ("core",) + BEYOND_SWIFT + GENERATORS
+    return program not in BARE + ("core",) + BEYOND_SWIFT + GENERATORS + CURL
 
 
 def reqwest_version():
@@ -91,9 +91,9 @@ def build(programs, cells):
     pairs = [(program, cell) for cell in cells for program in programs if program in cell.programs]
     for program in sorted({program for program, _ in pairs if program in BEYOND_SWIFT}):
         build_beyond_swift(program)
-    if any(uses_tool(*pair) for pair in pairs):
+    if any(uses_tool(*pair) or pair[0] in TOOLS and pair[0] not in CURL for pair in pairs):
         run("swift", "build", "-c", "release", "--product", "errand")
-    others = [pair for pair in pairs if not uses_tool(*pair) and needs_swift(pair[0])]
+    others = [pair for pair in pairs if not uses_tool(*pair) and pair[0] not in TOOLS and needs_swift(pair[0])]
     if others:
         run("swift", "build", "-c", "release", "--package-path", "Benchmarks/Rivals", "--scratch-path", RIVALS_BUILD)
 

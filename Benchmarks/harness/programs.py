@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .cells import BUFFERS, GENERATORS, RIVALS
+from .cells import BUFFERS, GENERATORS, RIVALS, TOOLS
 
 SOLID, DASHED, DOTTED, MIXED = "", "7 4", "2 4", "10 3 2 3"
 
@@ -41,6 +41,9 @@ LOOKS = {
     "go": Look("net/http (Go)", "Go", "olive", MIXED),
     "wrk": Look("wrk", "wrk", "ink", DOTTED),
     "h2load": Look("h2load", "h2load", "ink", DOTTED),
+    "curl": Look("curl", "curl", "grey"),
+    "download": Look("errand download", "download", "blue"),
+    "fetch": Look("errand fetch", "fetch", "green"),
 }
 ORDER = {name: index for index, name in enumerate(LOOKS)}
 COLOURS = ("blue", "green", "purple", "orange", "red", "olive", "grey", "ink")
@@ -58,7 +61,7 @@ def ordered(names) -> list:
 
 
 # In two cells only, so that a column of a table over all cells would be as good as empty.
-ASIDE = tuple(BUFFERS)
+ASIDE = tuple(BUFFERS) + TOOLS
 
 
 def repeated(cells: dict) -> list:

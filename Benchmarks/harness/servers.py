@@ -60,6 +60,8 @@ class Servers:
             file.write(os.urandom(1 << 16))
         with open(os.path.join(self.root, "www", "1k.bin"), "wb") as file:
             file.write(os.urandom(1 << 10))
+        with open(os.path.join(self.root, "www", "1g.bin"), "wb") as file:
+            file.truncate(1 << 30)  # one hole, which takes no room on the disk
         item = json.dumps(ITEM, separators=(",", ":"))
         self.item = os.path.join(self.root, "item.json")
         with open(self.item, "w") as file:
@@ -108,6 +110,14 @@ class Servers:
                     process.kill()
                     process.wait()
         shutil.rmtree(self.root, ignore_errors=True)
+
+    def warm(self, cell):
+        """Reads a file of the cell once, so that the first program of a run does not wait for it. Returns its size."""
+        buffer, size = bytearray(1 << 20), 0
+        with open(os.path.join(self.root, "www", os.path.basename(cell.path)), "rb", buffering=0) as file:
+            while count := file.readinto(buffer):
+                size += count
+        return size
 
     def url(self, cell):
         scheme = "https" if cell.server == "tls" else "http"

@@ -39,9 +39,9 @@ class BeyondSwiftTests(unittest.TestCase):
                 self.assertEqual(words[1:], swift[1:], cell.name)
 
     def test_they_need_no_swift(self):
-        for program in BEYOND_SWIFT + ("bare", "core", *BUFFERS):
+        for program in BEYOND_SWIFT + ("bare", "core", "curl", *BUFFERS):
             self.assertFalse(commands.needs_swift(program), program)
-        for program in ("closures", "typed", "async-http-client", "urlsession"):
+        for program in ("closures", "typed", "async-http-client", "urlsession", "download", "fetch"):
             self.assertTrue(commands.needs_swift(program), program)
 
     def test_the_bare_loop_with_another_buffer(self):

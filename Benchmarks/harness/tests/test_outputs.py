@@ -184,9 +184,10 @@ class Tables(unittest.TestCase):
 
     def test_what_is_in_few_cells_stands_below_the_table(self):
         results = {name: {"bare": runs(10), "bare-128k": runs(5)} for name in ("64kb_c64", "1mb_c16")}
-        results["small_c1"] = {"bare": runs(30, rate=2.5)}
+        results["download_1gb"] = {"curl": runs(400_000, rate=2.5), "download": runs(500_000, rate=2)}
         text = compact(report_of(results))
         self.assertIn("64 KB, 64 in flight: bare loop, receive buffer of 128 KB: 5.00 (0.50x).", text)
+        self.assertIn("1 GB into a file; to curl: curl: 400,000; errand download: 500,000 (1.25x).", text)
         self.assertIn("| 2.50 |", full(report_of(results)))
 
     def test_what_was_counted_once_has_no_spread(self):
