@@ -1,3 +1,4 @@
+import re
 import unittest
 
 from samples import run, runs
@@ -77,10 +78,21 @@ class Ours(unittest.TestCase):
     def test_each_can_be_decided(self):
         """With every program in every cell that a target names."""
         names = {target.cell for target in TARGETS} | {cell.name for cell in CELLS}
-        programs = {name for target in TARGETS for name in target.program.split("|")} | {"bare", "decoder"}
+        programs = {name for target in TARGETS for name in target.program.split("|")} | {
+            name for target in TARGETS
+            for name in re.split("[|+]", target.measure.partition("/")[2].partition("@")[0]) if name}
         results = {name: {program: [run(resident_bytes_per_request=1)] for program in programs}
                    for name in names}
         self.assertNotIn(None, [found["met"] for found in verdicts(results)])
+
+    def test_each_is_about_programs_of_its_cell(self):
+        """A target on a program that its cell never runs would not be measured in any run."""
+        cells = {cell.name: cell for cell in CELLS}
+        for target in TARGETS:
+            divisor, _, other = target.measure.partition("/")[2].partition("@")
+            self.assertLessEqual(set(target.program.split("|")), set(cells[target.cell].programs), target.text)
+            named = {name for name in re.split("[|+]", divisor) if name}
+            self.assertLessEqual(named, set(cells[other or target.cell].programs), target.text)
 
 
 if __name__ == "__main__":
