@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 )
 
 func main() {
@@ -14,6 +15,7 @@ func main() {
 		os.Exit(64)
 	}
 	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(400)
 	load := newLoad(arguments)
 	sender, err := newSender(arguments, load)
 	if err != nil {

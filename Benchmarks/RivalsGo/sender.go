@@ -42,6 +42,7 @@ func newSender(arguments *arguments, load *load) (*sender, error) {
 		ForceAttemptHTTP2:   arguments.isHTTP2,
 	}
 	if !arguments.isHTTP2 {
+		transport.MaxConnsPerHost = arguments.connections
 		transport.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{}
 	}
 	if arguments.authorities != nil {

@@ -18,7 +18,7 @@ ON_QUEUE = ("async-on-queue",)
 # Callbacks on the loop's thread: what the way to another one costs is the difference.
 INLINE = ("closures-inline",)
 # The bare loop with other receive buffers than libcurl's 16 KB.
-BUFFERS = {"bare-64k": 65_536, "bare-128k": 131_072, "bare-512k": 524_288}
+BUFFERS = {"bare-64k": 65_536, "bare-128k": 131_072}
 BARE = ("bare",) + tuple(BUFFERS)
 # Command line tools, each run once for one body.
 CURL = ("curl",)

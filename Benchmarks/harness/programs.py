@@ -20,7 +20,6 @@ LOOKS = {
     "bare": Look("bare loop", "bare", "grey"),
     "bare-64k": Look("bare loop, receive buffer of 64 KB", "bare 64 KB", "grey", DOTTED),
     "bare-128k": Look("bare loop, receive buffer of 128 KB", "bare 128 KB", "grey", MIXED),
-    "bare-512k": Look("bare loop, receive buffer of 512 KB", "bare 512 KB", "grey", DASHED),
     "decoder": Look("decoder alone", "decoder", "grey", DASHED),
     "core": Look("C core", "core", "blue"),
     "closures": Look("closures", "closures", "green"),

@@ -24,6 +24,17 @@ fn keep_freed_memory() {
     }
 }
 
+/// Raises the soft limit: each connection needs a socket, and shells allow only 1,024 descriptors.
+fn raise_descriptor_limit() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+        }
+    }
+}
+
 fn run(arguments: Arguments) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -46,6 +57,7 @@ fn main() {
         exit(64);
     });
     keep_freed_memory();
+    raise_descriptor_limit();
     if let Err(what) = run(arguments) {
         eprintln!("rival-reqwest: {what}");
         exit(1);
