@@ -38,6 +38,7 @@ static int url_kind(char c) {
 /* The length of "scheme://"; 0: there is none. */
 static size_t scheme_length(const char *text, size_t length) {
   size_t i = 0;
+  /* The usual schemes, without a look at each letter. */
   if (length > 8 && memcmp(text, "http", 4) == 0)
     i = text[4] == 's' ? 5 : 4;
   while (i < length && (is_alpha(text[i]) || errand__is_digit(text[i]) ||

@@ -21,6 +21,7 @@ package struct WireBody {
 }
 
 extension RequestBody {
+    /// Whether there is no body; an empty text is one.
     package var isNone: Bool {
         if case .none = storage { true } else { false }
     }
