@@ -42,24 +42,18 @@ package final class HeaderDefaults: Sendable {
     package typealias Own = (fields: HTTPFields, authorization: Authorization?)
 
     /// Builds the block in this order: the defaults; the command's own fields, which replace defaults of the same name;
-    /// the body's fields, if neither has a field of that name. `wire`: `nil` for no body. Throws ``ErrandError/invalidHeader``.
+    /// the body's fields, if neither has a field of that name. `wire`: `nil` for no body. Throws
+    /// ``ErrandError/invalidHeader``.
     package func block(_ own: Own, _ wire: WireBody?) throws(ErrandError) -> HeaderBlock {
-        let isPlain = own.fields.isEmpty && own.authorization == nil
-        guard let wire else {
-            return isPlain ? plain : try block(of: own, WireBody(body: .none))
-        }
-        if isPlain, wire.contentEncoding == nil {
-            switch wire.contentType {
+        if own.fields.isEmpty, own.authorization == nil, wire?.contentEncoding == nil {
+            switch wire?.contentType {
             case nil: return plain
             case "application/json": return json
             case "application/x-www-form-urlencoded": return form
-            default: return try Self.block(fields, own.fields, wire)
+            default: break
             }
         }
-        return try block(of: own, wire)
-    }
-
-    private func block(of own: Own, _ wire: WireBody) throws(ErrandError) -> HeaderBlock {
+        let wire = wire ?? WireBody(body: .none)
         var defaults = fields
         var ownFields = own.fields
         if let authorization = own.authorization, !ownFields.contains(.authorization) {

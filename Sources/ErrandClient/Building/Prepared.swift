@@ -5,6 +5,8 @@ final class Prepared<Value: AnyObject & Sendable>: Sendable {
     let made: Value?
     private let failure: ErrandError?
 
+    var isBroken: Bool { made == nil }
+
     init(_ make: () throws(ErrandError) -> Value) {
         do throws(ErrandError) {
             made = try make()

@@ -25,7 +25,7 @@ package final class RequestBuilder: Sendable {
         self.engine = engine
         baseURL = Self.base(settings.baseURL)
         cdnURL = Self.base(settings.cdnURL)
-        hasBrokenBase = baseURL.map { $0.made == nil } == true || cdnURL.map { $0.made == nil } == true
+        hasBrokenBase = baseURL?.isBroken == true || cdnURL?.isBroken == true
         headers = Prepared { () throws(ErrandError) in try HeaderDefaults(settings) }
         let isBound = settings.authorization != nil && !settings.authorizesAnyOrigin
         if isBound, baseURL != nil || cdnURL != nil {
