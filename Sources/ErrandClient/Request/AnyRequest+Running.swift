@@ -164,15 +164,17 @@ extension AnyRequest {
         guard
             isIntercepted || isObserved || stream != nil || cachePolicy != nil || description.settings.hasTotalTimeout
         else { return description }
-        return try plan(description, stream, isObserved: isObserved, isIntercepted ? client.interceptors + own : [])
+        let interceptors = isIntercepted ? client.interceptors + own : []
+        return try runDescription(from: description, stream, isObserved: isObserved, interceptors)
     }
 
     /// Adds to the built description what depends on the run, and notes the run's deadline and interceptors.
     @inline(never)
-    private func plan(
-        _ built: RequestDescription, _ stream: ResponseStream?, isObserved: Bool, _ interceptors: [any Interceptor]
+    private func runDescription(
+        from description: RequestDescription, _ stream: ResponseStream?, isObserved: Bool,
+        _ interceptors: [any Interceptor]
     ) throws(ErrandError) -> RequestDescription {
-        var description = built
+        var description = description
         if let total = description.settings.timeouts.total?.duration {
             let deadline = client.stopwatch.now() + total
             core.withLock { $0.deadline = deadline }
