@@ -90,6 +90,19 @@ static unsigned read_request(fault_connection *connection) {
   return number;
 }
 
+/* Sends the reply, in two parts where the step has an interval. */
+static bool reply_to(fault_connection *connection,
+                     const errand_fault_step *step, const uint8_t *reply,
+                     size_t size) {
+  size_t first = step->milliseconds > 0 ? 3 : size;
+  if (errand_fault__send(connection, reply, first) != FAULT_GO_ON)
+    return false;
+  return first == size ||
+         (errand_fault__sleep(connection, step->milliseconds) == FAULT_GO_ON &&
+          errand_fault__send(connection, reply + first, size - first) ==
+              FAULT_GO_ON);
+}
+
 fault_outcome errand_fault__socks5(fault_connection *connection,
                                    const errand_fault_step *step) {
   char credentials[513];
@@ -100,8 +113,7 @@ fault_outcome errand_fault__socks5(fault_connection *connection,
   int upstream = port == 0 ? -1 : errand_fault__connect_to(port);
   if (port != 0) {
     reply[1] = upstream < 0 ? 5 : 0; /* connection refused */
-    if (errand_fault__send(connection, reply, sizeof reply) == FAULT_GO_ON &&
-        upstream >= 0)
+    if (reply_to(connection, step, reply, sizeof reply) && upstream >= 0)
       errand_fault__relay(connection, upstream);
   }
   if (upstream >= 0)

@@ -21,8 +21,7 @@ static int leave(void **state) {
 static void a_freed_block_is_the_next_of_its_size(void **state) {
   (void) state;
   /* As glibc rounds sizes; the sanitizers do not. */
-  const size_t sizes[] = {
-      24, 104, 600, 1496, 2008, ERRAND__HEAP_BUFFER, ERRAND__HEAP_LARGE};
+  const size_t sizes[] = {24, 104, 600, 1496, 2008, ERRAND__HEAP_BUFFER};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     char *block = errand__heap_malloc(sizes[i]);
     memset(block, 7, sizes[i]);
@@ -158,6 +157,37 @@ static void other_sizes_are_not_kept(void **state) {
   }
 }
 
+static void the_shared_buffer_is_one(void **state) {
+  (void) state;
+  char *first = errand__heap_malloc(ERRAND__HEAP_SHARED);
+  assert_non_null(first);
+  assert_int_equal(errand__heap_kept(), ERRAND__HEAP_SHARED);
+  memset(first, 'a', ERRAND__HEAP_SHARED);
+  assert_ptr_equal(errand__heap_malloc(ERRAND__HEAP_SHARED), first);
+  errand__heap_free(first);
+  assert_int_equal(first[ERRAND__HEAP_SHARED - 1], 'a');
+  /* A resized block is one of its own. */
+  for (size_t size = 100; size < 1024 * 1024; size *= 100) {
+    char *own = errand__heap_realloc(first, size);
+    size_t most = size < ERRAND__HEAP_SHARED ? size : ERRAND__HEAP_SHARED;
+    assert_ptr_not_equal(own, first);
+    assert_memory_equal(own, first, most);
+    memset(own, 'b', size);
+    errand__heap_free(own);
+  }
+  assert_int_equal(first[0], 'a');
+  assert_ptr_equal(errand__heap_malloc(ERRAND__HEAP_SHARED), first);
+  /* Neither another size nor cleared memory is the shared buffer. */
+  void *others[] = {errand__heap_malloc(ERRAND__HEAP_SHARED - 1),
+                    errand__heap_malloc(ERRAND__HEAP_SHARED + 1),
+                    errand__heap_calloc(1, ERRAND__HEAP_SHARED)};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    assert_ptr_not_equal(others[i], first);
+    errand__heap_free(others[i]);
+  }
+  assert_int_equal(first[0], 'a');
+}
+
 static void *free_elsewhere(void *block) {
   errand__heap_free(block);
   return (void *) (uintptr_t) errand__heap_kept();
@@ -198,6 +228,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(strdup_copies_the_nul, enter, leave),
       cmocka_unit_test_setup_teardown(what_is_kept_is_bounded, enter, leave),
       cmocka_unit_test_setup_teardown(other_sizes_are_not_kept, enter, leave),
+      cmocka_unit_test_setup_teardown(the_shared_buffer_is_one, enter, leave),
       cmocka_unit_test_setup_teardown(a_thread_that_did_not_enter_keeps_nothing,
                                       enter, leave),
       cmocka_unit_test_setup_teardown(leaving_gives_everything_back, enter,

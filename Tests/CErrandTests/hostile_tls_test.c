@@ -122,6 +122,22 @@ static void nothing_waits_for_http1(void **state) {
   rig_expect_response(collector_wait(&rig->collector, all[0].id), 200, NULL);
 }
 
+/* OpenSSL 3.0 accepts a protocol that the client did not offer, and libcurl
+   then speaks it. */
+static void http2_that_was_not_offered(void **state) {
+  test_rig *rig = *state;
+  hostile_init init = {.seed = 1, .tls = true, .imposes = true};
+  errand_options_init options = {.http_policy = ERRAND_HTTP_1_1,
+                                 .insecure_accept_any_certificate = 1,
+                                 .insecure_accept_any_host_name = 1};
+  hostile_server_stop(server);
+  server = hostile_server_start(&init);
+  assert_non_null(server);
+  errand_options_release(secure);
+  assert_int_equal(errand_options_create(&options, &secure), ERRAND_OK);
+  rig_expect_status(get(rig, "/r/1"), ERRAND_TLS_FAILED);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -131,6 +147,7 @@ int main(void) {
       TEST(what_is_not_kept_is_closed_beside_a_request),
       TEST(sound_responses_keep_the_connection),
       TEST(nothing_waits_for_http1),
+      TEST(http2_that_was_not_offered),
   };
   return cmocka_run_group_tests_name("hostile_tls", tests, NULL, NULL);
 }

@@ -193,6 +193,37 @@ static void socks5_with_a_password(void **state) {
                     ERRAND_PROXY_FAILED);
 }
 
+/* libcurl keeps the state of the handshake in the receive buffer of the request
+   (before 8.5, lib/socks.c), which bodies of other requests must not touch. */
+static void socks5_handshakes_beside_bodies(void **state) {
+  enum { COUNT = 8 };
+  test_rig *rig = *state;
+  const errand_fault_step socks = {.kind = ERRAND_FAULT_SOCKS5,
+                                   .milliseconds = 50};
+  errand_options *options = NULL;
+  errand_options_init init = {.proxy_policy = ERRAND_PROXY_URL,
+                              .proxy_url = proxy_of(rig, "socks5h", "")};
+  errand_request all[2 * COUNT];
+  errand_fault_server_on_connection(rig->server, 0, &socks, 1);
+  assert_int_equal(errand_options_create(&init, &options), ERRAND_OK);
+  for (int i = 0; i < COUNT; i++) {
+    const char *host = i % 2 ? "nowhere.invalid" : "elsewhere.invalid";
+    const char *url =
+        text("http://%d.%s:%u/12b", i, host, nginx.ports[NGINX_HTTP]);
+    all[2 * i] = rig_request("GET", url);
+    all[2 * i].options = options;
+    all[2 * i + 1] = rig_request("GET", nginx_url(&nginx, NGINX_HTTP, "/1m"));
+  }
+  rig->accepted += errand_submit(rig->group, all, 2 * COUNT);
+  for (int i = 0; i < COUNT; i++) {
+    rig_expect_response(collector_wait(&rig->collector, all[2 * i].id), 200,
+                        "hello world\n");
+    rig_expect_response(collector_wait(&rig->collector, all[2 * i + 1].id), 200,
+                        NULL);
+  }
+  errand_options_release(options);
+}
+
 static void socks5_that_fails(void **state) {
   test_rig *rig = *state;
   errand_fault_port *port = NULL;
@@ -237,6 +268,7 @@ int main(void) {
       RIG_TEST(an_https_proxy_is_judged_by_itself),
       RIG_TEST(socks5_names_the_host_by_either_side),
       RIG_TEST(socks5_with_a_password),
+      RIG_TEST_ONE_LOOP(socks5_handshakes_beside_bodies),
       RIG_TEST(socks5_that_fails),
       RIG_TEST(hosts_without_the_proxy),
   };

@@ -6,21 +6,17 @@
 #include <string.h>
 
 /* Class i has blocks of at least 16 i + 8 bytes, which are glibc's sizes. The
-   last two classes have receive buffers. */
+   last class has receive buffers. */
 enum {
   SMALL_CLASSES = 129,
   BUFFERS = SMALL_CLASSES,
-  LARGE = SMALL_CLASSES + 1,
-  CLASSES = SMALL_CLASSES + 2,
+  CLASSES = SMALL_CLASSES + 1,
   SMALL_LEAST = 24,
   SMALL_MOST = (SMALL_CLASSES - 1) * 16 + 8,
-  /* A block that is larger than a buffer by more than this is no buffer. glibc
-     rounds a block that it maps apart up to pages. */
+  /* A block that is larger than a buffer by more than this is no buffer. */
   BUFFER_SLACK = 1024,
-  LARGE_SLACK = 8192,
   MOST_BUFFERS = ERRAND__HEAP_BUFFER_BYTES / ERRAND__HEAP_BUFFER,
   TRIM_BLOCK = 8 * 1024 * 1024,
-  MOST_LARGE = ERRAND__HEAP_LARGE_BYTES / ERRAND__HEAP_LARGE,
 };
 
 typedef struct kept_block {
@@ -36,6 +32,7 @@ typedef struct kept_class {
 
 typedef struct thread_heap {
   size_t small_room; /* how many more bytes of small blocks are kept */
+  void *shared;      /* NULL until it is asked for */
   kept_class classes[CLASSES];
 } thread_heap;
 
@@ -59,22 +56,9 @@ static size_t small_size(size_t class) {
   return class * 16 + 8;
 }
 
-/* The class of receive buffers that a size belongs to; 0: none. */
-static size_t buffer_class(size_t size) {
-  if (size <= ERRAND__HEAP_BUFFER && size > ERRAND__HEAP_BUFFER - BUFFER_SLACK)
-    return BUFFERS;
-  if (size <= ERRAND__HEAP_LARGE && size > ERRAND__HEAP_LARGE - BUFFER_SLACK)
-    return LARGE;
-  return 0;
-}
-
-/* The class that a block of this usable size can be kept in; 0: none. */
-static size_t kept_buffer_class(size_t usable) {
-  if (usable - ERRAND__HEAP_BUFFER < BUFFER_SLACK)
-    return BUFFERS;
-  if (usable - ERRAND__HEAP_LARGE < LARGE_SLACK)
-    return LARGE;
-  return 0;
+static bool is_buffer(size_t size) {
+  return size <= ERRAND__HEAP_BUFFER &&
+         size > ERRAND__HEAP_BUFFER - BUFFER_SLACK;
 }
 
 static void *pop(kept_class *from) {
@@ -101,17 +85,25 @@ static inline void *take(thread_heap *heap, size_t size) {
     heap->small_room += small_size(class);
     return pop(&heap->classes[class]);
   }
-  size_t class = buffer_class(size);
-  return class && heap->classes[class].blocks ? pop(&heap->classes[class])
-                                              : NULL;
+  return is_buffer(size) && heap->classes[BUFFERS].blocks
+             ? pop(&heap->classes[BUFFERS])
+             : NULL;
+}
+
+static __attribute__((noinline)) void *share(thread_heap *heap) {
+  if (!heap->shared)
+    heap->shared = malloc(ERRAND__HEAP_SHARED);
+  return heap->shared;
 }
 
 /* Apart from `keep`, which small blocks pass some thirty times a request. */
 static __attribute__((noinline)) bool keep_buffer(thread_heap *heap,
                                                   void *block, size_t usable) {
-  size_t class = kept_buffer_class(usable);
-  return class && heap->classes[class].room > 0 &&
-         push(&heap->classes[class], block);
+  if (block == heap->shared)
+    return true; /* kept until the thread leaves */
+  return usable - ERRAND__HEAP_BUFFER < BUFFER_SLACK &&
+         heap->classes[BUFFERS].room > 0 &&
+         push(&heap->classes[BUFFERS], block);
 }
 
 static inline bool keep(thread_heap *heap, void *block) {
@@ -130,6 +122,8 @@ static inline bool keep(thread_heap *heap, void *block) {
 
 void *errand__heap_malloc(size_t size) {
   thread_heap *heap = own;
+  if (heap && size == ERRAND__HEAP_SHARED)
+    return checked(share(heap));
   void *block = heap ? take(heap, size) : NULL;
   return block ? block : checked(malloc(size));
 }
@@ -143,10 +137,20 @@ void *errand__heap_calloc(size_t count, size_t size) {
   return block ? memset(block, 0, product) : checked(calloc(1, product));
 }
 
+/* Others have the block too. libcurl does not resize its receive buffers. */
+static __attribute__((noinline)) void *unshare(const void *shared,
+                                               size_t size) {
+  void *block = checked(malloc(size));
+  size_t n = size < ERRAND__HEAP_SHARED ? size : ERRAND__HEAP_SHARED;
+  return block ? memcpy(block, shared, n) : NULL;
+}
+
 void *errand__heap_realloc(void *old, size_t size) {
   thread_heap *heap = own;
   if (!old)
     return errand__heap_malloc(size);
+  if (heap && old == heap->shared)
+    return unshare(old, size);
   if (!heap || size > SMALL_MOST)
     return checked(realloc(old, size));
   size_t usable = malloc_usable_size(old);
@@ -212,7 +216,6 @@ bool errand__heap_enter(bool always) {
   for (size_t class = 1; class < SMALL_CLASSES; class ++)
     heap->classes[class].room = ERRAND__HEAP_CLASS_BYTES / small_size(class);
   heap->classes[BUFFERS].room = MOST_BUFFERS;
-  heap->classes[LARGE].room = MOST_LARGE;
   own = heap;
   raise_trim_threshold();
   return true;
@@ -231,7 +234,12 @@ void errand__heap_leave(void) {
       block = next;
     }
   }
+  free(heap->shared);
   free(heap);
+}
+
+bool errand__heap_shares(void) {
+  return own != NULL;
 }
 
 size_t errand__heap_kept(void) {
@@ -239,5 +247,5 @@ size_t errand__heap_kept(void) {
     return 0;
   return ERRAND__HEAP_SMALL_BYTES - own->small_room +
          (MOST_BUFFERS - own->classes[BUFFERS].room) * ERRAND__HEAP_BUFFER +
-         (MOST_LARGE - own->classes[LARGE].room) * ERRAND__HEAP_LARGE;
+         (own->shared ? ERRAND__HEAP_SHARED : 0);
 }

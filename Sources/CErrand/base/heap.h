@@ -7,6 +7,9 @@
  * glibc would merge and split each time. The blocks are those of malloc:
  * another thread, or a call of free(), may free them.
  *
+ * The shared buffer is the exception: all requests of a thread get the same
+ * block for a size that nothing else asks for. See errand__heap_shares.
+ *
  * libcurl takes an allocator once in a process. Where the host program has
  * called curl_global_init first, this one is not used; an allocator that the
  * program names later is not used either. The object that this is linked into
@@ -22,14 +25,13 @@
 enum {
   /* libcurl's receive buffer, CURL_MAX_WRITE_SIZE and a NUL. */
   ERRAND__HEAP_BUFFER = 16 * 1024 + 1,
-  /* The receive buffer of large reads. */
-  ERRAND__HEAP_LARGE = 128 * 1024 + 1,
+  /* The receive buffer that the transfers of a thread share. */
+  ERRAND__HEAP_SHARED = 129 * 1024 + 1,
   /* The most that a thread keeps: of one size, of all sizes, and of receive
-     buffers of both sizes in addition. */
+     buffers in addition. */
   ERRAND__HEAP_CLASS_BYTES = 128 * 1024,
   ERRAND__HEAP_SMALL_BYTES = 1024 * 1024,
   ERRAND__HEAP_BUFFER_BYTES = 1536 * 1024,
-  ERRAND__HEAP_LARGE_BYTES = 8192 * 1024,
 };
 
 /*
@@ -46,6 +48,14 @@ bool errand__heap_enter(bool always);
 
 /* Frees what the thread keeps. Does nothing where the thread did not enter. */
 void errand__heap_leave(void);
+
+/*
+ * Whether on this thread errand__heap_malloc(ERRAND__HEAP_SHARED) returns the
+ * same block to all that ask, until all have freed it. It is for buffers whose
+ * content matters only until the call returns that filled them. The block must
+ * be freed on this thread.
+ */
+bool errand__heap_shares(void);
 
 /* How often the functions below were out of memory on this thread. */
 uint64_t errand__heap_failures(void);

@@ -18,6 +18,7 @@ static errand_status process_status = ERRAND_INTERNAL;
 static const curl_version_info_data *curl_info;
 static const char *curl_libraries;
 static bool no_atexit;
+static bool uses_heap;
 static _Atomic int forked;
 
 static void in_child(void) {
@@ -68,6 +69,18 @@ static CURLcode start_libcurl(void) {
                               errand__heap_strdup, errand__heap_calloc);
 }
 
+/* A call of curl_global_init_mem after the host program's own initialisation
+   succeeds without any effect. A block that libcurl frees stays with the heap
+   where libcurl uses it. */
+static bool reaches_heap(void) {
+  if (!errand__heap_enter(true))
+    return false;
+  curl_free(curl_easy_escape(NULL, "a b", 0));
+  bool reached = errand__heap_kept() > 0;
+  errand__heap_leave();
+  return reached;
+}
+
 static void start(void) {
   curl_info = curl_version_info(CURLVERSION_NOW);
   keep_openssl_from_atexit();
@@ -77,6 +90,7 @@ static void start(void) {
     process_status = ERRAND_SYSTEM;
     return;
   }
+  uses_heap = reaches_heap();
   if (pthread_atfork(NULL, NULL, in_child) != 0) {
     process_status = ERRAND_SYSTEM;
     return;
@@ -89,6 +103,11 @@ errand_status errand__process_start(void) {
     return ERRAND_FORKED;
   pthread_once(&process_once, start);
   return process_status;
+}
+
+bool errand__curl_uses_heap(void) {
+  pthread_once(&process_once, start);
+  return uses_heap;
 }
 
 bool errand__process_forked(void) {

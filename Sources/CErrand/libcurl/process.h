@@ -30,6 +30,9 @@ const char *errand__curl_libraries(void);
    Thread: any. */
 bool errand__process_has_no_atexit(void);
 
+/* Whether libcurl allocates by the heap of base/heap.h.  Thread: any. */
+bool errand__curl_uses_heap(void);
+
 /* The runtime version of libcurl, 0x075801 for 7.88.1. */
 uint32_t errand__curl_version(void);
 

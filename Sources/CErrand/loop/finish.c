@@ -53,18 +53,6 @@ static void give_up_held(errand__transfer *t) {
     curl_easy_pause(t->slot->easy, CURLPAUSE_CONT);
 }
 
-/* How large a body is large, and how many requests a large body gives large
-   receive buffers: its origin's next ones are likely to be large too. */
-#define LARGE_BODY (32 << 10)
-#define LARGE_READS 64
-
-static void note_size(errand__origin *origin, int64_t body_taken) {
-  if (body_taken >= LARGE_BODY)
-    origin->large_reads = LARGE_READS;
-  else if (origin->large_reads > 0)
-    origin->large_reads--;
-}
-
 static void leave_libcurl(errand__loop *loop, errand__transfer *t,
                           errand_status status, CURLcode code,
                           errand_record *record) {
@@ -81,7 +69,6 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   errand__shard_touch(shard);
   errand__shard_left(shard);
   shard->used_ms = realm->used_ms = loop->agenda.now_ms;
-  note_size(t->origin, t->response.body_taken);
   realm->in_flight--;
   t->slot = NULL;
   if (t->attempt.counted_http2 && t->response.http_major == 1)

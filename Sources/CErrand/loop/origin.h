@@ -25,9 +25,6 @@ typedef struct errand__origin {
   uint32_t in_flight;
   uint32_t connecting;
   uint32_t http2_active;
-  /* How many more requests get a large receive buffer: the origin has sent a
-     large body. */
-  uint32_t large_reads;
   uint64_t warm_until_ms;
   uint64_t used_ms;
   /* Its present connections are the first try of the host, and one of them has

@@ -16,10 +16,6 @@
 #include "transfer/setup.h"
 #include "transfer/source.h"
 
-/* With more requests of an origin in flight, none gets a large buffer more:
-   each has a buffer of its own, so this bounds their memory. */
-#define LARGE_READS_IN_FLIGHT 128
-
 static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   errand_options *options = t->options ? t->options : loop->shared->options;
   errand__realm *realm = errand__realm_for(loop, t->identity);
@@ -42,8 +38,6 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   CURLSH *share = NULL;
   if (!slot->jar)
     share = errand__realm_share(realm, t->url_parts.secure, t->origin_hash);
-  t->large_reads = t->origin->large_reads > 0 &&
-                   t->origin->in_flight <= LARGE_READS_IN_FLIGHT;
   errand_status status =
       errand__slot_setup(slot, t, share, shard->serial, &t->origin->root);
   if (status != ERRAND_OK) {

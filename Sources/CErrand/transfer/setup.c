@@ -21,8 +21,9 @@
 /* libcurl borrows this buffer for one read. Bytes of that read which a paused
    response has not taken stay with the response. */
 #define BORROWED_BUFFER (128L << 10)
-/* Before libcurl borrows, each transfer has a buffer of its own. */
-#define LARGE_BUFFER ((long) ERRAND__HEAP_LARGE - 1)
+/* libcurl allocates this and a NUL, and the heap returns the buffer that all
+   transfers of the loop share. */
+#define SHARED_BUFFER ((long) ERRAND__HEAP_SHARED - 1)
 
 /* Keeps the first refusal of a series of calls. */
 typedef struct setter {
@@ -163,6 +164,12 @@ static void set_network(setter *s, const errand_options *o) {
   number(s, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
 }
 
+static bool uses_socks(const errand_options *o) {
+  static const char socks[] = "socks";
+  return strncasecmp(errand__options_proxy(o, false), socks, 5) == 0 ||
+         strncasecmp(errand__options_proxy(o, true), socks, 5) == 0;
+}
+
 errand_status errand__slot_apply_options(errand__slot *slot) {
   const errand_options *o = slot->options;
   setter s = {slot->easy, CURLE_OK};
@@ -181,6 +188,8 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
     number(&s, CURLOPT_BUFFERSIZE, ROOMY_BUFFER);
   slot->buffer_size = CURL_MAX_WRITE_SIZE; /* libcurl's default */
   slot->borrows = errand__curl_does(ERRAND__CURL_BORROWS_BUFFERS);
+  slot->shares = !slot->borrows && !uses_socks(o) && errand__heap_shares() &&
+                 errand__curl_uses_heap();
   if (slot->jar) {
     pointer(&s, CURLOPT_SHARE, errand__jar_share(slot->jar));
     pointer(&s, CURLOPT_COOKIEFILE, ""); /* turns the engine on */
@@ -347,15 +356,24 @@ static void set_share(setter *s, errand__slot *slot, CURLSH *share) {
   slot->share = share;
 }
 
-/* A large buffer where it is borrowed, or where the origin's last bodies were
-   large. A response that is streamed with less credit than the large buffer
-   gets libcurl's buffer of 16 KB: this much may be in memory beyond the credit.
+/*
+ * Before 8.7 libcurl allocates the buffer (data->state.buffer) when a transfer
+ * starts and frees it at the end. HTTP/1.1 leaves nothing in the buffer from
+ * one call of libcurl to the next. HTTP/2, WebSockets and the handshake of
+ * SOCKS do.
  */
+static bool may_share(const errand__slot *slot, const errand__transfer *t) {
+  return slot->shares && !t->may_http2 && !errand__is_websocket(t);
+}
+
+/* A large buffer where it is borrowed or shared. A response that is streamed
+   with less credit than the large buffer gets libcurl's buffer of 16 KB: this
+   much may be in memory beyond the credit. */
 static void set_buffer(setter *s, errand__slot *slot,
                        const errand__transfer *t) {
-  long size = slot->borrows    ? BORROWED_BUFFER
-              : t->large_reads ? LARGE_BUFFER
-                               : CURL_MAX_WRITE_SIZE;
+  long size = slot->borrows        ? BORROWED_BUFFER
+              : may_share(slot, t) ? SHARED_BUFFER
+                                   : CURL_MAX_WRITE_SIZE;
   if ((t->flags & ERRAND_REQUEST_STREAM_RESPONSE) && t->response.credit < size)
     size = CURL_MAX_WRITE_SIZE;
   if (slot->buffer_size == size || slot->roomy)

@@ -51,6 +51,7 @@ typedef struct errand__slot {
   errand__send send;
   bool shows_head; /* CURLOPT_HEADER, for the life of the handle */
   bool borrows;    /* libcurl borrows a receive buffer for each read */
+  bool shares;     /* transfers of HTTP/1.1 share a receive buffer */
   bool roomy;      /* CURLOPT_BUFFERSIZE is set for the life of the handle */
   bool custom_method;
   bool has_headers;

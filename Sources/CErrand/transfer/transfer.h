@@ -137,7 +137,6 @@ typedef struct errand__transfer {
   bool idempotent;
   bool own_host;    /* has a Host field */
   bool without_jar; /* neither sends nor keeps the group's cookies */
-  bool large_reads; /* its origin's last bodies were large */
   bool may_http2;   /* may be a stream of an HTTP/2 connection */
   bool dropped;     /* has ended: the callbacks take nothing more */
   bool in_review;   /* on the agenda's review list */

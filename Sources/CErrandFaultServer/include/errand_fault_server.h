@@ -64,7 +64,8 @@ typedef enum errand_fault_step_kind {
   /* Act as a SOCKS5 proxy (RFC 1928) to loopback. Only for the script of a
      connection. With `data`, "user:password", only these credentials are
      accepted (RFC 1929). The request is recorded as "NAME host:port", where
-     NAME says how the client named the host: DOMAIN, IPV4 or IPV6. */
+     NAME says how the client named the host: DOMAIN, IPV4 or IPV6. With
+     `milliseconds`: this long passes between two parts of the reply to it. */
   ERRAND_FAULT_SOCKS5 = 13
 } errand_fault_step_kind;
 

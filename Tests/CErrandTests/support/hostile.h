@@ -14,6 +14,7 @@ typedef struct hostile_init {
   bool tls;       /* HTTP/2 by ALPN, with a certificate of its own making;
                      HTTP/1.1, too, where there is no spite */
   bool http1;     /* HTTP/1.1 alone, over TLS, too */
+  bool imposes;   /* HTTP/2 over TLS, also where the client does not offer it */
 } hostile_init;
 
 /*

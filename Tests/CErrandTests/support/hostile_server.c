@@ -137,6 +137,11 @@ static int choose_http2(SSL *tls, const unsigned char **out,
   static const unsigned char both[] = "\x02h2\x08http/1.1";
   const hostile_server *server = context;
   unsigned skip = server->init.http1 ? 3 : 0;
+  if (server->init.imposes) {
+    *out = both + 1;
+    *length = 2;
+    return SSL_TLSEXT_ERR_OK;
+  }
   return SSL_select_next_proto((unsigned char **) out, length, both + skip,
                                sizeof both - 1 - skip, in,
                                size) == OPENSSL_NPN_NEGOTIATED
