@@ -67,7 +67,7 @@ enum YTKNetworkNames {
     private static let cache = [
         "ignoreCache", "isDataFromCache", "startWithoutCache", "loadCacheWithError:", "saveResponseDataToCacheFile:",
         "cacheTimeInSeconds", "cacheVersion", "cacheSensitiveData", "writeCacheAsynchronously",
-        "cache rule: a hit is told like a success, later and on the main queue",
+        "cache rule: a hit is reported like a success, later and on the main queue",
         "cache rule: only successes that were validated are saved, downloads never",
         "cache rule: method, host, path and arguments are the key",
         "cache rule: age, version, sensitive data and app version decide",
@@ -115,7 +115,7 @@ enum YTKNetworkNames {
         "removeChainRequest:", "chain rule: a start while it runs is refused", "chain rule: an empty one is refused",
         "chain rule: a step's callback comes before the next step",
         "chain rule: after a failure nothing is started", "chain rule: willStop, delegate, didStop",
-        "chain rule: a stop stops the present step, without a word",
+        "chain rule: a stop stops the present step, without a callback",
     ]
 
     private static let jsonValidator = [
