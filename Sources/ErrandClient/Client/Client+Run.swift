@@ -68,9 +68,10 @@ extension Client {
         return request
     }
 
-    /// Starts a command with closures. `success` or `failure` is called when the request succeeds or fails;
-    /// `completion` is called after it, however the request ends. The closures run once, on the callback queue, unless
-    /// the request is stopped. They are released when the run ends.
+    /// Starts a command with closures. `success` or `failure` is called at the end, then `completion`. A stopped
+    /// request calls none of them, unless ``Client/Configuration/reportsStops`` is set; then it calls `failure` and
+    /// `completion`, with ``ErrandError/cancelled``. The closures run once, on the callback queue. They are released
+    /// when the run ends.
     ///
     /// A trailing closure without a label is the completion, in every method that takes closures.
     @inlinable

@@ -80,10 +80,11 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         }
     }
 
-    /// Starts the request with closures, otherwise as ``AnyRequest/start()``. `success` or `failure` is called when the
-    /// request succeeds or fails; `completion` is called after it, however the request ends. The closures run on the
-    /// callback queue and are released when the run is over. They are not kept if this method returns false. A trailing
-    /// closure without a label is the completion.
+    /// Starts the request with closures, otherwise as ``AnyRequest/start()``. `success` or `failure` is called at the
+    /// end, then `completion`. A stopped request calls none of them, unless ``Client/Configuration/reportsStops`` is
+    /// set; then it calls `failure` and `completion`, with ``ErrandError/cancelled``. The closures run on the callback
+    /// queue and are released when the run is over. They are not kept if this method returns false. A trailing closure
+    /// without a label is the completion.
     @discardableResult
     public func start(
         completion: (@Sendable (Request<C>) -> Void)? = nil, success: (@Sendable (Request<C>) -> Void)? = nil,
