@@ -149,6 +149,6 @@ import Testing
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(context.debugDescription == "Unescaped control character in a string at byte 6")
+        #expect(context.debugDescription == "unescaped control character in a string at byte 6")
     }
 }

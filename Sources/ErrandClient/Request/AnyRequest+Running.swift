@@ -215,7 +215,7 @@ extension AnyRequest {
             var prepared = prepared
             if case .stream = prepared.body {
                 throw .invalidBody.with(
-                    message: "an interceptor returned a stream body, which has no writer; use a source")
+                    message: "an interceptor returned a `.stream` body; return a `.source` body instead")
             }
             // Pins and certificates belong to a host. If an interceptor changed the URL, those of the new host apply.
             if prepared.url != built.url {

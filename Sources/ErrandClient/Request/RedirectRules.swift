@@ -44,7 +44,7 @@ package enum RedirectRules {
         // A location that browsers would take to another host. The server meant that, or an attacker wrote into its
         // response.
         if URLReference.hidesAuthority(location) {
-            return .fail(refused(response, "the redirect's URL has a backslash or a space beside its host"))
+            return .fail(refused(response, "the redirect's URL has a backslash or a space in or next to its host"))
         }
         guard let encoded = try? PercentEncoding.url(location) else { return .take }
         let source = URLReference(sent.url)

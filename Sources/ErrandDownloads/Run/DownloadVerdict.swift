@@ -68,7 +68,7 @@ extension DownloadVerdict {
     ) -> DownloadVerdict {
         // RFC 9110 15.3.7: a 206 is only valid as the answer to a range. The server cannot be used for this download.
         guard ask.isRanged else {
-            return .fail(.malformedResponse.with(message: "the server sent a 206 without a requested range"))
+            return .fail(.malformedResponse.with(message: "the server sent status 206, but no range was requested"))
         }
         guard !head.isMultipart, let contentRange = head.contentRange, let range = contentRange.range,
             range.lowerBound == ask.offset, range.upperBound <= ask.end ?? .max,

@@ -61,11 +61,11 @@ public struct GroupResults: Sendable {
         }
     }
 
-    /// The last value with that name; the children of a batch have none. Throws ``ErrandError/invalidArgument`` where there is none, or where it has
-    /// another type.
+    /// The last value with that name; the children of a batch have none. Throws ``ErrandError/invalidArgument`` where
+    /// there is none, or where it has another type.
     public func value<Value>(named name: String, as type: Value.Type = Value.self) throws(ErrandError) -> Value {
         guard let index = byName[name]?.last, case .success(let value) = entries[index].result else {
-            throw ErrandError.invalidArgument.with(message: "'\(name)' has no value")
+            throw ErrandError.invalidArgument.with(message: "no result named '\(name)' has a value")
         }
         guard let value = value as? Value else {
             throw ErrandError.invalidArgument.with(message: "the value of '\(name)' is not of type \(type)")

@@ -5,9 +5,9 @@ extension ErrandError {
         case unreached
         /// The connection broke.
         case broken
-        /// The server answered, and not by the protocol.
+        /// The server's answer violated the protocol.
         case malformed
-        /// The request waited, or took, too long as a whole.
+        /// The queue or total timeout expired.
         case late
     }
 

@@ -9,7 +9,7 @@ extension JSONParser {
         let whole = try digits(&decimal)
         guard whole == 1 || bytes[first] != UInt8(ascii: "0") else {
             index = first + 1
-            throw failure("Number with a leading zero")
+            throw failure("number with a leading zero")
         }
         guard index < bytes.count, isFractionOrExponent(bytes[index]) else {
             if let integer = decimal.integer { return .integer(integer) }
@@ -43,7 +43,7 @@ extension JSONParser {
             decimal.append(digit)
             index += 1
         }
-        guard index > start else { throw failure("Number without a digit") }
+        guard index > start else { throw failure("number without a digit") }
         return index - start
     }
 
@@ -64,7 +64,7 @@ extension JSONParser {
     private func double(_ start: Int, _ decimal: Decimal) throws(Failure) -> Double {
         if let double = decimal.exactDouble { return double }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
-        guard let double = Double(text), double.isFinite else { throw failure("Number out of range") }
+        guard let double = Double(text), double.isFinite else { throw failure("number out of range") }
         return double
     }
 

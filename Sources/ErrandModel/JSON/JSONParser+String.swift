@@ -11,7 +11,7 @@ extension JSONParser {
             case UInt8(ascii: "\\"):
                 return try stringWithEscapes(from: start)
             case 0..<0x20:
-                throw failure("Unescaped control character in a string")
+                throw failure("unescaped control character in a string")
             default:
                 index += 1
             }
@@ -31,7 +31,7 @@ extension JSONParser {
             case UInt8(ascii: "\\"):
                 try escape(&unescaped)
             case 0..<0x20:
-                throw failure("Unescaped control character in a string")
+                throw failure("unescaped control character in a string")
             default:
                 unescaped.append(byte)
                 index += 1
@@ -42,7 +42,7 @@ extension JSONParser {
 
     private func text(_ bytes: some Collection<UInt8>) throws(Failure) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw failure("Invalid UTF-8 in a string")
+            throw failure("invalid UTF-8 in a string")
         }
         return text
     }
@@ -62,7 +62,7 @@ extension JSONParser {
             index += 1
             text.append(contentsOf: UTF8.encode(try escapedScalar()) ?? UTF8.encodedReplacementCharacter)
             return
-        default: throw failure("Unknown escape sequence")
+        default: throw failure("unknown escape sequence")
         }
         index += 1
     }
@@ -72,11 +72,11 @@ extension JSONParser {
         let unit = try escapedUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }
         guard UTF16.isLeadSurrogate(unit), bytes[index...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]) else {
-            throw failure("Unpaired surrogate")
+            throw failure("unpaired surrogate")
         }
         index += 2
         let trail = try escapedUnit()
-        guard UTF16.isTrailSurrogate(trail) else { throw failure("Unpaired surrogate") }
+        guard UTF16.isTrailSurrogate(trail) else { throw failure("unpaired surrogate") }
         return UTF16.decode(UTF16.EncodedScalar([unit, trail]))
     }
 

@@ -32,7 +32,7 @@ struct JSONParser {
         let text = UnsafeRawBufferPointer(rebasing: text[markLength...])
         if encoding == .utf8 { return try value(ofUTF8: text) }
         guard let converted = encoding.utf8(text) else {
-            throw Failure(problem: "Text that is not UTF-8, UTF-16 or UTF-32", offset: 0)
+            throw Failure(problem: "text that is not UTF-8, UTF-16 or UTF-32", offset: 0)
         }
         return try converted.withUnsafeBufferPointer { (text) throws(Failure) in
             try value(ofUTF8: UnsafeRawBufferPointer(text))
@@ -42,12 +42,12 @@ struct JSONParser {
     private static func value(ofUTF8 text: UnsafeRawBufferPointer) throws(Failure) -> JSONValue {
         var parser = JSONParser(text.assumingMemoryBound(to: UInt8.self))
         let value = try parser.value()
-        guard parser.nextByte() == nil else { throw parser.failure("Unexpected text after the value") }
+        guard parser.nextByte() == nil else { throw parser.failure("unexpected text after the value") }
         return value
     }
 
     func failure(_ problem: String) -> Failure {
-        Failure(problem: index < bytes.count ? problem : "Unexpected end of the text", offset: index)
+        Failure(problem: index < bytes.count ? problem : "unexpected end of the text", offset: index)
     }
 
     /// The next byte that is not a blank, without consuming it; `nil` at the end.
@@ -70,15 +70,15 @@ struct JSONParser {
         case UInt8(ascii: "t"): return try literal("true", .bool(true))
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
-        default: throw failure("Expected a value")
+        default: throw failure("expected a value")
         }
     }
 
     private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(Failure) -> JSONValue {
         let end = index + text.utf8CodeUnitCount
-        guard end <= bytes.count else { throw failure("Expected a value") }
+        guard end <= bytes.count else { throw failure("expected a value") }
         for offset in 0..<text.utf8CodeUnitCount where bytes[index + offset] != text.utf8Start[offset] {
-            throw failure("Expected a value")
+            throw failure("expected a value")
         }
         index = end
         return value
@@ -86,7 +86,7 @@ struct JSONParser {
 
     /// Consumes the opening bracket.
     private mutating func enter() throws(Failure) {
-        guard depth < Self.maximumDepth else { throw failure("More than \(Self.maximumDepth) nested levels") }
+        guard depth < Self.maximumDepth else { throw failure("more than \(Self.maximumDepth) nested levels") }
         depth += 1
         index += 1
     }
@@ -97,7 +97,7 @@ struct JSONParser {
         if next == UInt8(ascii: ",") {
             index += 1
         } else if next != closing {
-            throw failure("Expected a comma or a closing bracket")
+            throw failure("expected a comma or a closing bracket")
         }
     }
 
@@ -117,9 +117,9 @@ struct JSONParser {
         try enter()
         var members: [String: JSONValue] = [:]
         while nextByte() != UInt8(ascii: "}") {
-            guard nextByte() == UInt8(ascii: "\"") else { throw failure("Expected a member name") }
+            guard nextByte() == UInt8(ascii: "\"") else { throw failure("expected a member name") }
             let name = try string()
-            guard nextByte() == UInt8(ascii: ":") else { throw failure("Expected a colon") }
+            guard nextByte() == UInt8(ascii: ":") else { throw failure("expected a colon") }
             index += 1
             if let first = members.updateValue(try value(), forKey: name) { members[name] = first }
             try separate(before: UInt8(ascii: "}"))

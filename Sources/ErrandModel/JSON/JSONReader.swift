@@ -46,6 +46,6 @@ enum JSONGuard {
         // Zeros are skipped: in UTF-16 and UTF-32, which Foundation also reads, zeros surround the bracket.
         let last = text.withUnsafeBytes { $0.last { $0 != 0 } }
         guard let last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") else { return }
-        throw .dataCorrupted(.init(codingPath: [], debugDescription: "The input ends with an opening bracket."))
+        throw .dataCorrupted(.init(codingPath: [], debugDescription: "the input ends with an opening bracket"))
     }
 }

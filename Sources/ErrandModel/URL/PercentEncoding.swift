@@ -31,7 +31,7 @@ package enum PercentEncoding {
         }
         guard !URLReference.hidesAuthority(text) else {
             throw ErrandError.invalidURL.with(
-                message: "the URL \(Redaction.quoted(text)) has a backslash or a space beside its host")
+                message: "the URL \(Redaction.quoted(text)) has a backslash or a space in or next to its host")
         }
         let encoded = encode(text, keeping: isURLByte)
         return isURL(encoded) ? encoded : encodingStrayPercents(encoded)
