@@ -13,6 +13,33 @@ import Testing
         typealias Response = [String]
     }
 
+    struct GetPhotos: Command {
+        var user: String
+        var path: String { "users/\(segment: user)/photos" }
+        typealias Response = [String]
+    }
+
+    struct Convert: Command {
+        var method: HTTPRequest.Method { .post }
+        var path: String { "convert" }
+        var query: [QueryItem] { [QueryItem("unit", "m/s & %")] }
+        var body: RequestBody { .form([QueryItem("sum", "1 + 1 = 2")]) }
+        typealias Response = NoContent
+    }
+
+    struct AddMeeting: Command {
+        var start: Date
+        var method: HTTPRequest.Method { .post }
+        var path: String { "meetings" }
+        var body: RequestBody { .json(["start": start]) }
+        typealias Response = NoContent
+    }
+
+    struct GetTeam: Command {
+        var path: String { "team" }
+        typealias Response = JSONValue
+    }
+
     struct GetPicture: Command {
         var name: String
         var path: String { "pictures/\(name)" }
@@ -155,6 +182,21 @@ import Testing
         typealias Response = JSONValue
     }
 
+    static func encoding(_ configuration: inout Client.Configuration) {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        configuration.jsonEncoder = encoder
+    }
+
+    static func values(_ client: Client) async throws -> [String] {
+        let team = try await client.run(GetTeam())
+        let first = team["users"]?[0]?["name"]?.string ?? "nobody"
+        let total = team["total"]?.integer ?? 0
+        let names = team["users"]?.array?.compactMap { $0["name"]?.string } ?? []
+        print(first, total, names)
+        return ["\(first)", "\(total)"] + names
+    }
+
     static func moved(_ client: Client) {
         client.reconfigure { settings in
             settings.baseURL = "https://fallback.example.com/"
@@ -178,6 +220,12 @@ import Testing
         #expect(
             try client.describe(Search(words: "a b")).url
                 == "https://api.example.com/v2/search?device=linux&q=a%20b&page=1")
+        #expect(
+            try client.describe(GetPhotos(user: "a/b")).url
+                == "https://api.example.com/v2/users/a%2Fb/photos?device=linux")
+        let convert = try client.describe(Convert())
+        #expect(convert.url == "https://api.example.com/v2/convert?device=linux&unit=m%2Fs%20%26%20%25")
+        #expect(String(decoding: convert.bodyBytes, as: UTF8.self) == "sum=1%20%2B%201%20%3D%202")
         #expect(try client.describe(GetPicture(name: "a")).url == "https://cdn.example.com/v2/pictures/a?device=linux")
         #expect(try client.describe(PutPhoto(file: #filePath)).headers[.contentType] == "image/jpeg")
         #expect(try client.describe(Report()).settings.timeouts.total == .seconds(30))
@@ -198,6 +246,15 @@ import Testing
         await client.shutdown()
     }
 
+    @Test func anEncoderOfTheClient() async throws {
+        var configuration = Client.Configuration(baseURL: "http://test/")
+        Self.encoding(&configuration)
+        let client = Client(configuration: configuration, transport: StubTransport())
+        let description = try client.describe(AddMeeting(start: Date(timeIntervalSince1970: 7)))
+        #expect(String(decoding: description.bodyBytes, as: UTF8.self) == #"{"start":"1970-01-01T00:00:07Z"}"#)
+        await client.shutdown()
+    }
+
     @Test func whatIsSharedIsSentOnce() async throws {
         let stub = StubTransport()
         let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
@@ -212,6 +269,8 @@ import Testing
         let stub = StubTransport { description in
             switch description.url {
             case "http://test/dates": .response(status: 200, body: #"["1970-01-01T00:00:07Z"]"#)
+            case "http://test/team":
+                .response(status: 200, body: #"{"total": 3, "users": [{"name": "Ada"}, {}, {"name": "Bo"}]}"#)
             case "http://test/latest": .response(status: 302, headers: [.location: "https://other.example.com/"])
             default: .response(status: 404)
             }
@@ -219,6 +278,7 @@ import Testing
         let client = Client(configuration: .init(baseURL: "http://test/"), transport: stub)
         try await Self.raw(client)
         try Self.look(client)
+        #expect(try await Self.values(client) == ["Ada", "3", "Ada", "Bo"])
         #expect(try await client.run(CountLines()) == 0)
         #expect(try await client.run(ListDates()) == [Date(timeIntervalSince1970: 7)])
         await #expect(throws: ErrandError.statusNotAccepted) { try await client.run(ListIssues()) }

@@ -31,6 +31,12 @@ import Testing
         return [byEnvironment, byTunnel, toSocket, toCanary]
     }
 
+    static func compressed() -> [ConnectionOptions] {
+        let gzipOnly = ConnectionOptions(encodings: .gzip)
+        let uncompressed = ConnectionOptions(encodings: [])
+        return [gzipOnly, uncompressed]
+    }
+
     static func policies(_ configuration: inout Client.Configuration, currentKey: String, spareKey: String) {
         configuration.tlsPolicies = TLSPolicies(hosts: [
             "api.example.com": .init(pinnedKeys: [currentKey, spareKey]),
@@ -57,6 +63,7 @@ import Testing
         Self.keeping(&configuration)
         #expect(configuration.cookies == .file("/var/lib/service/cookies"))
         #expect(Set(Self.ways()).count == 4)
+        #expect(Self.compressed().map(\.encodings) == [.gzip, []])
         await pinned.shutdown()
         await Self.pinned().shutdown()
     }

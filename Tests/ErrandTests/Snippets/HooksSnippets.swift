@@ -87,6 +87,15 @@ import Testing
         }
     }
 
+    /// Compiled and not run: a process may do this once.
+    static func logged() {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .debug
+            return handler
+        }
+    }
+
     static func configured() -> Client.Configuration {
         var redaction = Redaction.standard
         redaction.headers.insert("X-Tenant-Key")
