@@ -108,6 +108,23 @@ private struct Intercepted: Command {
     var interceptors = [Tag()]
 }
 
+/// Commands that wrap a group.
+private struct WrappingBatch: Command {
+    let batch: Batch<String>
+    var path = ""
+    var coordinator: GroupCoordinator { batch.coordinator }
+    func decode(_ response: Errand.Response) throws -> BatchResult<String> { try batch.decode(response) }
+}
+
+private struct PerhapsWrappingBatch: Command {
+    let batch: Batch<String>?
+    var path = "x"
+    var coordinator: GroupCoordinator? { batch?.coordinator }
+    func decode(_ response: Errand.Response) throws -> BatchResult<String> {
+        throw ErrandError.responseDecodingFailed
+    }
+}
+
 /// What many commands have in common.
 private protocol Service: Command {}
 
@@ -253,5 +270,16 @@ private struct Wrapping<C: Command>: Command {
         #expect(try await body(Wrapping(base: TextBody())) == ("text", "text/plain; charset=utf-8"))
         #expect(try await sent(Wrapping(base: Pairs())).url == "http://test/x?b=2&a=1%201")
         #expect(try await fields(Wrapping(base: Pairs()), ["X-A", "X-B"]) == ["X-B: 2", "X-A: 1"])
+    }
+
+    @Test func aCommandMayWrapAGroup() async throws {
+        let batch = Batch([OfService(path: "a"), OfService(path: "b")])
+        let client = Client.stubbed(stub)
+        #expect(try await client.run(WrappingBatch(batch: batch)).values.count == 2)
+        #expect(try await client.run(PerhapsWrappingBatch(batch: batch)).values.count == 2)
+        #expect(stub.submitted.count == 4)
+        await #expect(throws: ErrandError.self) { try await client.run(PerhapsWrappingBatch(batch: nil)) }
+        #expect(stub.submitted.last?.url == "http://test/x")
+        await client.shutdown()
     }
 }

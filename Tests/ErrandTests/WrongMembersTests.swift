@@ -7,7 +7,7 @@ import Testing
             "method": "Int { 1 }", "headers": "[String: Int] { [:] }", "body": "Int { 1 }", "query": "[Int] { [] }",
             "baseURL": "Int { 1 }", "authorization": "String { \"\" }", "cache": "Bool { true }",
             "timeouts": "Int { 1 }", "interceptors": "[Int] { [] }", "options": "CommandOptions? { nil }",
-            "validator": "@Sendable (String) -> Void { { _ in } }",
+            "coordinator": "String { \"\" }", "validator": "@Sendable (String) -> Void { { _ in } }",
         ]
         var source = "import Errand\nstruct Right: Command { var path = \"x\"; var body = \"text\" }\n"
         for (member, rest) in wrong.sorted(by: { $0.key < $1.key }) {

@@ -157,6 +157,16 @@ extension Command where CacheMember == CachePolicy {
     @inlinable public var givenCache: CachePolicy? { cache }
 }
 
+extension Command where CoordinatorMember == GroupCoordinator? {
+    /// Returns `coordinator` unchanged.
+    @inlinable public var givenCoordinator: GroupCoordinator? { coordinator }
+}
+
+extension Command where CoordinatorMember == GroupCoordinator {
+    /// Returns `coordinator` unchanged.
+    @inlinable public var givenCoordinator: GroupCoordinator? { coordinator }
+}
+
 extension Command where AcceptedStatusCodesMember == StatusCodes {
     /// Returns `acceptedStatusCodes` unchanged.
     @inlinable public var givenAcceptedStatusCodes: StatusCodes { acceptedStatusCodes }

@@ -124,6 +124,11 @@ public protocol Command: Sendable {
     /// default): ``Client/Settings/cache`` (YTKNetwork `cacheTimeInSeconds`, `cacheVersion`, `cacheSensitiveData`).
     var cache: CacheMember { get }
 
+    /// What runs in place of a transfer. A command that wraps a ``Batch``, a ``Chain``, a ``RequestGraph`` or a
+    /// ``Download`` returns the coordinator of the wrapped command; a command that wraps a download forwards
+    /// ``decode(_:)`` to it too. Read once for each request, when the request is made. Default: `nil`.
+    var coordinator: CoordinatorMember { get }
+
     // MARK: What comes back
 
     /// The statuses that count as success. A response with another status fails with ``ErrandError/statusNotAccepted``,
@@ -140,7 +145,8 @@ public protocol Command: Sendable {
     /// ``ErrandError/shapeMismatch``. `nil` (the default): no check (YTKNetwork `jsonValidator`).
     var shape: ShapeMember { get }
 
-    /// Turns an accepted response into the command's value. An error thrown here that is no ``ErrandError`` becomes the
+    /// Turns an accepted response into the command's value. The signature must be exactly this one: a method with
+    /// another result is not called if `Response` is `Decodable` or ``ResponseConvertible``. An error thrown here that is no ``ErrandError`` becomes the
     /// `underlyingError` of ``ErrandError/responseDecodingFailed``. ``Errand/Response/decode(_:using:)`` of this
     /// response uses the decoder of ``jsonDecoder`` unless it is given another one.
     func decode(_ response: ErrandModel.Response) throws -> Response
@@ -239,6 +245,9 @@ public protocol Command: Sendable {
     /// The type of ``cache``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype CacheMember = CachePolicy?
+    /// The type of ``coordinator``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
+    associatedtype CoordinatorMember = GroupCoordinator?
     /// The type of ``acceptedStatusCodes``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype AcceptedStatusCodesMember = StatusCodes
@@ -334,9 +343,8 @@ public protocol Command: Sendable {
     /// ``cache`` in the type that the engine reads; do not implement it.
     @_documentation(visibility: internal)
     var givenCache: CachePolicy? { get }
-    /// What a ``Batch``, a ``Chain``, a ``RequestGraph`` or a ``Download`` uses instead of a transfer. A command that
-    /// wraps one of them returns its coordinator here; a command that wraps a download forwards ``decode(_:)`` to it
-    /// too. Read once for each request, when the request is made. Default: `nil`.
+    /// ``coordinator`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
     var givenCoordinator: GroupCoordinator? { get }
     /// ``acceptedStatusCodes`` in the type that the engine reads; do not implement it.
     @_documentation(visibility: internal)
@@ -430,7 +438,7 @@ extension Command where CacheMember == CachePolicy? {
     @inlinable public var cache: CachePolicy? { nil }
 }
 
-extension Command {
+extension Command where CoordinatorMember == GroupCoordinator? {
     /// The default: no coordinator.
-    @inlinable public var givenCoordinator: GroupCoordinator? { nil }
+    @inlinable public var coordinator: GroupCoordinator? { nil }
 }

@@ -84,7 +84,7 @@ public struct Download: Command {
     }
 
     /// Runs the transfers and writes their bytes to the file.
-    public var givenCoordinator: GroupCoordinator? { GroupCoordinator(carrier: DownloadCarrier(self)) }
+    public var coordinator: GroupCoordinator { GroupCoordinator(carrier: DownloadCarrier(self)) }
 
     /// 200 for the whole content, 206 for a part of it.
     public var acceptedStatusCodes: StatusCodes { [200, 206] }

@@ -105,7 +105,7 @@ public struct Batch<Element: Sendable>: Command {
     }
 
     /// Runs the children.
-    public var givenCoordinator: GroupCoordinator? { GroupCoordinator(carrier: BatchCarrier(self)) }
+    public var coordinator: GroupCoordinator { GroupCoordinator(carrier: BatchCarrier(self)) }
 }
 
 /// A child of a batch of different types: a command, a request or another group.

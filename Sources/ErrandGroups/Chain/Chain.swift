@@ -79,5 +79,5 @@ public struct Chain<Value: Sendable>: Command {
     }
 
     /// Runs the steps.
-    public var givenCoordinator: GroupCoordinator? { GroupCoordinator(carrier: ChainCarrier(self)) }
+    public var coordinator: GroupCoordinator { GroupCoordinator(carrier: ChainCarrier(self)) }
 }

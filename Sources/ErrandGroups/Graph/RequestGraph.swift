@@ -69,5 +69,5 @@ public struct RequestGraph: Command {
     }
 
     /// Runs the members.
-    public var givenCoordinator: GroupCoordinator? { GroupCoordinator(carrier: GraphCarrier(self)) }
+    public var coordinator: GroupCoordinator { GroupCoordinator(carrier: GraphCarrier(self)) }
 }
