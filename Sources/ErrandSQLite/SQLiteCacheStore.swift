@@ -202,6 +202,12 @@ extension SQLiteCacheStore {
         return nil
     }
 
+    /// `nil`: every read asks the file.
+    public func readAtOnce(_ key: CacheKey) -> CacheRecord? { nil }
+
+    /// False: calls wait for the disk, and for other processes.
+    public var answersAtOnce: Bool { false }
+
     /// Stores the record in one transaction, and removes other records where the limits require it.
     ///
     /// Throws ``/Errand/CacheStoreError/recordTooLarge`` for a record beyond the limits. Throws the failure of the file

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A hook with a misspelt name or another signature must not compile: a default would take its place, and the hook would
-/// never be called.
+/// A hook, or a member of a store, with a misspelt name or another signature must not compile: a default would take its
+/// place, and the hook would never be called.
 @Suite struct WrongHooksTests {
     /// A type that conforms, and the same type with one method changed.
     private static let protocols: [(name: String, keyword: String, methods: [(right: String, wrong: [String])])] = [
@@ -95,6 +95,35 @@ import Testing
                     "func refuses(_ r: Response) -> Bool { false }", ["func refuse(_ r: Response) -> Bool { false }"]
                 ),
                 ("func refresh(_ c: String?, after r: Response?) -> String { \"\" }", []),
+            ]
+        ),
+        (
+            "CacheStore", "final class",
+            [
+                (
+                    "var answersAtOnce: Bool { true }",
+                    ["var answerAtOnce: Bool { true }", "var answersAtOnce: Bool? { true }"]
+                ),
+                (
+                    "func accepts(byteCount: Int) -> Bool { true }",
+                    ["func accept(byteCount: Int) -> Bool { true }", "func accepts(bytes: Int) -> Bool { true }"]
+                ),
+                (
+                    "func readAtOnce(_ k: CacheKey) -> CacheRecord? { nil }",
+                    [
+                        "func readsAtOnce(_ k: CacheKey) -> CacheRecord? { nil }",
+                        "func readAtOnce(_ k: CacheKey) async -> CacheRecord? { nil }",
+                    ]
+                ),
+                ("func read(_ k: CacheKey) -> CacheRecord? { nil }", []),
+                ("func write(_ r: CacheRecord, for k: CacheKey) {}", []),
+                ("func remove(_ k: CacheKey) -> Bool { false }", []),
+                ("func remove(tag: String) -> Int { 0 }", []),
+                ("func remove(olderThan instant: Int64) -> Int { 0 }", []),
+                ("func removeAll() -> Int { 0 }", []),
+                ("func removeAll(namespace: String) -> Int { 0 }", []),
+                ("func statistics() -> CacheStatistics { CacheStatistics() }", []),
+                ("var health: CacheHealth { .working }", []),
             ]
         ),
     ]

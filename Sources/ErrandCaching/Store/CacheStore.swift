@@ -10,7 +10,7 @@
 /// Where a removal or a replacing write throws, later reads through this store object must not find the old record,
 /// however long the removal itself takes: a request that changes data on its server does not wait for a cache.
 ///
-/// Members have a default only where the default costs time and changes no result.
+/// No member has a default, so that a misspelt one is a compiler error.
 public protocol CacheStore: Sendable {
     /// The record with that key; `nil` where there is none. Never returns a record that is torn or has another key.
     func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord?
@@ -46,28 +46,17 @@ public protocol CacheStore: Sendable {
     var health: CacheHealth { get }
 
     /// Whether no call waits longer than for a short lock: never for a disk or another process. The cache then calls
-    /// the store on any thread, and from many threads at once. Read once. Default: no.
+    /// the store on any thread, and from many threads at once. Read once. `false` is right for every store.
     var answersAtOnce: Bool { get }
 
     /// Whether ``write(_:for:)`` would take a record of that size (``CacheRecord/byteCount``), if nothing fails. Called
-    /// before each write, on any thread. The answer depends on limits that do not change, not on what is stored.
-    /// Default: yes.
+    /// before each write, on any thread. The answer depends on limits that do not change, not on what is stored. `true`
+    /// for a store without limits.
     func accepts(byteCount: Int) -> Bool
 
     /// The record with that key where the store can return it without waiting. `nil` means unknown: the cache then
-    /// calls ``read(_:)``. Default: `nil`. Any thread.
+    /// calls ``read(_:)``. `nil` is right for every store. Any thread.
     func readAtOnce(_ key: CacheKey) -> CacheRecord?
-}
-
-extension CacheStore {
-    /// False.
-    public var answersAtOnce: Bool { false }
-
-    /// True.
-    public func accepts(byteCount: Int) -> Bool { true }
-
-    /// `nil`.
-    public func readAtOnce(_ key: CacheKey) -> CacheRecord? { nil }
 }
 
 /// The health of a store. A cache logs each change of it.

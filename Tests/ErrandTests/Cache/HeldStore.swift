@@ -109,5 +109,9 @@ final class HeldStore: CacheStore {
 
     var health: CacheHealth { state.withLock { $0.health } }
 
+    var answersAtOnce: Bool { false }
+
+    func accepts(byteCount: Int) -> Bool { true }
+
     func readAtOnce(_ key: CacheKey) -> CacheRecord? { upper.readAtOnce(key) }
 }

@@ -58,6 +58,10 @@ import Testing
             records.statistics()
         }
 
+        var answersAtOnce: Bool { false }
+        func accepts(byteCount: Int) -> Bool { true }
+        func readAtOnce(_ key: CacheKey) -> CacheRecord? { nil }
+
         var health: CacheHealth {
             failing.withLock { $0.map { CacheHealth(.off, reason: $0) } } ?? .working
         }

@@ -20,6 +20,7 @@ import Testing
 
         func accepts(byteCount: Int) -> Bool { records.accepts(byteCount: byteCount) }
         func read(_ key: CacheKey) -> CacheRecord? { records.read(key) }
+        func readAtOnce(_ key: CacheKey) -> CacheRecord? { nil }
         func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
             try records.write(record, for: key)
         }

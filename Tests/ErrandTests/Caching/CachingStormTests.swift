@@ -47,6 +47,9 @@ private final class MoodyStore: CacheStore {
     func statistics() -> CacheStatistics { records.statistics() }
 
     var health: CacheHealth { .working }
+    var answersAtOnce: Bool { false }
+    func accepts(byteCount: Int) -> Bool { true }
+    func readAtOnce(_ key: CacheKey) -> CacheRecord? { nil }
 }
 
 /// Many threads, a server that fails and a store that does: each request ends once, with a body that is its own.
