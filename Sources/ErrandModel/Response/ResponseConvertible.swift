@@ -37,6 +37,12 @@ extension String: ResponseConvertible {
     }
 }
 
+/// The value of a command that ignores the response's body.
+public struct NoContent: Sendable, Hashable {
+    /// Makes the value; all are equal.
+    public init() {}
+}
+
 extension NoContent: ResponseConvertible {
     /// Makes the value; the body is ignored.
     public init(response: Response) {

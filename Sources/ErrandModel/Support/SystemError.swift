@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// An error number of the system (`errno`).
 package struct SystemError: Error, Hashable {
@@ -17,5 +17,33 @@ package struct SystemError: Error, Hashable {
         case ENOSPC, EDQUOT, EFBIG: true
         default: false
         }
+    }
+}
+
+/// Makes directories.
+package enum Directories {
+    /// Like `mkdir -p`. Returns `nil`, or the directory that could not be made and why: `ENOTDIR` where something else
+    /// has its name.
+    package static func make(_ path: String, mode: mode_t) -> (path: String, error: SystemError)? {
+        if isDirectory(path) == true { return nil }
+        var made = path.utf8.first == UInt8(ascii: "/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += (made.isEmpty || made == "/" ? "" : "/") + part
+            // Another process may have made the directory in the meantime.
+            guard mkdir(made, mode) != 0 else { continue }
+            let error = SystemError(errno)
+            switch isDirectory(made) {
+            case true?: continue
+            case false?: return (made, SystemError(ENOTDIR))
+            case nil: return (made, error)
+            }
+        }
+        return nil
+    }
+
+    /// `nil`: nothing has this name.
+    private static func isDirectory(_ path: String) -> Bool? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFDIR : nil
     }
 }
