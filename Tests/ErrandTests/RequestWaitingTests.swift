@@ -96,6 +96,7 @@ import Testing
         let request = client.request(GetText())
         let error = await #expect(throws: ErrandError.self) { try await request.finalValue() }
         #expect(error == .invalidArgument)
+        #expect(error?.message.contains("call start() first") == true)
         await client.shutdown()
     }
 
@@ -144,6 +145,11 @@ import Testing
         #expect(error == .invalidArgument)
         let refused = await #expect(throws: ErrandError.self) { try await client.outcome(of: Batch([GetText()])) }
         #expect(refused == .invalidArgument)
+        let none = await #expect(throws: ErrandError.self) { try await batch.finalResponse() }
+        for error in [error, refused, none] {
+            #expect(error?.message == "a group has no response of its own")
+            #expect(error?.isRefusal == true)
+        }
         await client.shutdown()
     }
 }

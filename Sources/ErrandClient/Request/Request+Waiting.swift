@@ -34,7 +34,7 @@ extension Request {
     /// Waits as ``finalValue(stopsIfCancelled:)`` and returns the value with the response and its metrics. A group has
     /// no response: throws ``ErrandError/invalidArgument`` at once.
     public func finalOutcome(stopsIfCancelled: Bool = true) async throws -> Outcome<C.Response> {
-        guard group == nil else { throw Self.noResponse }
+        guard group == nil else { throw noResponse }
         return try outcome(of: await end(stopsIfCancelled: stopsIfCancelled))
     }
 
@@ -60,10 +60,6 @@ extension Request {
         if case .failure(let error) = end.result { throw error.thrown }
         return try outcome(of: end)
     }
-
-    static var noResponse: ErrandError {
-        ErrandError.invalidArgument.with(message: "a group has no response of its own", isRefusal: true)
-    }
 }
 
 extension AnyRequest {
@@ -71,13 +67,16 @@ extension AnyRequest {
     /// the last run. Otherwise as ``Request/finalValue(stopsIfCancelled:)``. A group has no response: throws
     /// ``ErrandError/invalidArgument`` at once.
     public final func finalResponse(stopsIfCancelled: Bool = true) async throws -> Response {
-        guard group == nil else {
-            throw ErrandError.invalidArgument.with(message: "a group has no response of its own")
-        }
+        guard group == nil else { throw noResponse }
         guard let response = try await end(stopsIfCancelled: stopsIfCancelled).response else {
             throw ErrandError.internalFailure
         }
         return response
+    }
+
+    /// The error of every method that asks a group for its response.
+    fileprivate final var noResponse: ErrandError {
+        .invalidArgument.with(message: "a group has no response of its own", isRefusal: true)
     }
 }
 
@@ -89,7 +88,7 @@ extension Client {
     ) async throws -> Outcome<C.Response> {
         try Task.checkCancellation()
         let request = request(command, overrides: overrides)
-        guard request.group == nil else { throw Request<C>.noResponse }
+        guard request.group == nil else { throw request.noResponse }
         return try await request.runForOutcome()
     }
 }

@@ -66,7 +66,7 @@ extension AnyRequest {
             return true
         }
         guard isStarted else {
-            throw ErrandError.invalidArgument.with(message: "the request was not started")
+            throw ErrandError.invalidArgument.with(message: "the request was not started; call start() first")
         }
         let end = await withTaskCancellationHandler {
             await waiter.wait()
