@@ -7,10 +7,9 @@ package struct ResponseCachePlan: CachePlan {
     /// Whether this is a request that a redirect led to.
     package var isHop = false
     /// Whether the stored value was delivered, or could not be used.
-    package var isSecond = false
+    var isSecond = false
 
     package var source: CacheSource { run.source }
-    package var isTimed: Bool { members.isTimed }
 
     package init(_ box: CachePolicy.Box, reading: CacheReading?, in cache: ResponseCache) {
         self.box = box
@@ -20,6 +19,18 @@ package struct ResponseCachePlan: CachePlan {
 
     var cache: ResponseCache { run.cache }
     package var members: CachePolicy.Members { box.members }
+
+    package func asksNetwork(after error: ErrandError?) -> Bool {
+        guard !isSecond, source == .stored else { return false }
+        if error == .cancelled || error == .shutDown || error == .timeoutTotal { return false }
+        switch reading {
+        case .cacheThenNetwork: return true
+        // A stored error page is the server's own answer, and is used for as long as the server allowed.
+        case .cacheElseNetwork where error == .statusNotAccepted: return members.isTimed
+        case .cacheElseNetwork: return error != nil
+        case .cacheOnly, .networkOnly, .networkElseCache: return false
+        }
+    }
 
     package mutating func networkIsNext() {
         run.ended(.network)

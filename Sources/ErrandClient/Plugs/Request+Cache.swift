@@ -1,19 +1,12 @@
 import Synchronization
 
 extension Request {
-    /// Whether the network is asked after a stored response: for ``CacheReading/cacheThenNetwork``, or because the
-    /// command cannot use the stored response.
+    /// Whether the network is asked after a stored response with this verdict.
     func bypassesCache(_ verdict: Verdict) -> Bool {
-        guard cachePolicy != nil, let plan = core.withLock({ $0.description?.cachePlan }), !plan.isSecond,
-            plan.source == .stored
-        else { return false }
-        switch (plan.reading, verdict) {
-        case (_, .failure(.cancelled)), (_, .failure(.shutDown)), (_, .failure(.timeoutTotal)): return false
-        case (.cacheThenNetwork, _): return true
-        // The stored response is the server's own answer, and is used for as long as the server allowed.
-        case (.cacheElseNetwork, .failure(.statusNotAccepted)): return plan.isTimed
-        case (.cacheElseNetwork, .failure): return true
-        case (.cacheElseNetwork, .success), (.cacheOnly, _), (.networkOnly, _), (.networkElseCache, _): return false
+        guard cachePolicy != nil, let plan = core.withLock({ $0.description?.cachePlan }) else { return false }
+        switch verdict {
+        case .success: return plan.asksNetwork(after: nil)
+        case .failure(let error): return plan.asksNetwork(after: error)
         }
     }
 
@@ -57,15 +50,19 @@ extension Request {
         for observer in observers { observer(value, response) }
     }
 
-    /// Calls `observe` with a stored response in this request's next run, before the network is asked: on the callback
-    /// queue, at most once, and only with ``CacheReading/cacheThenNetwork``. A stored response is judged, decoded and
-    /// validated as any other; if it does not pass, `observe` is not called. The closure is released at the end of the
-    /// run.
-    public func onCached(_ observe: @escaping @Sendable (C.Response, Response) -> Void) {
+    /// Adds a closure for the stored response of the next run.
+    package func observeCached(_ observe: @escaping @Sendable (C.Response, Response) -> Void) {
         core.withLock { core in
             core.madeHooks().onCached.append { value, response in
                 if let value = value as? C.Response { observe(value, response) }
             }
         }
+    }
+}
+
+extension AnyRequest {
+    /// Starts the request; `reading` replaces the policy's reading mode in this run. Otherwise as ``start()``.
+    package final func start(reading: CacheReading) -> Bool {
+        startRun(installing: { $0.madeHooks().reading = reading })
     }
 }

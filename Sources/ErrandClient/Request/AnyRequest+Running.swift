@@ -28,13 +28,6 @@ extension AnyRequest {
         startRun(installing: { _ in })
     }
 
-    /// Starts the request without reading the cache: the response comes from the network and is stored (YTKNetwork
-    /// `startWithoutCache`). Otherwise as ``start()``.
-    @discardableResult
-    public final func startIgnoringCache() -> Bool {
-        startRun(installing: { $0.madeHooks().reading = .networkOnly })
-    }
-
     /// `install` runs under the lock, if the request does start.
     final func startRun(installing install: (inout Core) -> Void) -> Bool {
         // A new run would take the result away from the task that waits for it.

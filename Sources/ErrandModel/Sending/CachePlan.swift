@@ -23,13 +23,12 @@ package protocol CachePlan: Sendable {
     var reading: CacheReading { get set }
     /// Whether a redirect led to the transfer.
     var isHop: Bool { get set }
-    /// Whether the stored response was delivered before, or could not be used.
-    var isSecond: Bool { get }
     /// Where the response of the run's last transfer came from.
     var source: CacheSource { get }
-    /// Whether the policy, and not the server, determines how long a response is fresh.
-    var isTimed: Bool { get }
 
+    /// Whether the network is asked after the run's last response, because the stored response is only the first of two
+    /// or the command cannot use it. `error`: why the response did not pass; `nil` where it did.
+    func asksNetwork(after error: ErrandError?) -> Bool
     /// The stored response does not end the run: the network is next.
     mutating func networkIsNext()
     /// The run is over; its response from the network is stored if the run succeeded.
