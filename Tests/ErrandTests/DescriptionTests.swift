@@ -25,8 +25,8 @@ private struct GetUser: Command {
     }
 
     @Test func aJSONValueIsPrintedAsJSON() throws {
-        let value: JSONValue = ["b": [1, 2.5, .null, true], "a": ["name": "x\"y\\z\n\u{1}ü"]]
-        let text = #"{"a": {"name": "x\"y\\z\n\u0001ü"}, "b": [1, 2.5, null, true]}"#
+        let value: JSONValue = ["b": [1, 2.5, .null, true], "a": ["name": "x\"y\\z\n\u{1}\u{9B}ü"]]
+        let text = #"{"a": {"name": "x\"y\\z\n\u0001\u009bü"}, "b": [1, 2.5, null, true]}"#
         #expect("\(value)" == text)
         #expect(String(reflecting: value) == text)
         #expect(try Response(statusCode: 200, body: Array(text.utf8)).json() == value)

@@ -98,6 +98,16 @@ import Testing
         #expect(machine.responseReceived(statusCode: statusCode, contentType: contentType, random: 0) == expected)
     }
 
+    @Test func theErrorOfAStatusNamesTheExpectedOne() {
+        var machine = EventSourceStateMachine(policy: EventSourcePolicy())
+        _ = machine.started()
+        guard case .fail(let error) = machine.responseReceived(statusCode: 500, contentType: nil, random: 0) else {
+            Issue.record("the stream did not fail")
+            return
+        }
+        #expect(error.message == "the status is 500, expected 200")
+    }
+
     @Test func waitsDoubleUpToALimitAndBeginAnew() {
         var machine = EventSourceStateMachine(policy: EventSourcePolicy())
         _ = machine.started()

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/open_error.h"
 #include "loop/admission.h"
 #include "loop/finish.h"
 #include "transfer/payload.h"
@@ -20,15 +21,9 @@ static int64_t patience_of(const errand__transfer *t) {
    more; 0: it says nothing. A want of descriptors or memory is our own, and a
    refusal by the address filter may be about one request. */
 static int64_t verdict(const errand__transfer *t, const errand_record *record) {
-  switch (record->os_error) {
-  case EMFILE:
-  case ENFILE:
-  case ENOBUFS:
-  case ENOMEM:
+  int error = record->os_error;
+  if (errand__lacks_descriptors(error) || error == ENOBUFS || error == ENOMEM)
     return 0;
-  default:
-    break;
-  }
   switch (record->status) {
   case ERRAND_RESOLVE_FAILED:
   case ERRAND_CONNECT_FAILED:

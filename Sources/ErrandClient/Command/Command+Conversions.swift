@@ -105,7 +105,7 @@ extension Command where InterceptorsMember: Sequence, InterceptorsMember.Element
 }
 
 extension HTTPRequest.Method {
-    fileprivate static func checked(_ text: String) throws(ErrandError) -> HTTPRequest.Method {
+    static func checked(_ text: String) throws(ErrandError) -> HTTPRequest.Method {
         guard let method = HTTPRequest.Method(rawValue: text) else {
             throw ErrandError.invalidMethod.with(
                 message: "\(text.debugDescription) is not an HTTP method", isRefusal: true)
@@ -115,7 +115,7 @@ extension HTTPRequest.Method {
 }
 
 extension HTTPFields {
-    fileprivate static func checked(_ pairs: [(String, String)]) throws(ErrandError) -> HTTPFields {
+    static func checked(_ pairs: [(String, String)]) throws(ErrandError) -> HTTPFields {
         var fields = HTTPFields()
         for (name, value) in pairs { fields.append(try .checked(name: name, value: value)) }
         return fields

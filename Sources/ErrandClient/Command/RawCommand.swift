@@ -46,15 +46,9 @@ public struct RawCommand: Command {
     public init(
         method: String, url: String, headers: [(name: String, value: String)], body: RequestBody = .empty
     ) throws(ErrandError) {
-        guard let parsed = HTTPRequest.Method(rawValue: method) else {
-            throw ErrandError.invalidMethod.with(
-                message: "\(method.debugDescription) is not an HTTP method", isRefusal: true)
-        }
-        var fields = HTTPFields()
-        for (name, value) in headers {
-            fields.append(try HTTPField.checked(name: name, value: value))
-        }
-        self.init(method: parsed, url: url, headers: fields, body: body)
+        self.init(
+            method: try .checked(method), url: url, headers: try .checked(headers.map { ($0.name, $0.value) }),
+            body: body)
     }
 
     /// Every status is accepted.

@@ -186,6 +186,7 @@ extension AnyRequest {
 }
 
 extension ErrandError {
+    // Not a question of retries: these are the errors that can occur after a complete head.
     /// Whether the error may concern only the body. If the error has a response, its head arrived completely in that
     /// case.
     fileprivate var isOfBody: Bool {

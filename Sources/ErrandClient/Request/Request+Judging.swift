@@ -165,8 +165,7 @@ extension Request {
     private func statusNotAccepted(
         _ response: Response, _ codes: StatusCodes, underlying: ErrandError? = nil
     ) -> ErrandError {
-        let message = "the status is \(response.statusCode), expected \(codes)"
-        return .statusNotAccepted.with(message: message, response: response, underlying: underlying)
+        codes.error(for: response.statusCode).with(response: response, underlying: underlying)
     }
 
     private func validate(_ verdict: Verdict, in step: WorkStep) async -> Verdict {

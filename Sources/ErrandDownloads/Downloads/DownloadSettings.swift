@@ -101,6 +101,8 @@ struct DownloadPolicy: Sendable, Hashable {
     var maximumDelay: Duration = .seconds(60)
     /// The largest share of a wait that may be left out at random: from 0, none, to 1.
     var jitter: Double = 0.2
+    // Those that a repeated GET may get past: the statuses that ask for another try (408, 425, 429, 503), and those of
+    // servers and proxies that fail for the moment (500, 502, 504).
     /// The statuses after which the download tries again.
     var retryableStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 

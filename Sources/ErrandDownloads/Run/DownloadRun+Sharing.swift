@@ -34,6 +34,8 @@ extension DownloadRun {
             random: .random(in: 0...1))
     }
 
+    // Wider than `isRetryable`: the error may come from the ranges themselves, which some servers do not serve well.
+    // Only errors that one connection would meet too are left out.
     /// Whether to try once more over one connection, whose response then decides.
     private func mayGoOn(_ error: ErrandError) -> Bool {
         switch error {

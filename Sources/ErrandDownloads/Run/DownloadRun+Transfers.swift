@@ -191,6 +191,8 @@ extension DownloadRun {
         }
     }
 
+    // `malformed`: a server whose TLS or HTTP is wrong will hardly be right seconds later. `late`: the whole time that
+    // the caller gave is over.
     /// Whether a retry of the same request may succeed. Where the server was not reached even once, the error is
     /// reported at once, unless the command says otherwise.
     private func isRetryable(_ error: ErrandError) -> Bool {

@@ -99,6 +99,6 @@ extension DownloadVerdict {
     }
 
     private static func refused(_ statusCode: Int) -> ErrandError {
-        .statusNotAccepted.with(message: "the status \(statusCode) was not accepted")
+        StatusCodes.of([200, 206]).error(for: statusCode)
     }
 }

@@ -15,6 +15,8 @@ public struct EventSourcePolicy: Sendable, Hashable {
     /// ends the stream. `nil`, the default: the stream never gives up.
     public var maximumFailures: Int?
 
+    // Fewer than a download's: the standard ends a stream after every status other than 200, so each of these is an
+    // exception from it.
     /// The statuses after which the stream retries although the standard would give up. Default: 429, 502, 503 and 504,
     /// because proxies send these while a service restarts.
     public var retryableStatusCodes: Set<Int> = [429, 502, 503, 504]

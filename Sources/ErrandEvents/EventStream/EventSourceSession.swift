@@ -128,6 +128,8 @@ extension String {
 }
 
 extension ErrandError {
+    // More than what a download retries: a stream is meant to stay open for as long as its reader wants. So it also
+    // waits for a server that was never reached or answers wrongly for a while, and for a free place in the queue.
     /// Whether the same request may succeed later: a failure of the network, not of the caller or the server's answer.
     fileprivate var mayPass: Bool {
         self == .queueFull || self != .timeoutTotal && networkFailure != nil

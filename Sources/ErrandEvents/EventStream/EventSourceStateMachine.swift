@@ -70,7 +70,7 @@ struct EventSourceStateMachine: ~Copyable {
             return .finish
         }
         guard statusCode == 200 else {
-            let error = ErrandError.statusNotAccepted.with(message: "the status \(statusCode) was not accepted")
+            let error = StatusCodes.of([200]).error(for: statusCode)
             let isRetryable = policy.retryableStatusCodes.contains(statusCode)
             return isRetryable ? failed(error, leastWait: retryAfter, random) : fail(error)
         }

@@ -64,12 +64,6 @@ struct RequestReport {
     }
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        switch scalar.value {
-        case 0x0A: "\\n"
-        case 0x0D: "\\r"
-        case 0x09: "\\t"
-        case 0..<0x20, 0x7F..<0xA0: scalar.escaped(asASCII: true)
-        default: String(scalar)
-        }
+        scalar.isControl ? scalar.escaped(asASCII: true) : String(scalar)
     }
 }

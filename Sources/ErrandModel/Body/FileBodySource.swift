@@ -58,8 +58,9 @@ package struct FileBodySource: RequestBodySource {
     }
 
     private static func unreadable(_ path: String, _ code: Int32) -> ErrandError {
-        let kind: ErrandError = code == EMFILE || code == ENFILE ? .outOfDescriptors : .fileUnreadable
-        return kind.with(message: "\(path) cannot be read: \(SystemError(code).text)")
+        let error = SystemError(code)
+        let kind: ErrandError = error.isOutOfDescriptors ? .outOfDescriptors : .fileUnreadable
+        return kind.with(message: "\(path) cannot be read: \(error.text)")
     }
 
     private static func shorter(_ path: String) -> String {

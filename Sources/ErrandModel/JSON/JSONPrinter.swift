@@ -13,20 +13,16 @@ package struct JSONPrinter {
         text += literal
     }
 
-    /// RFC 8259 7. Terminals also interpret some of the control characters that JSON allows as they are.
+    /// Escapes more than JSON demands: terminals also interpret the control characters U+007F to U+009F.
     package mutating func string(_ value: String) {
         text += "\""
         for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
+            if let escape = JSONEscape.required(scalar.value) {
+                text += escape
+            } else if scalar.isControl {
+                text += JSONEscape.numeric(scalar.value)
+            } else {
+                text.unicodeScalars.append(scalar)
             }
         }
         text += "\""
@@ -65,4 +61,33 @@ package struct JSONPrinter {
     private mutating func newLine() {
         if isPretty { text += "\n" + String(repeating: "  ", count: depth) }
     }
+}
+
+/// The escapes of characters in JSON strings (RFC 8259 7).
+enum JSONEscape {
+    /// The escape of a character that JSON does not allow as it is: quotation mark, reverse solidus and the control
+    /// characters below U+0020. `nil` for any other character.
+    static func required(_ value: UInt32) -> String? {
+        switch value {
+        case 0x22: "\\\""
+        case 0x5C: "\\\\"
+        case 0x0A: "\\n"
+        case 0x0D: "\\r"
+        case 0x09: "\\t"
+        case 0..<0x20: numeric(value)
+        default: nil
+        }
+    }
+
+    /// `\u` and four digits.
+    static func numeric(_ value: UInt32) -> String {
+        let digits = String(value, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether the character is a control character, which a terminal may act on: U+0000 to U+001F and U+007F to
+    /// U+009F.
+    package var isControl: Bool { value < 0x20 || (0x7F..<0xA0).contains(value) }
 }

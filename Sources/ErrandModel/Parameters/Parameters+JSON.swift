@@ -47,18 +47,14 @@ private struct JSONWriter {
         }
     }
 
-    /// RFC 8259 7: quotation mark, reverse solidus and control characters must be escaped; other characters need not
-    /// be.
+    /// Escapes only what JSON demands.
     private mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0x0A: bytes += "\\n".utf8
-            case 0x0D: bytes += "\\r".utf8
-            case 0x09: bytes += "\\t".utf8
-            case 0..<0x20: bytes += ((byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16)).utf8
-            default: bytes.append(byte)
+            if let escape = JSONEscape.required(UInt32(byte)) {
+                bytes += escape.utf8
+            } else {
+                bytes.append(byte)
             }
         }
         bytes.append(UInt8(ascii: "\""))

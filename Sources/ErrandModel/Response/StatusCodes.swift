@@ -52,6 +52,11 @@ public struct StatusCodes: Sendable, Hashable {
         }
     }
 
+    /// The error of a response with a status that is none of these.
+    package func error(for statusCode: Int) -> ErrandError {
+        .statusNotAccepted.with(message: "the status is \(statusCode), expected \(self)")
+    }
+
     /// `self`, or `other` where `self` is ``inherited``.
     package func inheriting(_ other: @autoclosure () -> StatusCodes) -> StatusCodes {
         if case .inherited = rule { other() } else { self }

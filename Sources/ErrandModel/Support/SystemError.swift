@@ -11,6 +11,9 @@ package struct SystemError: Error, Hashable {
     /// The system's text, as `No such file or directory`.
     package var text: String { String(cString: strerror(number)) }
 
+    /// Whether the process (`EMFILE`) or the system (`ENFILE`) has no descriptor left.
+    package var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
+
     /// Whether there is no space: on the disk, in a quota or in a limit of file size.
     package var isOutOfSpace: Bool {
         switch number {

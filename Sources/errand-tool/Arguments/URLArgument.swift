@@ -1,6 +1,5 @@
 import ArgumentParser
 import Errand
-import Foundation
 
 /// A URL of the command line. A URL without a scheme is taken as http.
 struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
@@ -52,8 +51,9 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
         return (String(text[..<start] + rest[mark...].dropFirst()), user)
     }
 
+    /// Text that is not percent-encoded UTF-8 stays as it is.
     private static func decoded(_ text: Substring) -> String {
-        text.removingPercentEncoding ?? String(text)
+        PercentEncoding.decodedStrictly(text.utf8).flatMap { String(validating: $0, as: UTF8.self) } ?? String(text)
     }
 
     /// The text percent-encoded as one path segment.

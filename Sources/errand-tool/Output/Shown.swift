@@ -7,8 +7,8 @@ enum Shown {
 
     /// Replaces control characters by `\x1b`, and U+0080 to U+009F, which some terminals also interpret, by `\u{9b}`.
     static func text(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.map { isControl($0) ? escape($0) : String($0) }.joined()
+        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
+        return text.unicodeScalars.map { $0.isControl ? escape($0) : String($0) }.joined()
     }
 
     /// A response head (status line and fields). Line ends and tabs are kept, and bytes that are not UTF-8 become
@@ -30,11 +30,7 @@ enum Shown {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return bytes.map { 0x20..<0x7F ~= $0 || $0 == 0x09 ? String(UnicodeScalar($0)) : hex($0) }.joined()
         }
-        return text.unicodeScalars.map { isControl($0) && $0 != "\t" ? escape($0) : String($0) }.joined()
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.generalCategory == .control
+        return text.unicodeScalars.map { $0.isControl && $0 != "\t" ? escape($0) : String($0) }.joined()
     }
 
     private static func escape(_ scalar: Unicode.Scalar) -> String {

@@ -75,6 +75,14 @@ import Testing
         #expect(Self.on(head, ask) == expected)
     }
 
+    @Test func theErrorOfAStatusNamesTheExpectedOnes() {
+        guard case .fail(let error) = Self.on(Self.head(404), Self.whole) else {
+            Issue.record("the download did not fail")
+            return
+        }
+        #expect(error.message == "the status is 404, expected 200, 206")
+    }
+
     @Test func theLengthNeedNotBeKnown() {
         #expect(Self.on(Self.head(206, 40..<90, total: 90), Self.rest, length: nil) == .take(end: 90))
         #expect(Self.on(Self.head(416, total: 40), Self.rest, length: nil) == .complete)
