@@ -14,21 +14,21 @@ static bool is_alpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What a byte is in an authority, and what it is behind one. */
+/* Whether the byte may stand in an authority, and after one. */
 enum {
   ENDS_AUTHORITY = 1,
   NOT_IN_AUTHORITY = 2,
-  NOT_BEHIND = 4,
+  NOT_AFTER_AUTHORITY = 4,
 };
 
 static const unsigned char url_kinds[256] = {
-    [0 ... 0x20] = NOT_IN_AUTHORITY | NOT_BEHIND,
+    [0 ... 0x20] = NOT_IN_AUTHORITY | NOT_AFTER_AUTHORITY,
     ['/'] = ENDS_AUTHORITY,
     ['?'] = ENDS_AUTHORITY,
     ['#'] = ENDS_AUTHORITY,
     ['\\'] = NOT_IN_AUTHORITY,
-    [0x7f] = NOT_IN_AUTHORITY | NOT_BEHIND,
-    [0x80 ... 0xff] = NOT_BEHIND,
+    [0x7f] = NOT_IN_AUTHORITY | NOT_AFTER_AUTHORITY,
+    [0x80 ... 0xff] = NOT_AFTER_AUTHORITY,
 };
 
 static int url_kind(char c) {
@@ -38,8 +38,8 @@ static int url_kind(char c) {
 /* The length of "scheme://"; 0: there is none. */
 static size_t scheme_length(const char *text, size_t length) {
   size_t i = 0;
-  /* The usual schemes, without a look at each letter. */
-  if (length > 8 && memcmp(text, "http", 4) == 0)
+  /* The usual schemes, without a look at each letter. Reads text[4]. */
+  if (length >= 5 && memcmp(text, "http", 4) == 0)
     i = text[4] == 's' ? 5 : 4;
   while (i < length && (is_alpha(text[i]) || errand__is_digit(text[i]) ||
                         text[i] == '+' || text[i] == '-' || text[i] == '.'))
@@ -195,10 +195,10 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
     authority++;
   if (authority < length && !(url_kind(text[authority]) & ENDS_AUTHORITY))
     return ERRAND_INVALID_URL;
-  int behind = 0;
+  int after = 0;
   for (size_t i = authority; i < length; i++)
-    behind |= url_kind(text[i]);
-  if (behind & NOT_BEHIND)
+    after |= url_kind(text[i]);
+  if (after & NOT_AFTER_AUTHORITY)
     return ERRAND_INVALID_URL;
   const char *fragment = memchr(text + authority, '#', length - authority);
   if (fragment)

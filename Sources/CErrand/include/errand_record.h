@@ -48,8 +48,8 @@ enum {
 
 /* Microseconds since the request started in libcurl; 0 where a phase did not
    happen (CURLINFO_*_TIME_T). A kept connection (ERRAND_RECORD_REUSED) was not
-   looked up, connected and secured for this request: these three are 0.
-   `queue`: from submission to that start. */
+   looked up, connected and secured for this request: `resolved`, `connected`
+   and `secured` are 0. `queue`: from submission to that start. */
 typedef struct errand_timings {
   uint64_t queue;
   uint64_t resolved;

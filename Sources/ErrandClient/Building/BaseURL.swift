@@ -10,7 +10,7 @@ public enum PathJoining: Sendable, Hashable {
 }
 
 /// A base URL that was parsed once, so that in the usual case joining a path is one concatenation. A class, so that a
-/// request takes one reference and not four.
+/// request retains one object instead of four strings.
 package final class BaseURL: Sendable {
     /// `http://host:port`, without a slash.
     private let origin: String

@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 /// A client's default header fields as ready-made blocks, so that a command without fields of its own has no cost for
-/// them. A class, so that a request takes one reference and not ten.
+/// them. A class, so that a request retains one object instead of its ten members.
 package final class HeaderDefaults: Sendable {
     private let fields: HTTPFields
     /// Whether the default `Authorization` field comes from ``Client/Settings/authorization`` and may therefore be

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Turns commands into descriptions by a client's settings. Immutable, so that a request takes one reference to the
-/// builder and sees one state of the settings. May be used from any thread.
+/// Turns commands into descriptions by a client's settings. Immutable, so that a request retains one object, the
+/// builder, and sees one state of the settings. May be used from any thread.
 package final class RequestBuilder: Sendable {
     let settings: Client.Settings
     /// The options that the engine was started with: descriptions without options use them.
@@ -104,9 +104,9 @@ package final class RequestBuilder: Sendable {
         } else {
             wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         }
-        var headers = headers
-        if let foreignHeaders, !isOwn(url, of: command, overrides) { headers = foreignHeaders }
-        let defaults = try headers.get()
+        var prepared = headers
+        if let foreignHeaders, !isOwn(url, of: command, overrides) { prepared = foreignHeaders }
+        let defaults = try prepared.get()
         var description = RequestDescription(
             method: try command.givenMethod, url: url, headers: try defaults.block(own, wire),
             body: wire?.body ?? .none, options: overrides?.options ?? command.givenOptions.union(options),

@@ -105,17 +105,12 @@ package struct InterceptorChain: Sendable {
 extension AnyRequest {
     /// The interceptors of the present run; `nil` if there are none.
     final func interception() -> InterceptorChain? {
-        // Most requests have no interceptors, and should copy nothing in this check.
-        let isIntercepted = core.withLock { core in
-            guard let hooks = core.hooks else { return false }
-            return !hooks.run.interceptors.isEmpty
+        let present = core.withLock { core -> (run: RunHooks, lastURL: String?, builder: RequestBuilder?)? in
+            // Most requests have no interceptors: `run` is copied only for those that have some.
+            guard let hooks = core.hooks, !hooks.run.interceptors.isEmpty else { return nil }
+            return (hooks.run, core.description?.url, core.builder)
         }
-        guard isIntercepted else { return nil }
-        let (present, lastURL, builder) = core.withLock { core -> (RunHooks?, String?, RequestBuilder?) in
-            guard let run = core.hooks?.run, !run.interceptors.isEmpty else { return (nil, nil, nil) }
-            return (run, core.description?.url, core.builder)
-        }
-        guard let run = present, let storage = run.storage else { return nil }
+        guard let (run, lastURL, builder) = present, let storage = run.storage else { return nil }
         return InterceptorChain(
             interceptors: run.interceptors,
             context: InterceptionContext(

@@ -11,6 +11,7 @@ package final class ReactorTransport: Transport {
     private let options: OptionsCache
     /// The client's own options, if the group was started without them.
     private let missing: ConnectionOptions?
+    /// Whether `missing` is set: every submission asks, and reading the optional copies the options.
     private let hasMissing: Bool
     /// `nil`: the group has no cookies.
     package let cookies: CookieJar?

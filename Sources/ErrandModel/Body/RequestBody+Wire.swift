@@ -21,7 +21,7 @@ package struct WireBody {
 }
 
 extension RequestBody {
-    /// Whether there is no body; an empty text is one.
+    /// Whether there is no body. `.string("")` is a body of 0 bytes.
     package var isNone: Bool {
         if case .none = storage { true } else { false }
     }
