@@ -134,14 +134,21 @@ extension AnyRequest {
     /// The second half of a start: builds and sends the request.
     package final func proceed(_ transfer: Int) {
         do throws(ErrandError) {
-            send(try prepare(), transfer: transfer)
+            var isIntercepted = false
+            let description = try prepare(&isIntercepted)
+            if isIntercepted {
+                send(description, transfer: transfer)
+            } else {
+                submit(description, transfer: transfer)
+            }
         } catch {
             deliver(.failure(error.refused))
         }
     }
 
-    /// Registers the request with the client, then builds it.
-    final func prepare() throws(ErrandError) -> RequestDescription {
+    /// Registers the request with the client, then builds it. `isIntercepted`: set if the interceptors come next. It is
+    /// not part of the result, because a tuple would be copied by the runtime.
+    final func prepare(_ isIntercepted: inout Bool) throws(ErrandError) -> RequestDescription {
         // A group that may end during a drain needs its children.
         guard client.requestStarted(self) || (isChild && client.isDraining) else { throw .shutDown }
         let builder = client.builder
@@ -152,7 +159,7 @@ extension AnyRequest {
         }
         let description = try describe(stream, by: builder)
         let own = commandInterceptors
-        let isIntercepted = group == nil && !(own.isEmpty && client.interceptors.isEmpty)
+        isIntercepted = group == nil && !(own.isEmpty && client.interceptors.isEmpty)
         // Most requests have none of this, and their description is not copied.
         guard
             isIntercepted || isObserved || stream != nil || cachePolicy != nil || description.settings.hasTotalTimeout
@@ -222,16 +229,20 @@ extension AnyRequest {
         }
     }
 
-    /// Hands a transfer to the transport, which keeps the request alive until the end of the transfer. A transfer that
-    /// was stopped before is not handed over. `isStored`: the request has the description already.
-    final func submit(_ description: RequestDescription, transfer: Int, isStored: Bool = false) {
-        if !isStored { store(description) }
+    /// Stores the description, and hands the transfer to the transport, which keeps the request alive until the end of
+    /// the transfer. A transfer that was stopped before is not handed over.
+    final func submit(_ description: RequestDescription, transfer: Int) {
+        // The old description is released after the lock: see `Remains`.
+        var stored: RequestDescription? = description
         let isWanted = core.withLock { core in
-            if let hooks = core.hooks { hooks.run.dropPendingCredit() }
-            let isWanted = core.machine.maySubmit(transfer: transfer)
-            if isWanted { core.isReplayUnsent = false }
-            return isWanted
+            swap(&core.description, &stored)
+            return core.claimTransfer(transfer)
         }
+        hand(description, transfer: transfer, isWanted: isWanted)
+    }
+
+    /// The second half of ``submit(_:transfer:)``. `isWanted`: what `claimTransfer` has returned.
+    final func hand(_ description: RequestDescription, transfer: Int, isWanted: Bool) {
         guard isWanted else { return deliver(.failure(.cancelled)) }
         if description.reports.contains(.events) { callbacks.async { self.notify(.queued(description)) } }
         let pump = makePump(for: description)

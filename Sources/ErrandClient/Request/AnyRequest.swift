@@ -49,6 +49,14 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         /// The `async` caller of a request that runs directly.
         var caller = Caller.busy
 
+        /// Whether the transfer is to be handed to the transport: false after a stop.
+        mutating func claimTransfer(_ transfer: Int) -> Bool {
+            if let hooks { hooks.run.dropPendingCredit() }
+            guard machine.maySubmit(transfer: transfer) else { return false }
+            isReplayUnsent = false
+            return true
+        }
+
         mutating func madeHooks() -> Hooks {
             if let hooks { return hooks }
             let made = Hooks()

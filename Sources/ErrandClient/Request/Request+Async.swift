@@ -42,7 +42,8 @@ extension Request {
     private func beginDirectly() -> Bool {
         guard case .submit = begin(installing: { _ in }) else { return false }
         do throws(ErrandError) {
-            store(try prepare())
+            var isIntercepted = false
+            store(try prepare(&isIntercepted))
             return true
         } catch {
             return sendsAgain(after: .failure(error.refused))
@@ -50,12 +51,17 @@ extension Request {
     }
 
     private func submitStored(resuming continuation: UnsafeContinuation<Void, Never>) {
-        let (description, transfer) = core.withLock { core in
+        var transfer: Int?
+        var isWanted = false
+        // Not one tuple: it would be copied by the runtime.
+        let description = core.withLock { core in
             core.caller = .waiting(continuation)
-            return (core.description, core.machine.unsubmitted)
+            transfer = core.machine.unsubmitted
+            if let transfer { isWanted = core.claimTransfer(transfer) }
+            return core.description
         }
         guard let description, let transfer else { return receive(.ended(.failure(.internalFailure))) }
-        submit(description, transfer: transfer, isStored: true)
+        hand(description, transfer: transfer, isWanted: isWanted)
     }
 
     /// Processes the result of the transfer that the task waited for.

@@ -353,16 +353,20 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     ) {
         // A callback called earlier on this queue may have stopped the request after the outcome was decided.
         var isSilenced: Bool { !client.reportsStops && core.withLock { $0.machine.isSilenced } }
+        // Without hooks, filters and a value that is dropped no user code has run since, and the lock is spared.
+        var mayBeSilenced = end.run != nil || end.isValueLeft || cachePolicy != nil
         switch end.outcome {
         case .succeeded:
             if let filter = command.givenSuccessFilter {
                 filter(self)
+                mayBeSilenced = true
                 if isSilenced { break }
             }
             end.delegate?.requestFinished(self)
         case .failed:
             if let filter = command.givenFailureFilter {
                 filter(self)
+                mayBeSilenced = true
                 if isSilenced { break }
             }
             end.delegate?.requestFailed(self)
@@ -370,7 +374,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             if client.reportsStops { end.delegate?.requestFailed(self) }
         }
         guard success != nil || failure != nil else { return }
-        let isSilent = (end.isStop && !client.reportsStops) || isSilenced
+        let isSilent = (end.isStop && !client.reportsStops) || (mayBeSilenced && isSilenced)
         guard !isSilent || end.notifiesOnStop else { return }
         if end.isSuccess { success?(self) } else { failure?(self) }
     }
