@@ -31,7 +31,10 @@ package func waitUntil(
         let isCancelled = (try? await Task.sleep(for: .milliseconds(1))) == nil
         if isCancelled || ContinuousClock.now > deadline {
             if try isTrue() { return }
-            throw WaitTimedOut(condition: condition, place: "\(file):\(line)", isCancelled: isCancelled)
+            let failure = WaitTimedOut(condition: condition, place: "\(file):\(line)", isCancelled: isCancelled)
+            // swift-testing reports the time limit of a test, and not the error that the cancelled test then throws.
+            if isCancelled { print("waitUntil: \(failure)") }
+            throw failure
         }
     }
 }

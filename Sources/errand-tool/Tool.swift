@@ -13,6 +13,9 @@ struct Tool: AsyncParsableCommand {
     static func main() async {
         Descriptor.holdStandard()
         OpenFiles.allowAll()
+        // Dispatch opens the descriptors of its timers and signals on a thread of its own, when it first needs them, and
+        // traps if there is none. They are opened here, before the engine may take the last ones.
+        try? await Task.sleep(for: .nanoseconds(1))
         let arguments = AttachedValues.split(Array(CommandLine.arguments.dropFirst()))
         do {
             var command = try parseAsRoot(arguments)
