@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandDownloads
 
 /// What a download says, and what it is refused for.
-@Suite(.timeLimit(.minutes(2))) struct DownloadCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadCommandTests {
     private struct Signed: Interceptor {
         func prepare(_ description: RequestDescription, in context: InterceptionContext) -> RequestDescription {
             var description = description

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandDownloads
 
 /// One file over several connections.
-@Suite(.timeLimit(.minutes(2))) struct DownloadRangesTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadRangesTests {
     private static let total = 8 << 20
     private static let quarter = 2 << 20
 

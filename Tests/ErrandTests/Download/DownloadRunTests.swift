@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandDownloads
 
 /// One download over all its transfers, on a stub and a clock that stands still.
-@Suite(.timeLimit(.minutes(2))) struct DownloadRunTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadRunTests {
     @Test func aWholeFile() async throws {
         let stubbed = try StubbedDownload()
         let request = stubbed.start()
