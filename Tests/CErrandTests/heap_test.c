@@ -177,8 +177,10 @@ static void the_shared_buffer_is_one(void **state) {
   }
   assert_int_equal(first[0], 'a');
   assert_ptr_equal(errand__heap_malloc(ERRAND__HEAP_SHARED), first);
-  /* Neither another size nor cleared memory is the shared buffer. */
-  void *others[] = {errand__heap_malloc(ERRAND__HEAP_SHARED - 1),
+  /* The shared buffer is neither what realloc returns, nor of another size, nor
+     cleared memory. */
+  void *others[] = {errand__heap_realloc(NULL, ERRAND__HEAP_SHARED),
+                    errand__heap_malloc(ERRAND__HEAP_SHARED - 1),
                     errand__heap_malloc(ERRAND__HEAP_SHARED + 1),
                     errand__heap_calloc(1, ERRAND__HEAP_SHARED)};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {

@@ -147,8 +147,11 @@ static __attribute__((noinline)) void *unshare(const void *shared,
 
 void *errand__heap_realloc(void *old, size_t size) {
   thread_heap *heap = own;
+  /* Not the shared buffer: libcurl grows its own buffers by realloc, and what
+     it keeps of a paused response may have that size. */
   if (!old)
-    return errand__heap_malloc(size);
+    return size == ERRAND__HEAP_SHARED ? checked(malloc(size))
+                                       : errand__heap_malloc(size);
   if (heap && old == heap->shared)
     return unshare(old, size);
   if (!heap || size > SMALL_MOST)
