@@ -16,6 +16,7 @@ let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-col
 let parts = [
     "ErrandModel", "ErrandEngine", "ErrandClient",
     "ErrandCaching", "ErrandDownloads", "ErrandGroups", "ErrandEvents", "ErrandAuthentication", "ErrandLogging",
+    "ErrandResilience",
 ]
 /// For targets that import Errand: SwiftPM compiles them anew only where a target changes that they name.
 let library = (["Errand"] + parts).map { Target.Dependency(stringLiteral: $0) }
@@ -75,6 +76,7 @@ let package = Package(
         .target(name: "ErrandEvents", dependencies: ["ErrandClient", deque, httpTypes], swiftSettings: settings),
         .target(name: "ErrandAuthentication", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
         .target(name: "ErrandLogging", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
+        .target(name: "ErrandResilience", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
         // What users import: all of the above.
         .target(
             name: "Errand", dependencies: parts.map { Target.Dependency(stringLiteral: $0) } + [httpTypes],

@@ -8,4 +8,5 @@
 @_exported public import ErrandGroups
 @_exported public import ErrandLogging
 @_exported public import ErrandModel
+@_exported public import ErrandResilience
 @_exported public import HTTPTypes
