@@ -1,0 +1,33 @@
+extension ErrandError {
+    /// The kinds of failures after which the same request may succeed. The raw values are fit for a metric label.
+    public enum TransientFailure: String, Sendable, Hashable, CaseIterable {
+        /// There was no connection: name look-up, TCP, proxy or TLS handshake failed, or ``Timeouts/connect`` expired.
+        /// The server did not see the request.
+        case noConnection
+        /// The connection broke while the request was sent or the response was received. The server may have acted on
+        /// the request.
+        case brokenConnection
+        /// ``Timeouts/firstByte``, ``Timeouts/idle`` or ``Timeouts/total`` expired. The server may have acted on the
+        /// request.
+        case timeout
+        /// The server's answer was not HTTP.
+        case malformedResponse
+    }
+
+    /// The kind of a transient failure. `nil`: a repetition does not help, because the failure is the caller's, the
+    /// client's (``queueFull``, ``timeoutQueue``, ``shutDown``), or the server's considered answer.
+    public var transientFailure: TransientFailure? {
+        switch code {
+        case .resolveFailed, .connectFailed, .proxyFailed, .tlsFailed, .timeoutConnect, .outOfDescriptors:
+            .noConnection
+        case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError: .brokenConnection
+        case .timeoutFirstByte, .timeoutIdle, .timeoutTotal: .timeout
+        case .malformedResponse: .malformedResponse
+        default: nil
+        }
+    }
+
+    /// Whether the same request may succeed later; ``transientFailure`` has the kind. Whether the request may be sent
+    /// again depends on its method, its body and the policy too.
+    public var isTransient: Bool { transientFailure != nil }
+}

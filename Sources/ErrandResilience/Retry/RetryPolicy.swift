@@ -1,0 +1,57 @@
+/// Which requests are sent again after a failure, how often, and after which wait.
+///
+/// A retry needs all of these: an answer or an error that the policy names, a request that may be repeated, an attempt
+/// that is left, a wait that ends before the deadline, and a token of the retry budget. ``RetryStop`` has the reasons
+/// against a retry.
+///
+/// A request may be repeated if its method is one of ``methods``, if it carries an `Idempotency-Key` (IETF draft
+/// `idempotency-key-header`), or if its command has ``CommandOptions/allowReplay``. Any request may be repeated if the
+/// server did not see it (``ErrandError/TransientFailure/noConnection``). A body that cannot be read twice, and an
+/// answer of which the caller has already seen a part, forbid a retry.
+public struct RetryPolicy: Sendable, Hashable {
+    /// All attempts of a call, the first included; 3 by default, 1...100.
+    public let maxAttempts: Int
+    /// The waits before retries; 100 ms doubling to 20 s, with full jitter, by default.
+    public let backoff: RetryBackoff
+    /// The methods of requests that may be repeated; idempotent ones by default.
+    public let methods: RetryMethods
+    /// The statuses after which a request is sent again; 408, 429, 502, 503 and 504 by default. 500 is a choice: often
+    /// it is a defect that a repetition repeats.
+    public let statusCodes: Set<Int>
+    /// The failures after which a request is sent again; by default all but
+    /// ``ErrandError/TransientFailure/malformedResponse``.
+    public let failures: Set<ErrandError.TransientFailure>
+    /// The longest `Retry-After` that is waited for; 60 s by default. A longer one ends the retries with
+    /// ``RetryStop/retryAfterTooLong``. `nil`: `Retry-After` is ignored.
+    public let retryAfterCap: Duration?
+    /// The time for one attempt; `nil`, no limit of its own, by default. A value that is zero or less counts as one
+    /// millisecond.
+    public let attemptTimeout: Duration?
+
+    /// The default of ``statusCodes``.
+    public static let standardStatusCodes: Set<Int> = [408, 429, 502, 503, 504]
+
+    /// The default of ``failures``.
+    public static let standardFailures: Set<ErrandError.TransientFailure> = [
+        .noConnection, .brokenConnection, .timeout,
+    ]
+
+    /// Makes a policy. Numbers that are out of range are clamped.
+    public init(
+        maxAttempts: Int = 3, backoff: RetryBackoff = RetryBackoff(), methods: RetryMethods = .idempotent,
+        statusCodes: Set<Int> = standardStatusCodes,
+        failures: Set<ErrandError.TransientFailure> = standardFailures,
+        retryAfterCap: Duration? = .seconds(60), attemptTimeout: Duration? = nil
+    ) {
+        self.maxAttempts = maxAttempts.clamped(1...100)
+        self.backoff = backoff
+        self.methods = methods
+        self.statusCodes = statusCodes
+        self.failures = failures
+        self.retryAfterCap = retryAfterCap?.clampedWait
+        self.attemptTimeout = attemptTimeout.map { max($0.clampedWait, .milliseconds(1)) }
+    }
+
+    /// One attempt, no retry.
+    public static let none = RetryPolicy(maxAttempts: 1)
+}

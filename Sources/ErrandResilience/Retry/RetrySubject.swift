@@ -1,0 +1,21 @@
+package import HTTPTypes
+
+/// What a retry depends on, of a request.
+package struct RetrySubject: Sendable, Hashable {
+    /// Whether the request may be sent again although the server may have acted on it.
+    package let isRepeatable: Bool
+
+    package init(isRepeatable: Bool) {
+        self.isRepeatable = isRepeatable
+    }
+
+    package init(
+        method: HTTPRequest.Method, fields: HTTPFields, options: CommandOptions = [], policy: RetryPolicy
+    ) {
+        let key = Self.idempotencyKey.flatMap { fields[$0] }
+        let hasKey = key?.contains { $0 != " " && $0 != "\t" } ?? false
+        isRepeatable = hasKey || options.contains(.allowReplay) || policy.methods.contains(method)
+    }
+
+    private static let idempotencyKey = HTTPField.Name("Idempotency-Key")
+}
