@@ -1,0 +1,54 @@
+/// A bounded map that forgets what was not used for a time, and the longest unused values when it is full.
+///
+/// A full map drops an eighth of its values at once, so that the search for them is rare.
+struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Entry: Sendable {
+        let value: Value
+        var used: Duration
+        /// Orders uses at the same time.
+        var turn: UInt64
+    }
+
+    private var entries: [Key: Entry] = [:]
+    private var turn: UInt64 = 0
+    private let capacity: Int
+    private let idleTime: Duration
+
+    /// - Parameters:
+    ///   - capacity: at least 1.
+    ///   - idleTime: how long an unused value is kept at least, as long as the map is not full.
+    init(capacity: Int, idleTime: Duration) {
+        self.capacity = max(capacity, 1)
+        self.idleTime = idleTime.clampedWait
+    }
+
+    var count: Int { entries.count }
+    var values: [(key: Key, value: Value)] { entries.map { ($0.key, $0.value.value) } }
+
+    /// The value, without a use of it.
+    func peek(_ key: Key) -> Value? { entries[key]?.value }
+
+    /// The value of a key, made where there is none. Counts as a use.
+    mutating func value(_ key: Key, now: Duration, make: () -> Value) -> Value {
+        turn &+= 1
+        if let index = entries.index(forKey: key) {
+            entries.values[index].used = now
+            entries.values[index].turn = turn
+            return entries.values[index].value
+        }
+        if entries.count >= capacity { makeRoom(now) }
+        let value = make()
+        entries[key] = Entry(value: value, used: now, turn: turn)
+        return value
+    }
+
+    private mutating func makeRoom(_ now: Duration) {
+        let horizon = now.clampedTime - idleTime
+        entries = entries.filter { $0.value.used > horizon }
+        guard entries.count >= capacity else { return }
+        let excess = entries.count - capacity + max(1, capacity / 8)
+        for (key, _) in entries.sorted(by: { $0.value.turn < $1.value.turn }).prefix(excess) {
+            entries[key] = nil
+        }
+    }
+}
