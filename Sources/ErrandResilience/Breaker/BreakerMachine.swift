@@ -1,0 +1,198 @@
+/// The states of a circuit breaker.
+///
+/// Each state has an epoch, which grows with every transition. A permit carries the epoch in which it was issued. The
+/// result of a permit with another epoch is not counted, so a call from before the failure cannot decide the probes. A
+/// probe's permit lives for a limited time, so a permit that is lost cannot keep the breaker half-open.
+package struct BreakerMachine: Sendable {
+    package enum State: Sendable {
+        case closed(BreakerWindow)
+        /// `opening` counts the times in a row; 1 is the first.
+        case open(until: Duration, opening: Int)
+        case halfOpen(BreakerProbes, opening: Int)
+        case overridden(BreakerOverride, BreakerWindow)
+    }
+
+    package struct Permit: Sendable, Hashable {
+        package let number: UInt64
+        package let epoch: UInt64
+        package let issued: Duration
+        /// Whether the result is counted. False for calls that only a dry run let pass.
+        package let isCounted: Bool
+    }
+
+    package enum Decision: Sendable, Hashable {
+        case allow(Permit)
+        case refuse(BreakerRefusal)
+    }
+
+    package private(set) var state: State
+    package private(set) var epoch: UInt64 = 1
+    package private(set) var counts = CircuitBreaker.Counts()
+    private let policy: BreakerPolicy
+    private var lastNumber: UInt64 = 0
+
+    package init(_ policy: BreakerPolicy) {
+        self.policy = policy
+        state = .closed(BreakerWindow(policy.window))
+    }
+
+    package var name: BreakerState {
+        switch state {
+        case .closed: .closed
+        case .open: .open
+        case .halfOpen: .halfOpen
+        case .overridden(.open, _): .forcedOpen
+        case .overridden(.closed, _): .forcedClosed
+        case .overridden(.disabled, _): .disabled
+        }
+    }
+
+    /// The calls that the present state has counted.
+    package var tally: BreakerTally {
+        switch state {
+        case .closed(let window), .overridden(_, let window): window.sum
+        case .halfOpen(let probes, _): probes.tally
+        case .open: BreakerTally()
+        }
+    }
+
+    /// A call wants to pass. An open breaker whose time has passed becomes half-open first.
+    ///
+    /// - Parameter random: 0...1, for the open time where probes have expired.
+    package mutating func permitWanted(
+        now: Duration, random: Double
+    ) -> (decision: Decision, transitions: [BreakerTransition]) {
+        let now = now.clampedTime
+        var transitions: [BreakerTransition] = []
+        if case .open(let until, let opening) = state, now >= until {
+            let probes = BreakerProbes(count: policy.halfOpenPermits, lifetime: policy.permitLifetime)
+            transitions.append(change(.halfOpen(probes, opening: opening), .openTimePassed))
+        }
+        if let transition = probesExpired(now, random) { transitions.append(transition) }
+        switch state {
+        case .closed, .overridden(.closed, _):
+            return (allow(now, isCounted: true), transitions)
+        case .overridden(.disabled, _):
+            return (allow(now, isCounted: false), transitions)
+        case .open(let until, _):
+            return (refuse(.open, until - now, now), transitions)
+        case .overridden(.open, _):
+            return (refuse(.forcedOpen, nil, now), transitions)
+        case .halfOpen(var probes, let opening):
+            guard probes.hasRoom else {
+                return (refuse(.halfOpen, probes.firstExpiry.map { $0 - now }, now), transitions)
+            }
+            let decision = allow(now, isCounted: true)
+            probes.issued(lastNumber, now: now)
+            state = .halfOpen(probes, opening: opening)
+            return (decision, transitions)
+        }
+    }
+
+    /// A call ended. Its duration is the time since its permit was issued.
+    package mutating func permitReleased(
+        _ permit: Permit, _ outcome: BreakerOutcome, now: Duration, random: Double
+    ) -> BreakerTransition? {
+        let now = now.clampedTime
+        guard permit.isCounted, permit.epoch == epoch else {
+            counts.late &+= permit.isCounted ? 1 : 0
+            return nil
+        }
+        let isSlow = policy.slowCallDuration.map { now - permit.issued >= $0 } ?? false
+        switch state {
+        case .closed(var window):
+            guard outcome != .ignored else { return nil }
+            // A local variable is the only owner of the ring, which is then not copied.
+            state = .open(until: .zero, opening: 0)
+            window.recorded(isFailure: outcome == .failure, isSlow: isSlow, now: now)
+            let sum = window.sum
+            state = .closed(window)
+            guard sum.calls >= policy.minimumCalls, let cause = policy.isTripped(by: sum) else { return nil }
+            return open(1, cause, now, random)
+        case .halfOpen:
+            // A probe whose lifetime has passed votes as failed, whatever its result is now.
+            if let transition = probesExpired(now, random) { return transition }
+            guard case .halfOpen(var probes, let opening) = state, probes.released(permit.number) else { return nil }
+            if outcome != .ignored { probes.voted(isFailure: outcome == .failure, isSlow: isSlow) }
+            state = .halfOpen(probes, opening: opening)
+            return decide(probes, opening, now, random)
+        case .overridden(.closed, var window):
+            guard outcome != .ignored else { return nil }
+            state = .open(until: .zero, opening: 0)
+            window.recorded(isFailure: outcome == .failure, isSlow: isSlow, now: now)
+            state = .overridden(.closed, window)
+            return nil
+        case .open, .overridden(.open, _), .overridden(.disabled, _):
+            // The epochs of these states issue no counted permits.
+            return nil
+        }
+    }
+
+    /// An operator sets a state.
+    package mutating func overridden(_ override: BreakerOverride) -> BreakerTransition? {
+        if case .overridden(override, _) = state { return nil }
+        return change(.overridden(override, BreakerWindow(policy.window)), .operated)
+    }
+
+    /// An operator gives control back: the breaker is closed, and its window is empty. Also closes an open breaker.
+    package mutating func released() -> BreakerTransition? {
+        if case .closed = state { return nil }
+        return change(.closed(BreakerWindow(policy.window)), .operated)
+    }
+
+    /// Probes whose lifetime has passed count as failed.
+    private mutating func probesExpired(_ now: Duration, _ random: Double) -> BreakerTransition? {
+        guard case .halfOpen(var probes, let opening) = state else { return nil }
+        let expired = probes.expired(now: now)
+        guard expired > 0 else { return nil }
+        counts.expired &+= expired
+        state = .halfOpen(probes, opening: opening)
+        return decide(probes, opening, now, random)
+    }
+
+    /// Opens as soon as the failed or slow probes reach a rate of all probes, whatever the others bring. Closes when all
+    /// have voted.
+    private mutating func decide(
+        _ probes: BreakerProbes, _ opening: Int, _ now: Duration, _ random: Double
+    ) -> BreakerTransition? {
+        var worst = probes.tally
+        worst.calls = policy.halfOpenPermits
+        if let cause = policy.isTripped(by: worst) {
+            return open(opening < .max ? opening + 1 : opening, cause, now, random)
+        }
+        guard probes.tally.calls >= policy.halfOpenPermits else { return nil }
+        return change(.closed(BreakerWindow(policy.window)), .probesSucceeded)
+    }
+
+    private mutating func open(
+        _ opening: Int, _ cause: BreakerTransition.Cause, _ now: Duration, _ random: Double
+    ) -> BreakerTransition {
+        counts.openings &+= 1
+        let time = policy.openTime(opening: opening, random: random)
+        return change(.open(until: now + time, opening: opening), cause, openFor: time)
+    }
+
+    private mutating func change(
+        _ new: State, _ cause: BreakerTransition.Cause, openFor: Duration? = nil
+    ) -> BreakerTransition {
+        let former = name
+        state = new
+        epoch &+= 1
+        return BreakerTransition(from: former, to: name, cause: cause, openFor: openFor)
+    }
+
+    private mutating func allow(_ now: Duration, isCounted: Bool) -> Decision {
+        lastNumber &+= 1
+        counts.allowed &+= 1
+        return .allow(Permit(number: lastNumber, epoch: epoch, issued: now, isCounted: isCounted))
+    }
+
+    private mutating func refuse(_ state: BreakerState, _ time: Duration?, _ now: Duration) -> Decision {
+        guard !policy.isDryRun || state == .forcedOpen else {
+            counts.wouldRefuse &+= 1
+            return allow(now, isCounted: false)
+        }
+        counts.refused &+= 1
+        return .refuse(BreakerRefusal(state: state, retryAfter: time.map { max($0, .zero) }))
+    }
+}

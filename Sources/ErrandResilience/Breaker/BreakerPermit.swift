@@ -1,0 +1,26 @@
+import Synchronization
+
+/// The permission of a circuit breaker for one call.
+///
+/// The permit is released once, with the call's outcome; later releases do nothing. A permit that is dropped without a
+/// release is released as ``BreakerOutcome/ignored``. All methods may be called on any thread.
+public final class BreakerPermit: Sendable {
+    private let breaker: CircuitBreaker
+    private let permit: BreakerMachine.Permit
+    private let isReleased = Atomic(false)
+
+    init(_ breaker: CircuitBreaker, _ permit: BreakerMachine.Permit) {
+        self.breaker = breaker
+        self.permit = permit
+    }
+
+    deinit {
+        release(.ignored)
+    }
+
+    /// Reports the outcome of the call, whose duration is the time since the permit was issued.
+    public func release(_ outcome: BreakerOutcome) {
+        guard !isReleased.exchange(true, ordering: .relaxed) else { return }
+        breaker.released(permit, outcome)
+    }
+}

@@ -1,0 +1,23 @@
+/// Random numbers for jitter, without a system call for each (SplitMix64). Not for secrets.
+struct JitterSource: Sendable {
+    private var state: UInt64
+
+    /// Begins with a number of the system's generator.
+    init() {
+        state = .random(in: .min ... .max)
+    }
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    /// 0...1, without 1.
+    mutating func next() -> Double {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        mixed ^= mixed >> 31
+        return Double(mixed >> 11) * 0x1p-53
+    }
+}
