@@ -1,0 +1,93 @@
+import Glibc
+import Synchronization
+
+/// The hosts that are reached by https alone: HTTP Strict Transport Security (RFC 6797). Share one store between
+/// clients. Any thread.
+///
+/// Learn from responses with ``learn(_:from:overFaultlessTLS:)``. Ask with ``upgraded(_:)`` before a request is sent
+/// and for each redirect. The store is in memory; ``text`` and ``read(_:)`` keep it in a file in curl's format.
+public final class HSTSStore: Sendable {
+    /// A host of a list of one's own. No response changes it.
+    public struct Preload: Sendable, Hashable {
+        /// The host, in its ASCII form.
+        public var host: String
+        /// Whether the policy is also that of all subdomains.
+        public var includesSubdomains: Bool
+
+        /// Makes an entry of the list.
+        public init(_ host: String, includesSubdomains: Bool = true) {
+            self.host = host
+            self.includesSubdomains = includesSubdomains
+        }
+    }
+
+    private let table: Mutex<HSTSTable>
+    private let now: @Sendable () -> CacheTime
+
+    /// Makes a store. `preloads`: known from the start; entries that are no host names are left out. `capacity`: how
+    /// many hosts are learned at most, 1...2^20, 10,000 by default as in curl; a full store forgets the hosts whose
+    /// policies expire first.
+    public convenience init(preloads: [Preload] = [], capacity: Int = 10_000) {
+        self.init(preloads: preloads, capacity: capacity) {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            return CacheTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+        }
+    }
+
+    /// `now`: the wall clock.
+    package init(preloads: [Preload] = [], capacity: Int = 10_000, now: @escaping @Sendable () -> CacheTime) {
+        let preloads = preloads.map { (host: $0.host, includesSubdomains: $0.includesSubdomains) }
+        table = Mutex(HSTSTable(preloads: preloads, capacity: capacity))
+        self.now = now
+    }
+
+    /// Takes the `Strict-Transport-Security` fields of a response. Only the first value counts; one that violates the
+    /// grammar changes nothing, `max-age=0` removes the host. Ignored for IP literals, and where the response did not
+    /// come over TLS, or TLS had a fault such as an untrusted certificate that the caller accepted.
+    public func learn(_ values: [String], from host: String, overFaultlessTLS isFaultless: Bool) {
+        guard isFaultless, !values.isEmpty else { return }
+        let time = now()
+        table.withLock { _ = $0.fieldReceived(values, from: host, now: time) }
+    }
+
+    /// Whether the host is reached by https alone. False for IP literals.
+    public func isKnown(_ host: String) -> Bool {
+        let time = now()
+        return table.withLock { $0.isKnown(host, now: time) }
+    }
+
+    /// The https URL instead of an http URL to a known host: port 80 becomes 443, another port stays, and none is added
+    /// (RFC 6797 8.3). `nil` where the URL is to be used as it is.
+    public func upgraded(_ url: String) -> String? {
+        HSTSUpgrade.upgraded(url) { isKnown($0) }
+    }
+
+    /// How many hosts were learned, expired ones included.
+    public var count: Int { table.withLock { $0.learned.count } }
+
+    /// Forgets what was learned about the host. A preloaded host stays known.
+    public func forget(_ host: String) {
+        table.withLock { $0.forgot(host) }
+    }
+
+    /// Forgets all learned hosts.
+    public func forgetAll() {
+        table.withLock { $0.forgotAll() }
+    }
+
+    /// The learned hosts in the format of curl's HSTS cache, one a line: `.host "YYYYMMDD HH:MM:SS"` in GMT. A dot
+    /// before the host stands for its subdomains.
+    public var text: String {
+        let time = now()
+        return table.withLock { $0 }.text(now: time)
+    }
+
+    /// Adds the hosts of such a text. Returns how many lines could not be read; these are left out. Of two entries for
+    /// a host, the later expiry stays.
+    @discardableResult
+    public func read(_ text: String) -> Int {
+        let time = now()
+        return table.withLock { $0.textRead(text, now: time) }
+    }
+}
