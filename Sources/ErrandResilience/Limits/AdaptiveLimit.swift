@@ -1,0 +1,181 @@
+/// A limit of requests in flight that follows the latency of the server. A pure value without a clock.
+///
+/// Samples are gathered in a window. At the end of a window with enough samples the algorithm sees the mean latency,
+/// the highest number of requests in flight, and whether a request was dropped. Source: Netflix concurrency-limits
+/// (`WindowedLimit`, `AIMDLimit`, `Gradient2Limit`).
+public struct AdaptiveLimit: Sendable, Hashable {
+    /// How a limit follows the samples.
+    public enum Algorithm: Sendable, Hashable {
+        /// Additive increase, multiplicative decrease.
+        case aimd(AIMD)
+        /// The ratio of the latency over a long time to the present latency.
+        case gradient2(Gradient2)
+    }
+
+    /// `x backoff` after a drop or a latency above `timeout`; otherwise 1 more, where at least half of the limit is in
+    /// use.
+    public struct AIMD: Sendable, Hashable {
+        /// The factor after a drop, 0.5...0.99; 0.9 by default.
+        public let backoff: Double
+        /// The latency that counts as a drop; 5 s by default.
+        public let timeout: Duration
+
+        /// Makes the settings. Numbers out of range are clamped.
+        public init(backoff: Double = 0.9, timeout: Duration = .seconds(5)) {
+            self.backoff = LimitNumbers.number(backoff, 0.5...0.99, else: 0.9)
+            self.timeout = LimitNumbers.span(timeout)
+        }
+    }
+
+    /// `limit x gradient + queue`, smoothed. The gradient is `tolerance x long latency / short latency` within 0.5...1.
+    /// The limit does not grow while less than half of it is in use. A drop is no sample of the latency.
+    public struct Gradient2: Sendable, Hashable {
+        /// By how many requests the limit may grow in a window, as room for a queue at the server; 4 by default.
+        public let queueSize: Int
+        /// Which growth of the latency is harmless, from 1; 1.5 by default.
+        public let tolerance: Double
+        /// The weight of a new limit against the old one, above 0 and at most 1; 0.2 by default.
+        public let smoothing: Double
+        /// The length of the long average in windows; 600 by default.
+        public let longWindow: Int
+
+        /// Makes the settings. Numbers out of range are clamped.
+        public init(queueSize: Int = 4, tolerance: Double = 1.5, smoothing: Double = 0.2, longWindow: Int = 600) {
+            self.queueSize = LimitNumbers.count(queueSize, 0...10_000)
+            self.tolerance = LimitNumbers.number(tolerance, 1...100, else: 1.5)
+            self.smoothing = LimitNumbers.number(smoothing, 0.01...1, else: 0.2)
+            self.longWindow = LimitNumbers.count(longWindow, 1...1_000_000)
+        }
+    }
+
+    /// The settings of a limit.
+    public struct Settings: Sendable, Hashable {
+        /// The algorithm; ``Gradient2`` by default.
+        public let algorithm: Algorithm
+        /// The limit at the start; 20 by default.
+        public let initial: Int
+        /// The lowest and the highest limit; 20...200 by default.
+        public let bounds: ClosedRange<Int>
+        /// The shortest window; 1 s by default, at least 100 ms.
+        public let window: Duration
+        /// The samples that a window has at least; 10 by default.
+        public let minimumSamples: Int
+
+        /// Makes the settings. Numbers out of range are clamped: limits to 1...1,000,000.
+        public init(
+            _ algorithm: Algorithm = .gradient2(Gradient2()), initial: Int = 20, bounds: ClosedRange<Int> = 20...200,
+            window: Duration = .seconds(1), minimumSamples: Int = 10
+        ) {
+            let all = 1...1_000_000
+            self.algorithm = algorithm
+            self.bounds =
+                LimitNumbers.count(bounds.lowerBound, all)...LimitNumbers.count(bounds.upperBound, all)
+            self.initial = LimitNumbers.count(initial, self.bounds)
+            self.window = max(LimitNumbers.span(window), .milliseconds(100))
+            self.minimumSamples = LimitNumbers.count(minimumSamples, 1...1_000_000)
+        }
+    }
+
+    /// What the samples of a window add up to.
+    private struct Window: Sendable, Hashable {
+        var start: Duration?
+        var samples = 0
+        var latencySum = 0.0
+        var mostInFlight = 0
+        var wasDropped = false
+    }
+
+    /// The settings that the limit was made with.
+    public let settings: Settings
+    /// The limit before rounding.
+    private(set) var estimate: Double
+    private var window = Window()
+    private var average: LongAverage
+
+    /// Makes a limit at its initial value.
+    public init(_ settings: Settings = Settings()) {
+        self.settings = settings
+        estimate = Double(settings.initial)
+        let length = if case .gradient2(let gradient) = settings.algorithm { gradient.longWindow } else { 1 }
+        average = LongAverage(length: length)
+    }
+
+    /// The requests that may be in flight.
+    public var limit: Int { LimitNumbers.count(Int(estimate), settings.bounds) }
+
+    /// A request has ended after `latency`. `inFlight`: the requests in flight when this one was sent, with itself.
+    /// `isDropped`: the server refused the request for overload, or the request timed out. Do not report requests that
+    /// the caller cancelled. Returns whether the limit may have changed.
+    @discardableResult
+    public mutating func requestEnded(
+        latency: Duration, inFlight: Int, isDropped: Bool = false, now: Duration
+    ) -> Bool {
+        let now = LimitNumbers.time(now)
+        let start = window.start ?? now
+        window.start = start
+        if isDropped {
+            window.wasDropped = true
+        } else {
+            // A latency of 0 would make the gradient infinite.
+            window.latencySum += max(1e-9, LimitNumbers.seconds(LimitNumbers.span(latency)))
+            window.samples += 1
+        }
+        window.mostInFlight = max(window.mostInFlight, LimitNumbers.count(inFlight, 0...1_000_000_000))
+        let isFull = window.samples >= settings.minimumSamples || window.wasDropped
+        guard isFull, now - start >= settings.window else { return false }
+        let ended = window
+        window = Window()
+        update(with: ended)
+        return true
+    }
+
+    private mutating func update(with window: Window) {
+        let bounds = Double(settings.bounds.lowerBound)...Double(settings.bounds.upperBound)
+        let latency: Double? = window.samples > 0 ? window.latencySum / Double(window.samples) : nil
+        switch settings.algorithm {
+        case .aimd(let aimd):
+            if window.wasDropped || latency.map({ $0 > LimitNumbers.seconds(aimd.timeout) }) ?? false {
+                estimate *= aimd.backoff
+            } else if Double(window.mostInFlight) * 2 >= estimate {
+                estimate += 1
+            }
+        case .gradient2(let gradient):
+            guard let latency else { break }
+            average.add(latency)
+            let long = average.value
+            // A long latency that is far above the present one is from a time of overload: it decays faster.
+            if long / latency > 2 { average.decay(0.95) }
+            guard Double(window.mostInFlight) >= estimate / 2 else { break }
+            let slope = max(0.5, min(1, gradient.tolerance * long / latency))
+            let next = estimate * slope + Double(gradient.queueSize)
+            estimate = estimate * (1 - gradient.smoothing) + next * gradient.smoothing
+        }
+        estimate = LimitNumbers.number(estimate, bounds, else: Double(settings.initial))
+    }
+}
+
+/// An exponential moving average that starts as the plain mean of its first ten values (Netflix `ExpAvgMeasurement`).
+private struct LongAverage: Sendable, Hashable {
+    private let weight: Double
+    private var count = 0
+    private var sum = 0.0
+    private(set) var value = 0.0
+
+    init(length: Int) {
+        weight = 2 / (Double(length) + 1)
+    }
+
+    mutating func add(_ sample: Double) {
+        if count < 10 {
+            count += 1
+            sum += sample
+            value = sum / Double(count)
+        } else {
+            value = value * (1 - weight) + sample * weight
+        }
+    }
+
+    mutating func decay(_ factor: Double) {
+        value *= factor
+    }
+}

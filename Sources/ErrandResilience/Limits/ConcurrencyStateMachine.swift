@@ -1,0 +1,294 @@
+/// Requests in flight by key, and the queue of those that wait (a bulkhead).
+///
+/// A lane belongs to a key. A waiter leaves its queue once: with a permit, displaced, expired or cancelled. A lane has
+/// waiters only while its limit is reached. The queue is ordered by priority, then by deadline, then by arrival.
+struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
+    typealias Settings = ConcurrencyLimit.Settings
+    typealias Reason = LimitRefusal.Reason
+    typealias Grant = ConcurrencyGrant
+
+    /// A request for a permit. `number` increases with each arrival.
+    struct Arrival: Sendable {
+        let number: UInt64
+        let key: String
+        var priority = Priority.normal
+        /// `nil`: waits without an end.
+        var deadline: Duration?
+    }
+
+    struct Waiting: Sendable {
+        let number: UInt64
+        let rank: Int
+        let deadline: Duration?
+        let waiter: Waiter
+
+        func isBefore(_ other: Waiting) -> Bool {
+            if rank != other.rank { return rank > other.rank }
+            switch (deadline, other.deadline) {
+            case (let mine?, let others?) where mine != others: return mine < others
+            case (.some, nil): return true
+            case (nil, .some): return false
+            default: return number < other.number
+            }
+        }
+    }
+
+    enum State: Sendable {
+        /// Nothing is in flight, since that time.
+        case idle(since: Duration)
+        /// Requests are in flight, and none waits.
+        case busy(inFlight: Int)
+        /// The limit is reached, and requests wait.
+        case queueing(inFlight: Int, [Waiting])
+    }
+
+    private struct Lane {
+        var state: State
+        var adaptive: AdaptiveLimit?
+    }
+
+    /// The answer to an arrival.
+    enum Answer: Sendable {
+        case granted(Grant)
+        /// The waiter waits, at most until this time.
+        case waits(until: Duration?)
+        case refused(Reason)
+    }
+
+    /// A waiter whose wait has ended.
+    struct Resumption: Sendable {
+        let waiter: Waiter
+        let result: Result<Grant, Failure>
+
+        struct Failure: Error, Hashable {
+            let reason: Reason
+        }
+    }
+
+    /// How a permit was given back.
+    enum Use: Sendable, Hashable {
+        /// The request ended after this time.
+        case recorded(Duration)
+        /// The server refused the request for overload, or did not answer in time.
+        case overloaded(Duration)
+        /// The request tells nothing about the server, as a cancelled one.
+        case dropped
+    }
+
+    let settings: Settings
+    private var lanes: [String: Lane] = [:]
+    private(set) var counts = ConcurrencyLimit.Counts()
+
+    init(_ settings: Settings) {
+        self.settings = settings
+    }
+
+    // MARK: Reading
+
+    func limit(of key: String) -> Int {
+        lanes[key]?.adaptive?.limit ?? settings.adaptive?.initial ?? settings.limit
+    }
+
+    func inFlight(of key: String) -> Int {
+        switch lanes[key]?.state {
+        case nil, .idle?: 0
+        case .busy(let inFlight)?, .queueing(let inFlight, _)?: inFlight
+        }
+    }
+
+    func waiting(of key: String) -> [UInt64] {
+        if case .queueing(_, let queue)? = lanes[key]?.state { queue.map(\.number) } else { [] }
+    }
+
+    var keyCount: Int { lanes.count }
+
+    // MARK: Events
+
+    /// A request needs a permit. `waiter` is kept only where the answer is `waits`.
+    mutating func permitRequested(
+        _ arrival: Arrival, by waiter: Waiter, now: Duration
+    ) -> (answer: Answer, ended: [Resumption]) {
+        let key = arrival.key
+        let limit = limit(of: key)
+        let present = inFlight(of: key)
+        if settings.isDryRun {
+            // Requests above the limit stand for the queue.
+            if present >= limit + settings.queueCapacity {
+                counts.wouldRefuse += 1
+            } else if present >= limit {
+                counts.wouldWait += 1
+            }
+            return (.granted(grant(key, now: now)), [])
+        }
+        guard present >= limit else { return (.granted(grant(key, now: now)), []) }
+        if let deadline = arrival.deadline, deadline <= now {
+            counts.expired += 1
+            return (.refused(.waitExpired), [])
+        }
+        var (queue, ended) = withoutExpired(takeQueue(of: key), now: now)
+        let newcomer = Waiting(
+            number: arrival.number, rank: Self.rank(arrival.priority), deadline: arrival.deadline, waiter: waiter)
+        if queue.count >= settings.queueCapacity {
+            guard let last = queue.last, last.rank < newcomer.rank else {
+                put(queue, of: key, inFlight: present)
+                counts.refused += 1
+                return (.refused(.queueFull), ended)
+            }
+            queue.removeLast()
+            counts.displaced += 1
+            ended.append(Resumption(waiter: last.waiter, result: .failure(.init(reason: .displaced))))
+        }
+        queue.insert(newcomer, at: Self.place(of: newcomer, in: queue))
+        put(queue, of: key, inFlight: present)
+        counts.waited += 1
+        return (.waits(until: arrival.deadline), ended)
+    }
+
+    /// A request needs a permit at once. `nil`: the limit is reached.
+    mutating func permitTaken(_ key: String, now: Duration) -> Grant? {
+        guard inFlight(of: key) >= limit(of: key) else { return grant(key, now: now) }
+        guard settings.isDryRun else {
+            counts.refused += 1
+            return nil
+        }
+        counts.wouldRefuse += 1
+        return grant(key, now: now)
+    }
+
+    /// The waiter's task was cancelled. `nil` where the wait has ended before.
+    mutating func waiterLeft(_ number: UInt64, of key: String) -> Waiter? {
+        guard let waiting = remove(number, of: key, { _ in true }) else { return nil }
+        counts.cancelled += 1
+        return waiting.waiter
+    }
+
+    /// The waiter's deadline has passed. `nil` where the wait has ended before, and before the deadline.
+    mutating func waitExpired(_ number: UInt64, of key: String, now: Duration) -> Waiter? {
+        guard let waiting = remove(number, of: key, { $0.deadline.map { $0 <= now } ?? false }) else { return nil }
+        counts.expired += 1
+        return waiting.waiter
+    }
+
+    /// A permit came back. Each grant must be given back once; the shell sees to that.
+    mutating func permitReturned(_ grant: Grant, as use: Use, now: Duration) -> [Resumption] {
+        let key = grant.key
+        let present = inFlight(of: key)
+        // A grant of another machine, or one that came back before.
+        guard present > 0 else { return [] }
+        switch use {
+        case .recorded(let latency):
+            lanes[key]?.adaptive?.requestEnded(latency: latency, inFlight: grant.inFlight, now: now)
+        case .overloaded(let latency):
+            lanes[key]?.adaptive?
+                .requestEnded(latency: latency, inFlight: grant.inFlight, isDropped: true, now: now)
+        case .dropped: counts.dropped += 1
+        }
+        var (queue, ended) = withoutExpired(takeQueue(of: key), now: now)
+        put([], of: key, inFlight: present - 1, now: now)
+        let limit = limit(of: key)
+        var admitted = 0
+        while admitted < queue.count, inFlight(of: key) < limit {
+            ended.append(Resumption(waiter: queue[admitted].waiter, result: .success(self.grant(key, now: now))))
+            admitted += 1
+        }
+        queue.removeFirst(admitted)
+        put(queue, of: key, inFlight: inFlight(of: key), now: now)
+        return ended
+    }
+
+    // MARK: Lanes
+
+    private mutating func grant(_ key: String, now: Duration) -> Grant {
+        let inFlight = inFlight(of: key) + 1
+        if lanes[key] == nil {
+            makeRoom()
+            lanes[key] = Lane(state: .idle(since: now), adaptive: settings.adaptive.map { AdaptiveLimit($0) })
+        }
+        lanes[key]?.state = .busy(inFlight: inFlight)
+        counts.granted += 1
+        return Grant(key: key, inFlight: inFlight, time: now)
+    }
+
+    /// The queue of a lane, which has none until ``put(_:of:inFlight:now:)``: so a change does not copy the queue.
+    private mutating func takeQueue(of key: String) -> [Waiting] {
+        guard case .queueing(let inFlight, let queue)? = lanes[key]?.state else { return [] }
+        lanes[key]?.state = .busy(inFlight: inFlight)
+        return queue
+    }
+
+    private mutating func put(_ queue: [Waiting], of key: String, inFlight: Int, now: Duration = .zero) {
+        if !queue.isEmpty {
+            lanes[key]?.state = .queueing(inFlight: inFlight, queue)
+        } else if inFlight > 0 {
+            lanes[key]?.state = .busy(inFlight: inFlight)
+        } else if settings.adaptive != nil {
+            lanes[key]?.state = .idle(since: now)
+        } else {
+            // Nothing to remember.
+            lanes[key] = nil
+        }
+    }
+
+    /// Lanes that are idle keep their adaptive limit. Of too many the eighth goes that is idle for the longest time.
+    private mutating func makeRoom() {
+        guard settings.adaptive != nil, lanes.count >= settings.keyCapacity else { return }
+        let idle = lanes.compactMap { key, lane -> (key: String, since: Duration)? in
+            if case .idle(let since) = lane.state { (key, since) } else { nil }
+        }
+        for old in idle.sorted(by: { ($0.since, $0.key) < ($1.since, $1.key) }).prefix(max(1, settings.keyCapacity / 8))
+        {
+            lanes[old.key] = nil
+        }
+    }
+
+    private mutating func remove(_ number: UInt64, of key: String, _ applies: (Waiting) -> Bool) -> Waiting? {
+        let present = inFlight(of: key)
+        var queue = takeQueue(of: key)
+        guard !queue.isEmpty else { return nil }
+        defer { put(queue, of: key, inFlight: present) }
+        guard let index = queue.firstIndex(where: { $0.number == number }), applies(queue[index]) else { return nil }
+        return queue.remove(at: index)
+    }
+
+    private mutating func withoutExpired(_ queue: [Waiting], now: Duration) -> ([Waiting], [Resumption]) {
+        guard queue.contains(where: { $0.deadline.map { $0 <= now } ?? false }) else { return (queue, []) }
+        var kept: [Waiting] = []
+        var ended: [Resumption] = []
+        for waiting in queue {
+            if let deadline = waiting.deadline, deadline <= now {
+                ended.append(Resumption(waiter: waiting.waiter, result: .failure(.init(reason: .waitExpired))))
+            } else {
+                kept.append(waiting)
+            }
+        }
+        counts.expired += ended.count
+        return (kept, ended)
+    }
+
+    private static func rank(_ priority: Priority) -> Int {
+        switch priority {
+        case .low: 0
+        case .normal: 1
+        case .high: 2
+        }
+    }
+
+    /// By halves.
+    private static func place(of newcomer: Waiting, in queue: [Waiting]) -> Int {
+        var low = 0
+        var high = queue.count
+        while low < high {
+            let middle = (low + high) / 2
+            if newcomer.isBefore(queue[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+/// A permit that was given out.
+struct ConcurrencyGrant: Sendable, Hashable {
+    let key: String
+    /// The requests in flight, with this one.
+    let inFlight: Int
+    let time: Duration
+}

@@ -1,0 +1,164 @@
+import Synchronization
+
+/// A limit of the rate of requests for each key, such as an origin: a token bucket with a burst. Obeys the pauses that
+/// servers ask for. Any thread.
+///
+/// ```swift
+/// let limit = RateLimit(.init(rate: .init(50, per: .seconds(1)), burst: 10))
+/// try await limit.wait("https://api.test:443", atMost: .seconds(5))
+/// ...
+/// limit.serverAnswered("https://api.test:443", ServerRateLimit(fields, status: status, date: date))
+/// ```
+///
+/// Waiting requests take their permits in the order of arrival and wait without a thread. Source: GCRA (ATM Forum),
+/// as in redis-cell.
+public final class RateLimit: Sendable {
+    /// A number of permits in a period, evenly spread.
+    public struct Rate: Sendable, Hashable {
+        /// The permits of a period, 1...1,000,000,000.
+        public let permits: Int
+        /// The period, at least one microsecond for each permit.
+        public let period: Duration
+
+        /// Makes a rate. Numbers out of range are clamped.
+        public init(_ permits: Int, per period: Duration) {
+            self.permits = LimitNumbers.count(permits, 1...1_000_000_000)
+            self.period = max(LimitNumbers.span(period), .microseconds(self.permits))
+        }
+    }
+
+    /// The settings. Numbers out of range are clamped.
+    public struct Settings: Sendable, Hashable {
+        /// The rate of a key; `nil`: only the servers' pauses apply.
+        public let rate: Rate?
+        /// The permits of a full bucket, which may be used at once; 1 by default, 1...1,000,000.
+        public let burst: Int
+        /// How long a request waits at most; 30 s by default.
+        public let longestWait: Duration
+        /// The longest pause that a server can cause; 5 minutes by default. A longer one is shortened to this.
+        public let longestPause: Duration
+        /// The keys that are remembered; 4096 by default. Beyond that, the keys are forgotten whose buckets are full
+        /// first.
+        public let keyCapacity: Int
+        /// With true every request is let through at once, and ``Counts/wouldDelay`` and ``Counts/wouldRefuse`` tell
+        /// what the limit would have done. False by default.
+        public let isDryRun: Bool
+
+        /// Makes the settings.
+        public init(
+            rate: Rate?, burst: Int = 1, longestWait: Duration = .seconds(30), longestPause: Duration = .seconds(300),
+            keyCapacity: Int = 4096, isDryRun: Bool = false
+        ) {
+            self.rate = rate
+            self.burst = LimitNumbers.count(burst, 1...1_000_000)
+            self.longestWait = LimitNumbers.span(longestWait)
+            self.longestPause = LimitNumbers.span(longestPause)
+            self.keyCapacity = LimitNumbers.count(keyCapacity, 1...1_000_000)
+            self.isDryRun = isDryRun
+        }
+    }
+
+    /// What has happened so far, for all keys.
+    public struct Counts: Sendable, Hashable {
+        /// Requests that got their permits, at once or for later.
+        public internal(set) var granted = 0
+        /// Those of them that had to wait.
+        public internal(set) var delayed = 0
+        /// Requests that were refused.
+        public internal(set) var refused = 0
+        /// Reservations that were given back.
+        public internal(set) var cancelled = 0
+        /// Pauses that servers have caused.
+        public internal(set) var pauses = 0
+        /// In a dry run: requests that would have had to wait.
+        public internal(set) var wouldDelay = 0
+        /// In a dry run: requests that would have been refused.
+        public internal(set) var wouldRefuse = 0
+    }
+
+    /// Permits that were taken and become usable after a delay. Use it, or give it back with
+    /// ``RateLimit/cancel(_:)``.
+    public struct Reservation: Sendable, Hashable {
+        let inner: RateStateMachine.Reservation
+        /// The time from the reservation until the permits may be used; zero: at once.
+        public let delay: Duration
+    }
+
+    private let machine: Mutex<RateStateMachine>
+    private let stopwatch: Stopwatch
+    private let longestWait: Duration
+
+    /// Makes a limit. `clock`: a monotonic clock.
+    public init(_ settings: Settings, clock: any Clock<Duration> = ContinuousClock()) {
+        machine = Mutex(RateStateMachine(settings))
+        stopwatch = Stopwatch(clock)
+        longestWait = settings.longestWait
+    }
+
+    /// Takes permits that are usable after at most `wait`; `nil`: ``Settings/longestWait``. Does not wait itself.
+    /// Throws ``LimitRefusal`` with the reasons `rateExceeded` and `pausedByServer`.
+    public func reserve(
+        _ key: String, permits: Int = 1, waitingAtMost wait: Duration? = nil
+    ) throws(LimitRefusal) -> Reservation {
+        let now = stopwatch.now()
+        let deadline = LimitNumbers.time(now, after: min(wait ?? longestWait, longestWait))
+        switch machine.withLock({ $0.permitsRequested(permits, of: key, deadline: deadline, now: now) }) {
+        case .granted(let reservation):
+            return Reservation(inner: reservation, delay: max(.zero, reservation.time - now))
+        case .refused(let reason, let retryAfter): throw LimitRefusal(reason, key: key, retryAfter: retryAfter)
+        }
+    }
+
+    /// Gives back permits that were not used.
+    public func cancel(_ reservation: Reservation) {
+        let now = stopwatch.now()
+        machine.withLock { $0.reservationCancelled(reservation.inner, now: now) }
+    }
+
+    /// Takes permits and returns when they may be used. Where a pause begins meanwhile, the request takes its permits
+    /// anew at the end of the pause, so that waiting requests do not all begin then.
+    ///
+    /// Throws ``LimitRefusal`` at once where the permits become usable only after `wait` (`nil`:
+    /// ``Settings/longestWait``). Throws `CancellationError` where the task is cancelled; the permits are given back.
+    public func wait(_ key: String, permits: Int = 1, atMost wait: Duration? = nil) async throws {
+        try Task.checkCancellation()
+        let deadline = LimitNumbers.time(stopwatch.now(), after: min(wait ?? longestWait, longestWait))
+        var reservation = try reserve(key, permits: permits, waitingAtMost: wait)
+        while reservation.delay > .zero {
+            do {
+                try await stopwatch.sleep(for: min(reservation.delay, .longestSleep))
+            } catch {
+                cancel(reservation)
+                throw error
+            }
+            let now = stopwatch.now()
+            guard machine.withLock({ $0.pauseEnd(of: key, now: now) }) != nil else { return }
+            reservation = try reserve(key, permits: permits, waitingAtMost: deadline - now)
+        }
+    }
+
+    /// Takes what a response says of the server's limits: the key is paused for ``ServerRateLimit/pause``.
+    public func serverAnswered(_ key: String, _ answer: ServerRateLimit) {
+        pause(key, for: answer.pause)
+    }
+
+    /// Pauses a key; an earlier pause that lasts longer stays. At most ``Settings/longestPause``.
+    public func pause(_ key: String, for span: Duration) {
+        let now = stopwatch.now()
+        machine.withLock { $0.serverAnswered(span, of: key, now: now) }
+    }
+
+    /// Ends the pause of a key.
+    public func resume(_ key: String) {
+        machine.withLock { $0.pauseEnded(of: key) }
+    }
+
+    /// The permits of a key that may be used at once.
+    public func available(_ key: String) -> Int {
+        let now = stopwatch.now()
+        return machine.withLock { $0.available(of: key, now: now) }
+    }
+
+    /// What has happened so far.
+    public var counts: Counts { machine.withLock { $0.counts } }
+}

@@ -1,0 +1,154 @@
+import Errand
+import ErrandTesting
+import Testing
+
+@testable import ErrandResilience
+
+@Suite struct ConcurrencyLimitTests {
+    /// A task that has begun to wait: the queue has one more.
+    private func waiter(
+        _ limit: ConcurrencyLimit, _ priority: Priority = .normal, atMost wait: Duration? = nil
+    ) async throws -> Task<ConcurrencyPermit, any Error> {
+        let before = limit.counts.waited
+        let task = Task { try await limit.acquire("k", priority: priority, waitingAtMost: wait) }
+        try await waitUntil("a request waits") { limit.counts.waited > before }
+        return task
+    }
+
+    @Test func aPermitPassesOn() async throws {
+        let limit = ConcurrencyLimit(.init(limit: 1), clock: ManualClock())
+        let first = try await limit.acquire("k")
+        let later = try await waiter(limit)
+        #expect(limit.inFlight(of: "k") == 1 && limit.waiting(of: "k") == 1)
+        first.record()
+        let second = try await later.value
+        // The first comes back only once, whatever is called.
+        first.record()
+        first.recordOverload()
+        first.drop()
+        #expect(limit.inFlight(of: "k") == 1)
+        second.drop()
+        #expect(limit.inFlight(of: "k") == 0)
+        #expect(limit.counts.dropped == 1)
+    }
+
+    @Test func aForgottenPermitComesBack() async throws {
+        let limit = ConcurrencyLimit(.init(limit: 1), clock: ManualClock())
+        do {
+            let permit = try limit.acquireNow("k")
+            #expect(throws: LimitRefusal(.queueFull, key: "k")) { try limit.acquireNow("k") }
+            withExtendedLifetime(permit) {}
+        }
+        #expect(limit.inFlight(of: "k") == 0)
+        #expect(limit.counts.dropped == 1)
+    }
+
+    @Test func aCancelledWaiterLeavesAtOnce() async throws {
+        let limit = ConcurrencyLimit(.init(limit: 1), clock: ManualClock())
+        let permit = try await limit.acquire("k")
+        let later = try await waiter(limit)
+        later.cancel()
+        await #expect(throws: CancellationError.self) { try await later.value }
+        #expect(limit.waiting(of: "k") == 0)
+        permit.record()
+        #expect(limit.inFlight(of: "k") == 0)
+        // A task that is cancelled before it asks.
+        let early = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await limit.acquire("k")
+        }
+        await #expect(throws: CancellationError.self) { try await early.value }
+        #expect(limit.inFlight(of: "k") == 0)
+    }
+
+    @Test(arguments: [(2, 2), (nil, 5), (60, 5)])
+    func aWaitEndsAtItsDeadline(_ wait: Int?, _ seconds: Int) async throws {
+        let clock = ManualClock()
+        let limit = ConcurrencyLimit(.init(limit: 1, longestWait: .seconds(5)), clock: clock)
+        let permit = try await limit.acquire("k")
+        let later = try await waiter(limit, atMost: wait.map { .seconds($0) })
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(seconds) - .milliseconds(1))
+        #expect(limit.waiting(of: "k") == 1)
+        clock.advance(by: .milliseconds(1))
+        await #expect(throws: LimitRefusal(.waitExpired, key: "k")) { try await later.value }
+        #expect(limit.counts.expired == 1)
+        permit.drop()
+    }
+
+    @Test func noWaitIsARefusal() async throws {
+        let limit = ConcurrencyLimit(.init(limit: 1), clock: ManualClock())
+        let permit = try await limit.acquire("k")
+        for wait in [Duration.zero, .seconds(-1), .seconds(Int64.min)] {
+            await #expect(throws: LimitRefusal(.waitExpired, key: "k")) {
+                try await limit.acquire("k", waitingAtMost: wait)
+            }
+        }
+        permit.drop()
+    }
+
+    @Test func aHigherPriorityDisplaces() async throws {
+        let limit = ConcurrencyLimit(
+            .init(limit: 1, queueCapacity: 1, longestWait: .seconds(Int64.max)), clock: ManualClock())
+        let permit = try await limit.acquire("k")
+        let low = try await waiter(limit, .low)
+        let high = try await waiter(limit, .high)
+        await #expect(throws: LimitRefusal(.displaced, key: "k")) { try await low.value }
+        await #expect(throws: LimitRefusal(.queueFull, key: "k")) { try await limit.acquire("k") }
+        permit.record()
+        try await high.value.record()
+        #expect(limit.inFlight(of: "k") == 0)
+    }
+
+    /// The latency of a recorded permit is measured by the clock.
+    @Test func anAdaptiveLimitSeesTheLatency() async throws {
+        let clock = ManualClock()
+        let adaptive = AdaptiveLimit.Settings(
+            .aimd(.init(timeout: .seconds(1))), initial: 10, bounds: 1...20, window: .milliseconds(100),
+            minimumSamples: 1)
+        let limit = ConcurrencyLimit(.init(adaptive: adaptive), clock: clock)
+        for _ in 0..<2 {
+            let permit = try limit.acquireNow("k")
+            clock.advance(by: .seconds(2))
+            permit.record()
+        }
+        #expect(limit.limit(of: "k") == 9)
+        for _ in 0..<2 {
+            let permit = try limit.acquireNow("k")
+            clock.advance(by: .milliseconds(200))
+            permit.recordOverload()
+        }
+        #expect(limit.limit(of: "k") == 8)
+    }
+
+    /// Many tasks, some cancelled: no more than the limit run, and nothing is left.
+    @Test func aStorm() async throws {
+        let limit = ConcurrencyLimit(.init(limit: 4, queueCapacity: 10_000))
+        let highest = Notes<Int>()
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<500 {
+                group.addTask {
+                    let task = Task {
+                        let permit = try await limit.acquire("k", priority: Priority.allCases[index % 3])
+                        highest.add(limit.inFlight(of: "k"))
+                        await Task.yield()
+                        permit.record()
+                    }
+                    if index % 5 == 0 { task.cancel() }
+                    _ = await task.result
+                }
+            }
+        }
+        #expect(highest.all.allSatisfy { $0 <= 4 })
+        #expect(highest.all.count >= 400)
+        #expect(limit.inFlight(of: "k") == 0 && limit.waiting(of: "k") == 0)
+    }
+
+    @Test func settingsAreClamped() {
+        let least = ConcurrencyLimit.Settings(
+            limit: .min, queueCapacity: .min, longestWait: .seconds(-1), keyCapacity: .min)
+        #expect(least == .init(limit: 1, queueCapacity: 0, longestWait: .zero, keyCapacity: 1))
+        let most = ConcurrencyLimit.Settings(limit: .max, queueCapacity: .max, keyCapacity: .max)
+        #expect(most.limit == 1_000_000 && most.queueCapacity == 1_000_000 && most.keyCapacity == 1_000_000)
+    }
+}
