@@ -1,0 +1,29 @@
+/// A server among several that answer the same requests.
+public struct Endpoint: Sendable, Hashable {
+    /// The origin, such as `https://10.0.0.1:8443`: scheme, host and port in lower case. It identifies the endpoint.
+    public let url: String
+    /// The share of requests against other endpoints, 1...1000; 1 by default.
+    public let weight: Int
+    /// Where the server is, such as an availability zone; `nil`: unknown.
+    public let zone: String?
+
+    /// Makes an endpoint from an http or https URL; its path and query are ignored. Clamps the weight.
+    ///
+    /// Throws ``ErrandError/invalidURL`` where there is no host, ``ErrandError/unsupportedScheme`` for another scheme.
+    public init(_ url: String, weight: Int = 1, zone: String? = nil) throws(ErrandError) {
+        let reference = URLReference(url)
+        guard let authority = reference.authority else {
+            throw ErrandError.invalidURL.with(message: "the endpoint '\(url)' is no absolute URL")
+        }
+        guard ["http", "https"].contains(reference.scheme?.lowercased() ?? "") else {
+            throw ErrandError.unsupportedScheme.with(message: "the endpoint '\(url)' is neither http nor https")
+        }
+        let place = authority.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false).last
+        guard let first = place?.first, first != UInt8(ascii: ":") else {
+            throw ErrandError.invalidURL.with(message: "the endpoint '\(url)' has no host")
+        }
+        self.url = reference.origin
+        self.weight = LimitNumbers.count(weight, 1...1000)
+        self.zone = zone
+    }
+}

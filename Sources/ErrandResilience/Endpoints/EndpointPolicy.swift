@@ -1,0 +1,141 @@
+/// How requests are distributed over endpoints, and which endpoints are left out. Numbers out of range are clamped.
+public struct EndpointPolicy: Sendable, Hashable {
+    /// How an endpoint is chosen among those that may be used.
+    public enum Balancing: Sendable, Hashable {
+        /// Two endpoints are drawn by weight; the one with the lower load is used. The load is the peak EWMA of the
+        /// latency times the requests that are pending, by weight (Finagle `p2c` with `PeakEwma`).
+        case powerOfTwo(PeakEWMA)
+        /// In turns by weight (nginx's smooth weighted round robin).
+        case roundRobin
+        /// By the hash of a key, so that a key keeps its endpoint while the list is the same (ketama). Requests without
+        /// a key are spread at random.
+        case ringHash(RingHash)
+    }
+
+    /// The moving average of the latency. It follows a higher latency at once and decays over time.
+    public struct PeakEWMA: Sendable, Hashable {
+        /// The time in which an old latency loses two thirds of its weight; 10 s by default.
+        public let decay: Duration
+        /// The latency of an endpoint without a sample; 30 ms by default (Linkerd).
+        public let assumed: Duration
+        /// A failure counts as at least this latency, so that an endpoint that fails fast is not the fastest; 1 s by
+        /// default.
+        public let failurePenalty: Duration
+
+        /// Makes the settings.
+        public init(
+            decay: Duration = .seconds(10), assumed: Duration = .milliseconds(30),
+            failurePenalty: Duration = .seconds(1)
+        ) {
+            self.decay = max(LimitNumbers.span(decay), .milliseconds(1))
+            self.assumed = max(LimitNumbers.span(assumed), .microseconds(1))
+            self.failurePenalty = LimitNumbers.span(failurePenalty)
+        }
+    }
+
+    /// A ring of hashes.
+    public struct RingHash: Sendable, Hashable {
+        /// The points of the ring; 1024 by default, 1...65,536. Each endpoint has at least one point.
+        public let size: Int
+        /// How much of its fair share of pending requests an endpoint may have before its keys go to the next endpoint
+        /// of the ring, from 1; 1.25 by default. `nil`: no bound.
+        public let loadBound: Double?
+
+        /// Makes the settings.
+        public init(size: Int = 1024, loadBound: Double? = 1.25) {
+            self.size = LimitNumbers.count(size, 1...65_536)
+            self.loadBound = loadBound.map { LimitNumbers.number($0, 1...1000, else: 1.25) }
+        }
+    }
+
+    /// How endpoints are found that fail (Envoy's outlier detection).
+    public struct Outliers: Sendable, Hashable {
+        /// An endpoint with so many failures in a row is ejected; 5 by default, 0: never.
+        public let consecutiveFailures: Int
+        /// The comparison of success rates; `nil`: none.
+        public let successRate: SuccessRate?
+        /// The time between two comparisons; 10 s by default, at least 100 ms.
+        public let interval: Duration
+        /// The length of a first ejection; 30 s by default. It grows by as much with each further ejection.
+        public let baseEjection: Duration
+        /// The longest ejection; 300 s by default.
+        public let longestEjection: Duration
+        /// The share of an ejection that is added at random, 0...1; 0.1 by default.
+        public let jitter: Double
+        /// The largest share of the endpoints that is ejected, 0...1; 0.5 by default. One of several may always be
+        /// ejected, unless the share is 0; a single endpoint never is.
+        public let largestShare: Double
+        /// With true no endpoint is ejected, and ``EndpointSet/Counts/wouldEject`` counts. False by default.
+        public let isDryRun: Bool
+
+        /// Makes the settings.
+        public init(
+            consecutiveFailures: Int = 5, successRate: SuccessRate? = SuccessRate(), interval: Duration = .seconds(10),
+            baseEjection: Duration = .seconds(30), longestEjection: Duration = .seconds(300), jitter: Double = 0.1,
+            largestShare: Double = 0.5, isDryRun: Bool = false
+        ) {
+            self.consecutiveFailures = LimitNumbers.count(consecutiveFailures, 0...1_000_000)
+            self.successRate = successRate
+            self.interval = max(LimitNumbers.span(interval), .milliseconds(100))
+            self.baseEjection = max(LimitNumbers.span(baseEjection), .milliseconds(1))
+            self.longestEjection = max(LimitNumbers.span(longestEjection), self.baseEjection)
+            self.jitter = LimitNumbers.number(jitter, 0...1, else: 0)
+            self.largestShare = LimitNumbers.number(largestShare, 0...1, else: 0.5)
+            self.isDryRun = isDryRun
+        }
+    }
+
+    /// An endpoint is ejected where its success rate is below the mean by more than `factor` standard deviations.
+    public struct SuccessRate: Sendable, Hashable {
+        /// The standard deviations; 1.9 by default.
+        public let factor: Double
+        /// The endpoints with enough requests that a comparison needs; 5 by default.
+        public let minimumEndpoints: Int
+        /// The requests of an interval that an endpoint needs to be compared; 100 by default.
+        public let minimumRequests: Int
+
+        /// Makes the settings.
+        public init(factor: Double = 1.9, minimumEndpoints: Int = 5, minimumRequests: Int = 100) {
+            self.factor = LimitNumbers.number(factor, 0...100, else: 1.9)
+            self.minimumEndpoints = LimitNumbers.count(minimumEndpoints, 2...1_000_000)
+            self.minimumRequests = LimitNumbers.count(minimumRequests, 1...1_000_000_000)
+        }
+    }
+
+    /// The endpoints of one's own zone are preferred.
+    public struct ZonePreference: Sendable, Hashable {
+        /// One's own zone.
+        public let zone: String
+        /// The share of the zone's endpoints that must be healthy, 0...1; 0.7 by default. Below, requests go to all
+        /// zones, so that the rest of the zone is not overloaded.
+        public let healthyShare: Double
+
+        /// Makes the settings.
+        public init(_ zone: String, healthyShare: Double = 0.7) {
+            self.zone = zone
+            self.healthyShare = LimitNumbers.number(healthyShare, 0...1, else: 0.7)
+        }
+    }
+
+    /// How an endpoint is chosen; power of two choices by default.
+    public let balancing: Balancing
+    /// Which endpoints are ejected; `nil`: none.
+    public let outliers: Outliers?
+    /// Where a smaller share of the endpoints is healthy, health is ignored (Envoy's panic threshold); 0.5 by default.
+    /// 0: never.
+    public let panicThreshold: Double
+    /// The preferred zone; `nil`, the default: none.
+    public let zonePreference: ZonePreference?
+
+    /// Makes a policy.
+    public init(
+        _ balancing: Balancing = .powerOfTwo(PeakEWMA()), outliers: Outliers? = Outliers(),
+        panicThreshold: Double = 0.5,
+        zonePreference: ZonePreference? = nil
+    ) {
+        self.balancing = balancing
+        self.outliers = outliers
+        self.panicThreshold = LimitNumbers.number(panicThreshold, 0...1, else: 0.5)
+        self.zonePreference = zonePreference
+    }
+}

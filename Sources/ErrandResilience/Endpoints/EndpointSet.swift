@@ -1,0 +1,134 @@
+import Synchronization
+
+/// The endpoints of a service: chooses one for each request, and leaves out those that fail. Any thread.
+///
+/// ```swift
+/// let set = EndpointSet([try Endpoint("https://a.test"), try Endpoint("https://b.test", weight: 2)])
+/// let lease = try set.pick()
+/// ... send the request to lease.endpoint.url ...
+/// lease.succeed()
+/// ```
+///
+/// Health is passive: the results of requests decide. ``EndpointPolicy/Outliers`` has the rules of ejection,
+/// ``EndpointPolicy`` the order of choice.
+public final class EndpointSet: Sendable {
+    /// What has happened so far.
+    public struct Counts: Sendable, Hashable {
+        /// Endpoints chosen.
+        public internal(set) var picks = 0
+        /// Choices among two endpoints without pending requests, which say little of the load.
+        public internal(set) var idlePicks = 0
+        /// Choices of an endpoint that the request had tried.
+        public internal(set) var repeats = 0
+        /// Choices for which health was ignored.
+        public internal(set) var panics = 0
+        /// Choices among all zones, although there is a preferred one.
+        public internal(set) var crossZone = 0
+        /// Requests for which no endpoint was chosen.
+        public internal(set) var refused = 0
+        /// Ejections.
+        public internal(set) var ejections = 0
+        /// Ejections that were left out because too many endpoints were ejected.
+        public internal(set) var sparedEjections = 0
+        /// Endpoints that became healthy after an ejection.
+        public internal(set) var returns = 0
+        /// In a dry run: ejections that would have happened.
+        public internal(set) var wouldEject = 0
+    }
+
+    /// The health of an endpoint.
+    public enum Health: String, Sendable, Hashable, CaseIterable {
+        /// Is used.
+        case healthy
+        /// Is not used for a time.
+        case ejected
+        /// Is tried with one request.
+        case probing
+    }
+
+    /// An endpoint with its present state.
+    public struct Status: Sendable, Hashable {
+        /// The endpoint.
+        public let endpoint: Endpoint
+        /// Whether the endpoint is used.
+        public let health: Health
+        /// The requests that have not ended.
+        public let pending: Int
+        /// The ejections so far.
+        public let ejections: Int
+    }
+
+    private let machine: Mutex<EndpointStateMachine>
+    private let stopwatch: Stopwatch
+    private let random: @Sendable () -> Double
+
+    /// Makes a set. `clock`: a monotonic clock.
+    public convenience init(
+        _ endpoints: [Endpoint], policy: EndpointPolicy = EndpointPolicy(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.init(endpoints, policy: policy, clock: clock, random: { .random(in: 0..<1) })
+    }
+
+    /// `random`: a number from 0 up to 1.
+    package init(
+        _ endpoints: [Endpoint], policy: EndpointPolicy, clock: any Clock<Duration>,
+        random: @escaping @Sendable () -> Double
+    ) {
+        machine = Mutex(EndpointStateMachine(policy, endpoints))
+        stopwatch = Stopwatch(clock)
+        self.random = random
+    }
+
+    /// Chooses an endpoint.
+    ///
+    /// `key`: requests of one key go to one endpoint with ``EndpointPolicy/Balancing/ringHash(_:)``. `tried`: the URLs
+    /// (``Endpoint/url``) that earlier attempts of the request had. Another endpoint is chosen where one may be used,
+    /// and otherwise one of them again, unless `allowsRepeats` is false.
+    ///
+    /// Throws ``EndpointRefusal``.
+    public func pick(
+        key: String? = nil, excluding tried: Set<String> = [], allowsRepeats: Bool = true
+    ) throws(EndpointRefusal) -> EndpointLease {
+        let now = stopwatch.now()
+        let draw = EndpointStateMachine.Draw(random(), random())
+        let result = machine.withLock {
+            $0.endpointRequested(key: key, excluding: tried, allowsRepeats: allowsRepeats, draw: draw, now: now)
+        }
+        return EndpointLease(try result.get(), of: self)
+    }
+
+    /// Replaces the list. Endpoints that stay, by their URL, keep their health and their latency.
+    public func replace(_ endpoints: [Endpoint]) {
+        machine.withLock { $0.endpointsReplaced(endpoints) }
+    }
+
+    /// The endpoints in the order of the list.
+    public var statuses: [Status] {
+        let now = stopwatch.now()
+        let draw = random()
+        let members = machine.withLock { machine in
+            machine.timePassed(now, draw)
+            return machine.members
+        }
+        return members.map { member in
+            let health: Health =
+                switch member.health {
+                case .healthy: .healthy
+                case .ejected: .ejected
+                case .returning, .probing: .probing
+                }
+            return Status(endpoint: member.endpoint, health: health, pending: member.pending, ejections: member.era)
+        }
+    }
+
+    /// What has happened so far.
+    public var counts: Counts { machine.withLock { $0.counts } }
+
+    func take(back pick: EndpointStateMachine.Pick, _ outcome: (Duration) -> EndpointStateMachine.Outcome) {
+        let now = stopwatch.now()
+        let outcome = outcome(max(.zero, now - pick.time))
+        let draw = EndpointStateMachine.Draw(random(), random())
+        machine.withLock { $0.requestEnded(pick, outcome, draw: draw, now: now) }
+    }
+}

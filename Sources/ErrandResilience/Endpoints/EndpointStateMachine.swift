@@ -1,0 +1,309 @@
+import Glibc
+
+/// The endpoints, their health, and the choice among them.
+///
+/// An endpoint that fails is ejected for a time. Then one request is its probe: a success makes the endpoint healthy, a
+/// failure ejects it for longer. Each ejection begins a new era, and results of requests of an earlier era say nothing
+/// of an endpoint's health.
+struct EndpointStateMachine: Sendable {
+    enum Health: Sendable, Hashable {
+        /// Is used; with the failures since the last success.
+        case healthy(failuresInRow: Int)
+        /// Is not used until this time.
+        case ejected(until: Duration)
+        /// The ejection is over; the next request is the probe.
+        case returning
+        /// The request of this number is the probe.
+        case probing(UInt64)
+
+        var isHealthy: Bool { if case .healthy = self { true } else { false } }
+    }
+
+    struct Member: Sendable {
+        let id: UInt64
+        var endpoint: Endpoint
+        var health = Health.healthy(failuresInRow: 0)
+        /// The number of ejections so far.
+        var era = 0
+        /// The ejections that the length of the next one counts; falls with each quiet interval.
+        var severity = 0
+        var pending = 0
+        /// The latency in seconds and its time; `nil`: no sample.
+        var latency: (peak: Double, time: Duration)?
+        /// Of the present interval.
+        var successes = 0
+        var failures = 0
+        /// For the round robin.
+        var turn = 0
+    }
+
+    /// A choice, which has to come back by ``requestEnded(_:_:draw:now:)``.
+    struct Pick: Sendable, Hashable {
+        let number: UInt64
+        let member: UInt64
+        let era: Int
+        let endpoint: Endpoint
+        let time: Duration
+        let isProbe: Bool
+        /// Whether the request had tried the endpoint before.
+        let isRepeated: Bool
+    }
+
+    enum Outcome: Sendable, Hashable {
+        case success(Duration)
+        case failure(Duration)
+        /// The request says nothing of the endpoint: it was cancelled, or not sent.
+        case dropped
+    }
+
+    /// Random numbers, 0...1.
+    struct Draw: Sendable {
+        var first: Double
+        var second: Double
+
+        init(_ first: Double, _ second: Double) {
+            self.first = LimitNumbers.number(first, 0...1, else: 0)
+            self.second = LimitNumbers.number(second, 0...1, else: 0)
+        }
+    }
+
+    let policy: EndpointPolicy
+    var members: [Member] = []
+    var counts = EndpointSet.Counts()
+    private var places: [UInt64: Int] = [:]
+    private var ring: HashRing?
+    private var lastID: UInt64 = 0
+    private var lastPick: UInt64 = 0
+    private var nextComparison: Duration?
+
+    init(_ policy: EndpointPolicy, _ endpoints: [Endpoint] = []) {
+        self.policy = policy
+        endpointsReplaced(endpoints)
+    }
+
+    // MARK: Events
+
+    /// The list has changed. Endpoints that stay, by their URL, keep their state. Of several with one URL the first
+    /// counts.
+    mutating func endpointsReplaced(_ endpoints: [Endpoint]) {
+        let known = Dictionary(uniqueKeysWithValues: members.map { ($0.endpoint.url, $0) })
+        var seen: Set<String> = []
+        members = endpoints.compactMap { endpoint in
+            guard seen.insert(endpoint.url).inserted else { return nil }
+            if var member = known[endpoint.url] {
+                member.endpoint = endpoint
+                return member
+            }
+            lastID += 1
+            return Member(id: lastID, endpoint: endpoint)
+        }
+        places = Dictionary(uniqueKeysWithValues: members.enumerated().map { ($1.id, $0) })
+        if case .ringHash(let settings) = policy.balancing {
+            ring = HashRing(members.map { ($0.endpoint.url, $0.endpoint.weight) }, size: settings.size)
+        }
+        // In a shorter list the share of ejected endpoints may be too large.
+        while unhealthyCount > ejectionCapacity, let index = soonestReturn {
+            members[index].health = .healthy(failuresInRow: 0)
+        }
+    }
+
+    /// A request needs an endpoint. `tried`: the URLs of endpoints that the request has tried; they are left out where
+    /// another may be used.
+    mutating func endpointRequested(
+        key: String?, excluding tried: Set<String>, allowsRepeats: Bool, draw: Draw, now: Duration
+    ) -> Result<Pick, EndpointRefusal> {
+        let now = LimitNumbers.time(now)
+        timePassed(now, draw.second)
+        guard !members.isEmpty else { return refused(.noEndpoints) }
+        let isPanic = Double(members.count - unhealthyCount) < policy.panicThreshold * Double(members.count)
+        let usable = members.indices.filter { isPanic || isUsable(members[$0]) }
+        var pool = usable.filter { !tried.contains(members[$0].endpoint.url) }
+        let isRepeated = pool.isEmpty
+        if isRepeated {
+            guard allowsRepeats else { return refused(usable.isEmpty ? .noneHealthy : .allTried) }
+            pool = usable
+        }
+        guard !pool.isEmpty else { return refused(.noneHealthy) }
+        if isPanic { counts.panics += 1 } else { pool = local(pool) }
+        guard let index = choice(pool, key, draw, now) else { return refused(.noneHealthy) }
+        counts.picks += 1
+        if isRepeated { counts.repeats += 1 }
+        lastPick += 1
+        members[index].pending += 1
+        let isProbe = members[index].health == .returning
+        if isProbe { members[index].health = .probing(lastPick) }
+        let member = members[index]
+        return .success(
+            Pick(
+                number: lastPick, member: member.id, era: member.era, endpoint: member.endpoint, time: now,
+                isProbe: isProbe, isRepeated: isRepeated))
+    }
+
+    /// A request that had an endpoint has ended. Each pick must come back once; the shell sees to that.
+    mutating func requestEnded(_ pick: Pick, _ outcome: Outcome, draw: Draw, now: Duration) {
+        let now = LimitNumbers.time(now)
+        defer { timePassed(now, draw.second) }
+        // The endpoint may have left the list.
+        guard let index = places[pick.member] else { return }
+        members[index].pending = max(0, members[index].pending - 1)
+        let isProbe = members[index].health == .probing(pick.number)
+        let isOfThisEra = pick.era == members[index].era
+        switch outcome {
+        case .dropped:
+            if isProbe { members[index].health = .returning }
+        case .success(let latency):
+            observe(latency, of: index, now)
+            guard isOfThisEra else { break }
+            members[index].successes += 1
+            if isProbe { counts.returns += 1 }
+            if isProbe || members[index].health.isHealthy { members[index].health = .healthy(failuresInRow: 0) }
+        case .failure(let latency):
+            observe(max(latency, failurePenalty), of: index, now)
+            guard isOfThisEra else { break }
+            members[index].failures += 1
+            if isProbe {
+                eject(index, draw.first, now)
+            } else if case .healthy(let failures) = members[index].health {
+                members[index].health = .healthy(failuresInRow: min(failures + 1, 1_000_000))
+                guard let outliers = policy.outliers, outliers.consecutiveFailures > 0,
+                    failures + 1 >= outliers.consecutiveFailures
+                else { break }
+                eject(index, draw.first, now)
+            }
+        }
+    }
+
+    /// Ends ejections, and compares success rates at the end of an interval.
+    mutating func timePassed(_ now: Duration, _ random: Double) {
+        let now = LimitNumbers.time(now)
+        for index in members.indices {
+            if case .ejected(let until) = members[index].health, until <= now { members[index].health = .returning }
+        }
+        guard let outliers = policy.outliers else { return }
+        guard let due = nextComparison else {
+            nextComparison = LimitNumbers.time(now, after: outliers.interval)
+            return
+        }
+        guard due <= now else { return }
+        nextComparison = LimitNumbers.time(now, after: outliers.interval)
+        let eras = members.map(\.era)
+        for index in successRateOutliers(outliers) { eject(index, random, now) }
+        for index in members.indices {
+            members[index].successes = 0
+            members[index].failures = 0
+            if members[index].health.isHealthy, members[index].era == eras[index] {
+                members[index].severity = max(0, members[index].severity - 1)
+            }
+        }
+    }
+
+    private mutating func refused(_ reason: EndpointRefusal.Reason) -> Result<Pick, EndpointRefusal> {
+        counts.refused += 1
+        return .failure(EndpointRefusal(reason))
+    }
+
+    // MARK: Choosing
+
+    private func isUsable(_ member: Member) -> Bool {
+        switch member.health {
+        case .healthy, .returning: true
+        case .ejected, .probing: false
+        }
+    }
+
+    /// The part of the pool in one's own zone, while enough of the zone's endpoints are healthy.
+    private mutating func local(_ pool: [Int]) -> [Int] {
+        guard let preference = policy.zonePreference else { return pool }
+        let zone = members.filter { $0.endpoint.zone == preference.zone }
+        let healthy = zone.filter(\.health.isHealthy).count
+        let local = pool.filter { members[$0].endpoint.zone == preference.zone }
+        guard !local.isEmpty, Double(healthy) >= preference.healthyShare * Double(zone.count) else {
+            counts.crossZone += 1
+            return pool
+        }
+        return local
+    }
+
+    private mutating func choice(_ pool: [Int], _ key: String?, _ draw: Draw, _ now: Duration) -> Int? {
+        switch policy.balancing {
+        case .powerOfTwo(let settings): return lighter(pool, settings, draw, now)
+        case .roundRobin:
+            let total = pool.reduce(0) { $0 + members[$1].endpoint.weight }
+            for index in pool { members[index].turn += members[index].endpoint.weight }
+            guard let best = pool.max(by: { (members[$0].turn, $1) < (members[$1].turn, $0) }) else { return nil }
+            members[best].turn -= total
+            return best
+        case .ringHash(let settings):
+            let hash = key.map { HashRing.hash($0) } ?? UInt64(draw.first * 0x1p63) << 1
+            let allowed = Set(pool)
+            let bounds = settings.loadBound.map { loadBounds(pool, $0) }
+            return ring?.member(at: hash, count: members.count) { index in
+                allowed.contains(index) && bounds.map { members[index].pending < $0[index] ?? 0 } ?? true
+            } ?? ring?.member(at: hash, count: members.count) { allowed.contains($0) }
+        }
+    }
+
+    /// The pending requests that each endpoint may have: its share of all, with the new one, times the bound.
+    private func loadBounds(_ pool: [Int], _ bound: Double) -> [Int: Int] {
+        let pending = pool.reduce(1) { $0 + members[$1].pending }
+        let weights = pool.reduce(0) { $0 + members[$1].endpoint.weight }
+        let share = bound * Double(pending) / Double(max(1, weights))
+        return Dictionary(
+            uniqueKeysWithValues: pool.map { index in
+                (index, Int((share * Double(members[index].endpoint.weight)).rounded(.up)))
+            })
+    }
+
+    /// Two different endpoints are drawn by weight; of two there is no draw, both are compared.
+    private mutating func lighter(
+        _ pool: [Int], _ settings: EndpointPolicy.PeakEWMA, _ draw: Draw, _ now: Duration
+    ) -> Int? {
+        guard let first = drawn(pool, draw.first) else { return nil }
+        guard let second = drawn(pool.filter { $0 != first }, draw.second) else { return first }
+        let loads = [first, second].map { load(of: members[$0], settings, now) }
+        if members[first].pending == 0, members[second].pending == 0 { counts.idlePicks += 1 }
+        return loads[1] < loads[0] ? second : first
+    }
+
+    private func drawn(_ pool: [Int], _ random: Double) -> Int? {
+        let total = pool.reduce(0) { $0 + members[$1].endpoint.weight }
+        var rest = random * Double(total)
+        for index in pool {
+            rest -= Double(members[index].endpoint.weight)
+            if rest < 0 { return index }
+        }
+        return pool.last
+    }
+
+    /// The expected time of one more request, by weight.
+    func load(of member: Member, _ settings: EndpointPolicy.PeakEWMA, _ now: Duration) -> Double {
+        let assumed = LimitNumbers.seconds(settings.assumed)
+        let latency = member.latency.map { decayed($0, settings, now) } ?? assumed
+        return latency * Double(member.pending + 1) / Double(member.endpoint.weight)
+    }
+
+    private func decayed(
+        _ latency: (peak: Double, time: Duration), _ settings: EndpointPolicy.PeakEWMA, _ now: Duration
+    ) -> Double {
+        let age = LimitNumbers.seconds(max(.zero, now - latency.time))
+        return latency.peak * exp(-age / LimitNumbers.seconds(settings.decay))
+    }
+
+    private var failurePenalty: Duration {
+        if case .powerOfTwo(let settings) = policy.balancing { settings.failurePenalty } else { .zero }
+    }
+
+    /// A higher latency counts at once, a lower one by the time that has passed (Finagle `PeakEwma`).
+    private mutating func observe(_ latency: Duration, of index: Int, _ now: Duration) {
+        guard case .powerOfTwo(let settings) = policy.balancing else { return }
+        let sample = max(1e-6, LimitNumbers.seconds(LimitNumbers.span(latency)))
+        guard let former = members[index].latency else {
+            members[index].latency = (sample, now)
+            return
+        }
+        let age = LimitNumbers.seconds(max(.zero, now - former.time))
+        let weight = exp(-age / LimitNumbers.seconds(settings.decay))
+        let peak = sample > former.peak * weight ? sample : former.peak * weight + sample * (1 - weight)
+        members[index].latency = (peak, max(now, former.time))
+    }
+}
