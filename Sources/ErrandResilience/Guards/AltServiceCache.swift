@@ -1,0 +1,45 @@
+import Synchronization
+
+/// The alternative services that origins have announced (RFC 7838), in memory and bounded. Any thread.
+///
+/// The cache only remembers. A client that uses an alternative must still check the certificate for the host of the
+/// origin, and must judge the alternative's address by its ``AddressGuard``.
+public final class AltServiceCache: Sendable {
+    private let table: Mutex<AltServiceTable>
+    private let stopwatch: Stopwatch
+
+    /// Makes a cache. `capacity`: the origins that are remembered, 1024 by default; a full cache forgets those that
+    /// expire first. `clock`: a monotonic clock.
+    public init(capacity: Int = 1024, clock: any Clock<Duration> = ContinuousClock()) {
+        table = Mutex(AltServiceTable(capacity: capacity))
+        stopwatch = Stopwatch(clock)
+    }
+
+    /// Takes the `Alt-Svc` values of a response. Ignored where the response did not come over TLS without a fault, and
+    /// where the field is malformed. `age`: the value of the `Age` field in seconds.
+    public func learn(_ values: [String], from origin: String, age: Int64 = 0, overFaultlessTLS isFaultless: Bool) {
+        guard isFaultless, let field = AltService.Field(values) else { return }
+        let now = stopwatch.now()
+        table.withLock { $0.fieldReceived(field, from: origin, age: age, now: now) }
+    }
+
+    /// The alternatives of an origin that may be used, by the server's preference.
+    public func services(of origin: String) -> [AltService] {
+        let now = stopwatch.now()
+        return table.withLock { $0.services(of: origin, now: now) }
+    }
+
+    /// Leaves an alternative out for a time, five minutes by default, because it could not be reached.
+    public func markBroken(_ service: AltService, of origin: String, for span: Duration = .seconds(300)) {
+        let now = stopwatch.now()
+        table.withLock { $0.serviceFailed(service, of: origin, span: span, now: now) }
+    }
+
+    /// Forgets the alternatives that do not persist, because the network has changed.
+    public func networkChanged() {
+        table.withLock { $0.networkChanged() }
+    }
+
+    /// How many origins have alternatives, expired ones included.
+    public var count: Int { table.withLock { $0.entries.count } }
+}

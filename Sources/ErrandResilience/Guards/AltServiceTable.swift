@@ -1,0 +1,76 @@
+/// The alternatives of origins, without a lock and a clock.
+struct AltServiceTable: Sendable {
+    struct Entry: Sendable, Hashable {
+        let service: AltService
+        let expires: Duration
+        /// Until when the alternative is not used, after a failure.
+        var brokenUntil: Duration?
+    }
+
+    private(set) var entries: [String: [Entry]] = [:]
+    private let capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = LimitNumbers.count(capacity, 1...1_000_000)
+    }
+
+    /// A response of the origin had the field. `age`: the response's age in seconds, which counts against `ma`.
+    mutating func fieldReceived(_ field: AltService.Field, from origin: String, age: Int64, now: Duration) {
+        let now = LimitNumbers.time(now)
+        guard case .services(let services) = field else {
+            entries[origin] = nil
+            return
+        }
+        let former = entries[origin] ?? []
+        let age = min(max(0, age), 1 << 31)
+        let fresh = services.compactMap { service -> Entry? in
+            guard service.maxAge > age else { return nil }
+            // A failure is remembered although the server announces the alternative again.
+            let known = former.first { $0.service.isSamePlace(as: service) }
+            return Entry(
+                service: service, expires: LimitNumbers.time(now, after: .seconds(service.maxAge - age)),
+                brokenUntil: known?.brokenUntil)
+        }
+        if fresh.isEmpty {
+            entries[origin] = nil
+            return
+        }
+        if entries[origin] == nil { makeRoom(now) }
+        entries[origin] = fresh
+    }
+
+    /// The alternatives that may be used, by the server's preference.
+    func services(of origin: String, now: Duration) -> [AltService] {
+        let now = LimitNumbers.time(now)
+        return (entries[origin] ?? []).filter { $0.expires > now && ($0.brokenUntil ?? now) <= now }.map(\.service)
+    }
+
+    /// The alternative could not be reached.
+    mutating func serviceFailed(_ service: AltService, of origin: String, span: Duration, now: Duration) {
+        guard let index = entries[origin]?.firstIndex(where: { $0.service.isSamePlace(as: service) }) else { return }
+        entries[origin]?[index].brokenUntil = LimitNumbers.time(now, after: span)
+    }
+
+    /// The network has changed (RFC 7838 2.2): alternatives that do not persist are forgotten.
+    mutating func networkChanged() {
+        entries = entries.compactMapValues { entries in
+            let kept = entries.filter(\.service.persists)
+            return kept.isEmpty ? nil : kept
+        }
+    }
+
+    /// A full table loses the origins whose alternatives have expired, and at least the eighth that expires first.
+    private mutating func makeRoom(_ now: Duration) {
+        guard entries.count >= capacity else { return }
+        let room = max(1, capacity / 8)
+        let order = entries.map { (origin: $0.key, time: $0.value.map(\.expires).max() ?? now) }
+            .sorted { ($0.time, $0.origin) < ($1.time, $1.origin) }
+        for (index, old) in order.enumerated() where index < room || old.time <= now { entries[old.origin] = nil }
+    }
+}
+
+extension AltService {
+    func isSamePlace(as other: AltService) -> Bool {
+        protocolID == other.protocolID && host == other.host && port == other.port
+    }
+}
