@@ -28,7 +28,8 @@ public struct AdaptiveLimit: Sendable, Hashable {
     }
 
     /// `limit x gradient + queue`, smoothed. The gradient is `tolerance x long latency / short latency` within 0.5...1.
-    /// The limit does not grow while less than half of it is in use. A drop is no sample of the latency.
+    /// The limit does not grow while less than half of it is in use. A drop is no sample of the latency; it shrinks the
+    /// limit, since a server that refuses fast has a low latency.
     public struct Gradient2: Sendable, Hashable {
         /// By how many requests the limit may grow in a window, as room for a queue at the server; 4 by default.
         public let queueSize: Int
@@ -38,9 +39,15 @@ public struct AdaptiveLimit: Sendable, Hashable {
         public let smoothing: Double
         /// The length of the long average in windows; 600 by default.
         public let longWindow: Int
+        /// The factor after a window with a drop, 0.5...1; 0.9 by default. 1: drops do not count, as in Netflix's code.
+        public let dropBackoff: Double
 
         /// Makes the settings. Numbers out of range are clamped.
-        public init(queueSize: Int = 4, tolerance: Double = 1.5, smoothing: Double = 0.2, longWindow: Int = 600) {
+        public init(
+            queueSize: Int = 4, tolerance: Double = 1.5, smoothing: Double = 0.2, longWindow: Int = 600,
+            dropBackoff: Double = 0.9
+        ) {
+            self.dropBackoff = LimitNumbers.number(dropBackoff, 0.5...1, else: 0.9)
             self.queueSize = LimitNumbers.count(queueSize, 0...10_000)
             self.tolerance = LimitNumbers.number(tolerance, 1...100, else: 1.5)
             self.smoothing = LimitNumbers.number(smoothing, 0.01...1, else: 0.2)
@@ -140,8 +147,12 @@ public struct AdaptiveLimit: Sendable, Hashable {
                 estimate += 1
             }
         case .gradient2(let gradient):
+            if let latency { average.add(latency) }
+            guard !window.wasDropped || gradient.dropBackoff == 1 else {
+                estimate *= gradient.dropBackoff
+                break
+            }
             guard let latency else { break }
-            average.add(latency)
             let long = average.value
             // A long latency that is far above the present one is from a time of overload: it decays faster.
             if long / latency > 2 { average.decay(0.95) }

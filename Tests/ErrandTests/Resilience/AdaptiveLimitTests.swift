@@ -66,6 +66,22 @@ import Testing
         #expect(limit.limit == 200)
     }
 
+    /// A server that refuses fast has a low latency.
+    @Test func aDropShrinksTheGradientsLimit() {
+        var limit = AdaptiveLimit(.init(.gradient2(.init()), initial: 100))
+        run(&limit, windows: 1, latency: .milliseconds(1), drops: true)
+        #expect(abs(limit.estimate - 90) < 1e-9)
+        // All are dropped.
+        for sample in 0...10 {
+            limit.requestEnded(
+                latency: .zero, inFlight: 90, isDropped: true, now: .seconds(5) + .milliseconds(sample * 100))
+        }
+        #expect(abs(limit.estimate - 81) < 1e-9)
+        var other = AdaptiveLimit(.init(.gradient2(.init(dropBackoff: 1)), initial: 100))
+        run(&other, windows: 1, latency: .milliseconds(1), drops: true)
+        #expect(abs(other.estimate - 100.8) < 1e-9)
+    }
+
     @Test func aWindowNeedsTimeAndSamples() {
         var limit = AdaptiveLimit(.init(.aimd(.init())))
         func sample(_ milliseconds: Int, drops: Bool = false) -> Bool {
@@ -90,8 +106,8 @@ import Testing
         #expect(aimd.backoff == 0.9 && aimd.timeout == .zero)
         #expect(AdaptiveLimit.AIMD(backoff: .infinity).backoff == 0.99)
         let gradient = AdaptiveLimit.Gradient2(
-            queueSize: -1, tolerance: -.infinity, smoothing: .nan, longWindow: .min)
-        #expect(gradient == .init(queueSize: 0, tolerance: 1, smoothing: 0.2, longWindow: 1))
+            queueSize: -1, tolerance: -.infinity, smoothing: .nan, longWindow: .min, dropBackoff: .nan)
+        #expect(gradient == .init(queueSize: 0, tolerance: 1, smoothing: 0.2, longWindow: 1, dropBackoff: 0.9))
         let settings = AdaptiveLimit.Settings(
             initial: .max, bounds: .min ... .max, window: .seconds(-1), minimumSamples: .min)
         #expect(settings.bounds == 1...1_000_000)
