@@ -87,7 +87,9 @@ public final class HSTSStore: Sendable {
     /// a host, the later expiry stays.
     @discardableResult
     public func read(_ text: String) -> Int {
+        let lines = HSTSTable.Lines(text)
         let time = now()
-        return table.withLock { $0.textRead(text, now: time) }
+        table.withLock { $0.linesRead(lines, now: time) }
+        return lines.badCount
     }
 }

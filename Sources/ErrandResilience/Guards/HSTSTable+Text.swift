@@ -15,27 +15,32 @@ extension HSTSTable {
         return "# HSTS cache in the format of curl: https://curl.se/docs/hsts.html\n" + lines.joined()
     }
 
-    /// Adds the entries of a text. Returns how many lines could not be read. Empty lines, comments and expired entries
-    /// are no errors. A line of more than 512 bytes is one.
-    mutating func textRead(_ text: String, now: CacheTime) -> Int {
-        var badLines = 0
-        for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            guard line.count <= 512 else {
-                badLines += 1
-                continue
+    /// The lines of a text.
+    struct Lines: Sendable {
+        var entries: [(host: String, entry: Entry)] = []
+        /// How many lines could not be read. Empty lines and comments are no errors. A line of more than 512 bytes is
+        /// one.
+        var badCount = 0
+
+        init(_ text: String) {
+            for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+                guard line.count <= 512 else {
+                    badCount += 1
+                    continue
+                }
+                let line = FieldTokens.trimmed(Substring(line))
+                if line.isEmpty || line.hasPrefix("#") { continue }
+                if let entry = HSTSTable.entry(line) { entries.append(entry) } else { badCount += 1 }
             }
-            let line = FieldTokens.trimmed(Substring(line))
-            if line.isEmpty || line.hasPrefix("#") { continue }
-            guard let (host, entry) = Self.entry(line) else {
-                badLines += 1
-                continue
-            }
-            _ = entryRead(host, entry, now: now)
         }
-        return badLines
     }
 
-    private static func entry(_ line: String) -> (host: String, entry: Entry)? {
+    /// Adds the entries of a text. Expired entries are left out.
+    mutating func linesRead(_ lines: Lines, now: CacheTime) {
+        for line in lines.entries { _ = entryRead(line.host, line.entry, now: now) }
+    }
+
+    fileprivate static func entry(_ line: String) -> (host: String, entry: Entry)? {
         guard let blank = line.utf8.firstIndex(where: FieldTokens.isBlank) else { return nil }
         var host = line[..<blank]
         let includesSubdomains = host.hasPrefix(".")

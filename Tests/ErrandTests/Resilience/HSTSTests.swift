@@ -4,6 +4,15 @@ import Testing
 @testable import ErrandModel
 @testable import ErrandResilience
 
+extension HSTSTable {
+    /// Reads a text; returns how many lines are bad.
+    fileprivate mutating func textRead(_ text: String, now: CacheTime) -> Int {
+        let lines = Lines(text)
+        linesRead(lines, now: now)
+        return lines.badCount
+    }
+}
+
 @Suite struct HSTSTests {
     private static let start = CacheTime(seconds: 1_800_000_000)
 
@@ -219,5 +228,60 @@ import Testing
         real.learn(["max-age=60"], from: "a.test", overFaultlessTLS: true)
         #expect(real.isKnown("a.test"))
         #expect(real.text.contains("a.test \"20"))
+    }
+
+    /// Against a model that looks at every entry.
+    @Test(arguments: 0..<10)
+    func randomWalks(seed: UInt64) {
+        struct Known { var expires: Int64, includes: Bool }
+        var random = SeededGenerator(seed: seed)
+        let hosts = ["a", "b.a", "c.b.a", "d.a", "e", "f.e", "g.f.e"]
+        var table = HSTSTable()
+        var model: [String: Known] = [:]
+        var now: Int64 = 1_800_000_000
+        for _ in 0..<2000 {
+            let host = hosts[Int.random(in: 0..<hosts.count, using: &random)]
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                let age = Int64.random(in: 0...30, using: &random)
+                let includes = Bool.random(using: &random)
+                let value = "max-age=\(age)" + (includes ? "; includeSubDomains" : "")
+                _ = table.fieldReceived([value], from: host, now: CacheTime(seconds: now))
+                model[host] = age == 0 ? nil : Known(expires: now + age, includes: includes)
+            case 4: table.forgot(host); model[host] = nil
+            case 5:
+                // Through a file.
+                var copy = HSTSTable()
+                #expect(copy.textRead(table.text(now: CacheTime(seconds: now)), now: CacheTime(seconds: now)) == 0)
+                table = copy
+            default: now += Int64.random(in: 0...5, using: &random)
+            }
+            for host in hosts {
+                let expected = model.contains { name, known in
+                    known.expires > now && (name == host || known.includes && host.hasSuffix(".\(name)"))
+                }
+                #expect(table.isKnown(host, now: CacheTime(seconds: now)) == expected)
+            }
+        }
+    }
+
+    /// No text makes the readers trap.
+    @Test(arguments: 0..<10)
+    func randomTexts(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let alphabet = Array("max-age=;\"\\ .#:/@%0aé\n[]http".utf8)
+        for _ in 0..<2000 {
+            let bytes = (0..<Int.random(in: 0...30, using: &random)).map { _ in
+                alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            _ = HSTSPolicy(text)
+            _ = IPAddress(text)
+            _ = AltService.Field([text])
+            var table = HSTSTable()
+            _ = table.textRead("a.test \(text)\n\(text)", now: Self.start)
+            _ = HSTSUpgrade.upgraded("http://\(text)") { _ in true }
+            #expect(HSTSTable.name(text).map { HSTSTable.name($0) == $0 } ?? true)
+        }
     }
 }
