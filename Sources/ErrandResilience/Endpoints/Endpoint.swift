@@ -23,7 +23,7 @@ public struct Endpoint: Sendable, Hashable {
             throw ErrandError.invalidURL.with(message: "the endpoint '\(url)' has no host")
         }
         self.url = reference.origin
-        self.weight = LimitNumbers.count(weight, 1...1000)
+        self.weight = weight.clamped(1...1000)
         self.zone = zone
     }
 }

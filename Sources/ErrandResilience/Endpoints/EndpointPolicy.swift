@@ -27,9 +27,9 @@ public struct EndpointPolicy: Sendable, Hashable {
             decay: Duration = .seconds(10), assumed: Duration = .milliseconds(30),
             failurePenalty: Duration = .seconds(1)
         ) {
-            self.decay = max(LimitNumbers.span(decay), .milliseconds(1))
-            self.assumed = max(LimitNumbers.span(assumed), .microseconds(1))
-            self.failurePenalty = LimitNumbers.span(failurePenalty)
+            self.decay = max(decay.clampedWait, .milliseconds(1))
+            self.assumed = max(assumed.clampedWait, .microseconds(1))
+            self.failurePenalty = failurePenalty.clampedWait
         }
     }
 
@@ -43,8 +43,8 @@ public struct EndpointPolicy: Sendable, Hashable {
 
         /// Makes the settings.
         public init(size: Int = 1024, loadBound: Double? = 1.25) {
-            self.size = LimitNumbers.count(size, 1...65_536)
-            self.loadBound = loadBound.map { LimitNumbers.number($0, 1...1000, else: 1.25) }
+            self.size = size.clamped(1...65_536)
+            self.loadBound = loadBound.map { $0.clamped(1...1000, nan: 1.25) }
         }
     }
 
@@ -74,13 +74,13 @@ public struct EndpointPolicy: Sendable, Hashable {
             baseEjection: Duration = .seconds(30), longestEjection: Duration = .seconds(300), jitter: Double = 0.1,
             largestShare: Double = 0.5, isDryRun: Bool = false
         ) {
-            self.consecutiveFailures = LimitNumbers.count(consecutiveFailures, 0...1_000_000)
+            self.consecutiveFailures = consecutiveFailures.clamped(0...1_000_000)
             self.successRate = successRate
-            self.interval = max(LimitNumbers.span(interval), .milliseconds(100))
-            self.baseEjection = max(LimitNumbers.span(baseEjection), .milliseconds(1))
-            self.longestEjection = max(LimitNumbers.span(longestEjection), self.baseEjection)
-            self.jitter = LimitNumbers.number(jitter, 0...1, else: 0)
-            self.largestShare = LimitNumbers.number(largestShare, 0...1, else: 0.5)
+            self.interval = max(interval.clampedWait, .milliseconds(100))
+            self.baseEjection = max(baseEjection.clampedWait, .milliseconds(1))
+            self.longestEjection = max(longestEjection.clampedWait, self.baseEjection)
+            self.jitter = jitter.clamped(0...1, nan: 0)
+            self.largestShare = largestShare.clamped(0...1, nan: 0.5)
             self.isDryRun = isDryRun
         }
     }
@@ -96,9 +96,9 @@ public struct EndpointPolicy: Sendable, Hashable {
 
         /// Makes the settings.
         public init(factor: Double = 1.9, minimumEndpoints: Int = 5, minimumRequests: Int = 100) {
-            self.factor = LimitNumbers.number(factor, 0...100, else: 1.9)
-            self.minimumEndpoints = LimitNumbers.count(minimumEndpoints, 2...1_000_000)
-            self.minimumRequests = LimitNumbers.count(minimumRequests, 1...1_000_000_000)
+            self.factor = factor.clamped(0...100, nan: 1.9)
+            self.minimumEndpoints = minimumEndpoints.clamped(2...1_000_000)
+            self.minimumRequests = minimumRequests.clamped(1...1_000_000_000)
         }
     }
 
@@ -113,7 +113,7 @@ public struct EndpointPolicy: Sendable, Hashable {
         /// Makes the settings.
         public init(_ zone: String, healthyShare: Double = 0.7) {
             self.zone = zone
-            self.healthyShare = LimitNumbers.number(healthyShare, 0...1, else: 0.7)
+            self.healthyShare = healthyShare.clamped(0...1, nan: 0.7)
         }
     }
 
@@ -135,7 +135,7 @@ public struct EndpointPolicy: Sendable, Hashable {
     ) {
         self.balancing = balancing
         self.outliers = outliers
-        self.panicThreshold = LimitNumbers.number(panicThreshold, 0...1, else: 0.5)
+        self.panicThreshold = panicThreshold.clamped(0...1, nan: 0.5)
         self.zonePreference = zonePreference
     }
 }

@@ -40,12 +40,12 @@ extension EndpointStateMachine {
         }
         let severity = min(members[index].severity + 1, 1_000_000)
         let time = min(outliers.baseEjection * severity, outliers.longestEjection)
-        let span = time + time * (outliers.jitter * LimitNumbers.number(random, 0...1, else: 0))
+        let span = time + time * (outliers.jitter * random.clamped(0...1, nan: 0))
         members[index].severity = severity
         members[index].era += 1
         members[index].successes = 0
         members[index].failures = 0
-        members[index].health = .ejected(until: LimitNumbers.time(now, after: span))
+        members[index].health = .ejected(until: now.clampedTime(plus: span))
         counts.ejections += 1
     }
 

@@ -62,8 +62,8 @@ struct EndpointStateMachine: Sendable {
         var second: Double
 
         init(_ first: Double, _ second: Double) {
-            self.first = LimitNumbers.number(first, 0...1, else: 0)
-            self.second = LimitNumbers.number(second, 0...1, else: 0)
+            self.first = first.clamped(0...1, nan: 0)
+            self.second = second.clamped(0...1, nan: 0)
         }
     }
 
@@ -112,7 +112,7 @@ struct EndpointStateMachine: Sendable {
     mutating func endpointRequested(
         key: String?, excluding tried: Set<String>, allowsRepeats: Bool, draw: Draw, now: Duration
     ) -> Result<Pick, EndpointRefusal> {
-        let now = LimitNumbers.time(now)
+        let now = now.clampedTime
         timePassed(now, draw.second)
         guard !members.isEmpty else { return refused(.noEndpoints) }
         let isPanic = Double(members.count - unhealthyCount) < policy.panicThreshold * Double(members.count)
@@ -141,7 +141,7 @@ struct EndpointStateMachine: Sendable {
 
     /// A request that had an endpoint has ended. Each pick must come back once; the shell sees to that.
     mutating func requestEnded(_ pick: Pick, _ outcome: Outcome, draw: Draw, now: Duration) {
-        let now = LimitNumbers.time(now)
+        let now = now.clampedTime
         defer { timePassed(now, draw.second) }
         // The endpoint may have left the list.
         guard let index = places[pick.member] else { return }
@@ -175,17 +175,17 @@ struct EndpointStateMachine: Sendable {
 
     /// Ends ejections, and compares success rates at the end of an interval.
     mutating func timePassed(_ now: Duration, _ random: Double) {
-        let now = LimitNumbers.time(now)
+        let now = now.clampedTime
         for index in members.indices {
             if case .ejected(let until) = members[index].health, until <= now { members[index].health = .returning }
         }
         guard let outliers = policy.outliers else { return }
         guard let due = nextComparison else {
-            nextComparison = LimitNumbers.time(now, after: outliers.interval)
+            nextComparison = now.clampedTime(plus: outliers.interval)
             return
         }
         guard due <= now else { return }
-        nextComparison = LimitNumbers.time(now, after: outliers.interval)
+        nextComparison = now.clampedTime(plus: outliers.interval)
         let eras = members.map(\.era)
         for index in successRateOutliers(outliers) { eject(index, random, now) }
         for index in members.indices {
@@ -277,7 +277,7 @@ struct EndpointStateMachine: Sendable {
 
     /// The expected time of one more request, by weight.
     func load(of member: Member, _ settings: EndpointPolicy.PeakEWMA, _ now: Duration) -> Double {
-        let assumed = LimitNumbers.seconds(settings.assumed)
+        let assumed = settings.assumed.inSeconds
         let latency = member.latency.map { decayed($0, settings, now) } ?? assumed
         return latency * Double(member.pending + 1) / Double(member.endpoint.weight)
     }
@@ -285,8 +285,8 @@ struct EndpointStateMachine: Sendable {
     private func decayed(
         _ latency: (peak: Double, time: Duration), _ settings: EndpointPolicy.PeakEWMA, _ now: Duration
     ) -> Double {
-        let age = LimitNumbers.seconds(max(.zero, now - latency.time))
-        return latency.peak * exp(-age / LimitNumbers.seconds(settings.decay))
+        let age = max(.zero, now - latency.time).inSeconds
+        return latency.peak * exp(-age / settings.decay.inSeconds)
     }
 
     private var failurePenalty: Duration {
@@ -296,13 +296,13 @@ struct EndpointStateMachine: Sendable {
     /// A higher latency counts at once, a lower one by the time that has passed (Finagle `PeakEwma`).
     private mutating func observe(_ latency: Duration, of index: Int, _ now: Duration) {
         guard case .powerOfTwo(let settings) = policy.balancing else { return }
-        let sample = max(1e-6, LimitNumbers.seconds(LimitNumbers.span(latency)))
+        let sample = max(1e-6, latency.clampedWait.inSeconds)
         guard let former = members[index].latency else {
             members[index].latency = (sample, now)
             return
         }
-        let age = LimitNumbers.seconds(max(.zero, now - former.time))
-        let weight = exp(-age / LimitNumbers.seconds(settings.decay))
+        let age = max(.zero, now - former.time).inSeconds
+        let weight = exp(-age / settings.decay.inSeconds)
         let peak = sample > former.peak * weight ? sample : former.peak * weight + sample * (1 - weight)
         members[index].latency = (peak, max(now, former.time))
     }

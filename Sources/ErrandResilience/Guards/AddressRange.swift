@@ -9,7 +9,7 @@ public struct AddressRange: Sendable, Hashable {
     /// The range of the first `prefixLength` bits of `address`. Clamps the length to the width of the address, and sets
     /// the remaining bits of the base to zero.
     public init(_ address: IPAddress, prefixLength: Int) {
-        let length = min(max(0, prefixLength), address.width)
+        let length = prefixLength.clamped(0...address.width)
         self.prefixLength = length
         base =
             address.family == .v4

@@ -16,7 +16,7 @@ public struct AltService: Sendable, Hashable {
         self.protocolID = protocolID
         self.host = host.lowercased()
         self.port = port
-        self.maxAge = min(max(0, maxAge), 1 << 31)
+        self.maxAge = maxAge.clamped(0...1 << 31)
         self.persists = persists
     }
 

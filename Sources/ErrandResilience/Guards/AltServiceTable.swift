@@ -11,24 +11,24 @@ struct AltServiceTable: Sendable {
     private let capacity: Int
 
     init(capacity: Int) {
-        self.capacity = LimitNumbers.count(capacity, 1...1_000_000)
+        self.capacity = capacity.clamped(1...1_000_000)
     }
 
     /// A response of the origin had the field. `age`: the response's age in seconds, which counts against `ma`.
     mutating func fieldReceived(_ field: AltService.Field, from origin: String, age: Int64, now: Duration) {
-        let now = LimitNumbers.time(now)
+        let now = now.clampedTime
         guard case .services(let services) = field else {
             entries[origin] = nil
             return
         }
         let former = entries[origin] ?? []
-        let age = min(max(0, age), 1 << 31)
+        let age = age.clamped(0...1 << 31)
         let fresh = services.compactMap { service -> Entry? in
             guard service.maxAge > age else { return nil }
             // A failure is remembered although the server announces the alternative again.
             let known = former.first { $0.service.isSamePlace(as: service) }
             return Entry(
-                service: service, expires: LimitNumbers.time(now, after: .seconds(service.maxAge - age)),
+                service: service, expires: now.clampedTime(plus: .seconds(service.maxAge - age)),
                 brokenUntil: known?.brokenUntil)
         }
         if fresh.isEmpty {
@@ -41,14 +41,14 @@ struct AltServiceTable: Sendable {
 
     /// The alternatives that may be used, by the server's preference.
     func services(of origin: String, now: Duration) -> [AltService] {
-        let now = LimitNumbers.time(now)
+        let now = now.clampedTime
         return (entries[origin] ?? []).filter { $0.expires > now && ($0.brokenUntil ?? now) <= now }.map(\.service)
     }
 
     /// The alternative could not be reached.
     mutating func serviceFailed(_ service: AltService, of origin: String, span: Duration, now: Duration) {
         guard let index = entries[origin]?.firstIndex(where: { $0.service.isSamePlace(as: service) }) else { return }
-        entries[origin]?[index].brokenUntil = LimitNumbers.time(now, after: span)
+        entries[origin]?[index].brokenUntil = now.clampedTime(plus: span)
     }
 
     /// The network has changed (RFC 7838 2.2): alternatives that do not persist are forgotten.

@@ -9,7 +9,7 @@ public struct HSTSPolicy: Sendable, Hashable {
 
     /// Makes a policy. Clamps `maxAge` to 0...2^31.
     public init(maxAge: Int64, includesSubdomains: Bool = false) {
-        self.maxAge = min(max(0, maxAge), Self.longestAge)
+        self.maxAge = maxAge.clamped(0...Self.longestAge)
         self.includesSubdomains = includesSubdomains
     }
 

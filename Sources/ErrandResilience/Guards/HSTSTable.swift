@@ -18,7 +18,7 @@ struct HSTSTable: Sendable {
     private let capacity: Int
 
     init(preloads: [(host: String, includesSubdomains: Bool)] = [], capacity: Int = 10_000) {
-        self.capacity = min(max(1, capacity), 1 << 20)
+        self.capacity = capacity.clamped(1...1 << 20)
         var preloaded: [String: Bool] = [:]
         for preload in preloads {
             guard let name = Self.name(preload.host) else { continue }

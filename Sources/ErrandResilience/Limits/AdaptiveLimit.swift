@@ -22,8 +22,8 @@ public struct AdaptiveLimit: Sendable, Hashable {
 
         /// Makes the settings. Numbers out of range are clamped.
         public init(backoff: Double = 0.9, timeout: Duration = .seconds(5)) {
-            self.backoff = LimitNumbers.number(backoff, 0.5...0.99, else: 0.9)
-            self.timeout = LimitNumbers.span(timeout)
+            self.backoff = backoff.clamped(0.5...0.99, nan: 0.9)
+            self.timeout = timeout.clampedWait
         }
     }
 
@@ -47,11 +47,11 @@ public struct AdaptiveLimit: Sendable, Hashable {
             queueSize: Int = 4, tolerance: Double = 1.5, smoothing: Double = 0.2, longWindow: Int = 600,
             dropBackoff: Double = 0.9
         ) {
-            self.dropBackoff = LimitNumbers.number(dropBackoff, 0.5...1, else: 0.9)
-            self.queueSize = LimitNumbers.count(queueSize, 0...10_000)
-            self.tolerance = LimitNumbers.number(tolerance, 1...100, else: 1.5)
-            self.smoothing = LimitNumbers.number(smoothing, 0.01...1, else: 0.2)
-            self.longWindow = LimitNumbers.count(longWindow, 1...1_000_000)
+            self.dropBackoff = dropBackoff.clamped(0.5...1, nan: 0.9)
+            self.queueSize = queueSize.clamped(0...10_000)
+            self.tolerance = tolerance.clamped(1...100, nan: 1.5)
+            self.smoothing = smoothing.clamped(0.01...1, nan: 0.2)
+            self.longWindow = longWindow.clamped(1...1_000_000)
         }
     }
 
@@ -75,11 +75,10 @@ public struct AdaptiveLimit: Sendable, Hashable {
         ) {
             let all = 1...1_000_000
             self.algorithm = algorithm
-            self.bounds =
-                LimitNumbers.count(bounds.lowerBound, all)...LimitNumbers.count(bounds.upperBound, all)
-            self.initial = LimitNumbers.count(initial, self.bounds)
-            self.window = max(LimitNumbers.span(window), .milliseconds(100))
-            self.minimumSamples = LimitNumbers.count(minimumSamples, 1...1_000_000)
+            self.bounds = bounds.lowerBound.clamped(all)...bounds.upperBound.clamped(all)
+            self.initial = initial.clamped(self.bounds)
+            self.window = max(window.clampedWait, .milliseconds(100))
+            self.minimumSamples = minimumSamples.clamped(1...1_000_000)
         }
     }
 
@@ -108,7 +107,7 @@ public struct AdaptiveLimit: Sendable, Hashable {
     }
 
     /// The requests that may be in flight.
-    public var limit: Int { LimitNumbers.count(Int(estimate), settings.bounds) }
+    public var limit: Int { Int(estimate).clamped(settings.bounds) }
 
     /// A request has ended after `latency`. `inFlight`: the requests in flight when this one was sent, with itself.
     /// `isDropped`: the server refused the request for overload, or the request timed out. Do not report requests that
@@ -117,17 +116,17 @@ public struct AdaptiveLimit: Sendable, Hashable {
     public mutating func requestEnded(
         latency: Duration, inFlight: Int, isDropped: Bool = false, now: Duration
     ) -> Bool {
-        let now = LimitNumbers.time(now)
+        let now = now.clampedTime
         let start = window.start ?? now
         window.start = start
         if isDropped {
             window.wasDropped = true
         } else {
             // A latency of 0 would make the gradient infinite.
-            window.latencySum += max(1e-9, LimitNumbers.seconds(LimitNumbers.span(latency)))
+            window.latencySum += max(1e-9, latency.clampedWait.inSeconds)
             window.samples += 1
         }
-        window.mostInFlight = max(window.mostInFlight, LimitNumbers.count(inFlight, 0...1_000_000_000))
+        window.mostInFlight = max(window.mostInFlight, inFlight.clamped(0...1_000_000_000))
         let isFull = window.samples >= settings.minimumSamples || window.wasDropped
         guard isFull, now - start >= settings.window else { return false }
         let ended = window
@@ -141,7 +140,7 @@ public struct AdaptiveLimit: Sendable, Hashable {
         let latency: Double? = window.samples > 0 ? window.latencySum / Double(window.samples) : nil
         switch settings.algorithm {
         case .aimd(let aimd):
-            if window.wasDropped || latency.map({ $0 > LimitNumbers.seconds(aimd.timeout) }) ?? false {
+            if window.wasDropped || latency.map({ $0 > aimd.timeout.inSeconds }) ?? false {
                 estimate *= aimd.backoff
             } else if Double(window.mostInFlight) * 2 >= estimate {
                 estimate += 1
@@ -161,7 +160,7 @@ public struct AdaptiveLimit: Sendable, Hashable {
             let next = estimate * slope + Double(gradient.queueSize)
             estimate = estimate * (1 - gradient.smoothing) + next * gradient.smoothing
         }
-        estimate = LimitNumbers.number(estimate, bounds, else: Double(settings.initial))
+        estimate = estimate.clamped(bounds, nan: Double(settings.initial))
     }
 }
 

@@ -35,11 +35,11 @@ public final class ConcurrencyLimit: Sendable {
             limit: Int = 25, adaptive: AdaptiveLimit.Settings? = nil, queueCapacity: Int = 100,
             longestWait: Duration? = .seconds(30), keyCapacity: Int = 1024, isDryRun: Bool = false
         ) {
-            self.limit = LimitNumbers.count(limit, 1...1_000_000)
+            self.limit = limit.clamped(1...1_000_000)
             self.adaptive = adaptive
-            self.queueCapacity = LimitNumbers.count(queueCapacity, 0...1_000_000)
-            self.longestWait = longestWait.map { LimitNumbers.span($0) }
-            self.keyCapacity = LimitNumbers.count(keyCapacity, 1...1_000_000)
+            self.queueCapacity = queueCapacity.clamped(0...1_000_000)
+            self.longestWait = longestWait.map { $0.clampedWait }
+            self.keyCapacity = keyCapacity.clamped(1...1_000_000)
             self.isDryRun = isDryRun
         }
     }
@@ -96,7 +96,7 @@ public final class ConcurrencyLimit: Sendable {
         let number = lastNumber.add(1, ordering: .relaxed).newValue
         let start = stopwatch.now()
         let span = [wait, longestWait].compactMap { $0 }.min()
-        let deadline = span.map { LimitNumbers.time(start, after: $0) }
+        let deadline = span.map { start.clampedTime(plus: $0) }
         let arrival = Machine.Arrival(number: number, key: key, priority: priority, deadline: deadline)
         let grant = try await withTaskCancellationHandler {
             var timer: Task<Void, Never>?

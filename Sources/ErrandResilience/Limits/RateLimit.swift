@@ -22,8 +22,8 @@ public final class RateLimit: Sendable {
 
         /// Makes a rate. Numbers out of range are clamped.
         public init(_ permits: Int, per period: Duration) {
-            self.permits = LimitNumbers.count(permits, 1...1_000_000_000)
-            self.period = max(LimitNumbers.span(period), .microseconds(self.permits))
+            self.permits = permits.clamped(1...1_000_000_000)
+            self.period = max(period.clampedWait, .microseconds(self.permits))
         }
     }
 
@@ -50,10 +50,10 @@ public final class RateLimit: Sendable {
             keyCapacity: Int = 4096, isDryRun: Bool = false
         ) {
             self.rate = rate
-            self.burst = LimitNumbers.count(burst, 1...1_000_000)
-            self.longestWait = LimitNumbers.span(longestWait)
-            self.longestPause = LimitNumbers.span(longestPause)
-            self.keyCapacity = LimitNumbers.count(keyCapacity, 1...1_000_000)
+            self.burst = burst.clamped(1...1_000_000)
+            self.longestWait = longestWait.clampedWait
+            self.longestPause = longestPause.clampedWait
+            self.keyCapacity = keyCapacity.clamped(1...1_000_000)
             self.isDryRun = isDryRun
         }
     }
@@ -101,7 +101,7 @@ public final class RateLimit: Sendable {
         _ key: String, permits: Int = 1, waitingAtMost wait: Duration? = nil
     ) throws(LimitRefusal) -> Reservation {
         let now = stopwatch.now()
-        let deadline = LimitNumbers.time(now, after: min(wait ?? longestWait, longestWait))
+        let deadline = now.clampedTime(plus: min(wait ?? longestWait, longestWait))
         switch machine.withLock({ $0.permitsRequested(permits, of: key, deadline: deadline, now: now) }) {
         case .granted(let reservation):
             return Reservation(inner: reservation, delay: max(.zero, reservation.time - now))
@@ -122,7 +122,7 @@ public final class RateLimit: Sendable {
     /// ``Settings/longestWait``). Throws `CancellationError` where the task is cancelled; the permits are given back.
     public func wait(_ key: String, permits: Int = 1, atMost wait: Duration? = nil) async throws {
         try Task.checkCancellation()
-        let deadline = LimitNumbers.time(stopwatch.now(), after: min(wait ?? longestWait, longestWait))
+        let deadline = stopwatch.now().clampedTime(plus: min(wait ?? longestWait, longestWait))
         var reservation = try reserve(key, permits: permits, waitingAtMost: wait)
         while reservation.delay > .zero {
             do {

@@ -37,8 +37,8 @@ struct RateStateMachine: Sendable {
 
     init(_ settings: Settings) {
         self.settings = settings
-        interval = settings.rate.map { LimitNumbers.span($0.period / $0.permits) } ?? .zero
-        tolerance = LimitNumbers.span(interval * settings.burst)
+        interval = settings.rate.map { ($0.period / $0.permits).clampedWait } ?? .zero
+        tolerance = (interval * settings.burst).clampedWait
     }
 
     // MARK: Reading
@@ -48,23 +48,23 @@ struct RateStateMachine: Sendable {
 
     /// When the pause of the key ends; `nil`: it is not paused.
     func pauseEnd(of key: String, now: Duration) -> Duration? {
-        if case .paused(let until, _)? = lanes[key], until > LimitNumbers.time(now) { until } else { nil }
+        if case .paused(let until, _)? = lanes[key], until > now.clampedTime { until } else { nil }
     }
 
     /// The permits that may be used at once.
     func available(of key: String, now: Duration) -> Int {
-        let now = LimitNumbers.time(now)
+        let now = now.clampedTime
         guard pauseEnd(of: key, now: now) == nil else { return 0 }
         guard interval > .zero else { return .max }
         let debt = max(.zero, fullAt(of: key) - now)
         guard tolerance > debt else { return 0 }
         // The quotient of doubles may be a little below a whole number.
-        return LimitNumbers.count(Int((tolerance - debt) / interval + 1e-9), 0...settings.burst)
+        return Int((tolerance - debt) / interval + 1e-9).clamped(0...settings.burst)
     }
 
     private func fullAt(of key: String) -> Duration {
         switch lanes[key] {
-        case nil: LimitNumbers.time(.seconds(Int64.min))
+        case nil: Duration.seconds(Int64.min).clampedTime
         case .flowing(let time)?, .paused(_, let time)?: time
         }
     }
@@ -74,23 +74,23 @@ struct RateStateMachine: Sendable {
     /// A request needs `count` permits and may wait for them until `deadline`. Permits for later are taken at once, so
     /// that requests wait in their order. A request for more permits than the burst is refused.
     mutating func permitsRequested(_ count: Int, of key: String, deadline: Duration, now: Duration) -> Answer {
-        let now = LimitNumbers.time(now)
+        let now = now.clampedTime
         let count = max(0, count)
         guard settings.rate == nil || count <= settings.burst else { return refuse(.rateExceeded, nil, key, now) }
         let pauseEnd = pauseEnd(of: key, now: now)
         let begin = max(now, pauseEnd ?? now)
-        let next = LimitNumbers.time(max(fullAt(of: key), begin), after: interval * min(count, settings.burst))
+        let next = max(fullAt(of: key), begin).clampedTime(plus: interval * min(count, settings.burst))
         let time = max(begin, next - tolerance)
         if time > now {
             counts.delayed += 1
-            guard settings.isDryRun || time <= LimitNumbers.time(deadline) else {
+            guard settings.isDryRun || time <= deadline.clampedTime else {
                 counts.delayed -= 1
                 return refuse(pauseEnd == nil ? .rateExceeded : .pausedByServer, time - now, key, now)
             }
         }
         if settings.isDryRun, time > now {
             counts.delayed -= 1
-            if time <= LimitNumbers.time(deadline) { counts.wouldDelay += 1 } else { counts.wouldRefuse += 1 }
+            if time <= deadline.clampedTime { counts.wouldDelay += 1 } else { counts.wouldRefuse += 1 }
             // The bucket of a limit that lets everything through stays empty, without a debt.
             counts.granted += 1
             return .granted(Reservation(key: key, count: 0, time: now, fullAt: fullAt(of: key)))
@@ -104,7 +104,7 @@ struct RateStateMachine: Sendable {
     /// `Reservation.CancelAt` of Go's `x/time/rate`).
     mutating func reservationCancelled(_ reservation: Reservation, now: Duration) {
         counts.cancelled += 1
-        let now = LimitNumbers.time(now)
+        let now = now.clampedTime
         guard reservation.time > now, reservation.count > 0, lanes[reservation.key] != nil else { return }
         let later = max(.zero, fullAt(of: reservation.key) - reservation.fullAt)
         let back = interval * reservation.count - later
@@ -114,10 +114,10 @@ struct RateStateMachine: Sendable {
 
     /// A response told of the server's limits. Of several pauses the one that ends last applies.
     mutating func serverAnswered(_ pause: Duration, of key: String, now: Duration) {
-        let span = min(LimitNumbers.span(pause), settings.longestPause)
+        let span = min(pause.clampedWait, settings.longestPause)
         guard span > .zero else { return }
-        let now = LimitNumbers.time(now)
-        let until = max(LimitNumbers.time(now, after: span), pauseEnd(of: key, now: now) ?? now)
+        let now = now.clampedTime
+        let until = max(now.clampedTime(plus: span), pauseEnd(of: key, now: now) ?? now)
         counts.pauses += 1
         if lanes[key] == nil { makeRoom(now) }
         lanes[key] = .paused(until: until, fullAt: max(fullAt(of: key), now))

@@ -53,14 +53,14 @@ public struct ServerRateLimit: Sendable, Hashable {
     /// quotas that are used up; a quota without a reset has that of its policy's window. Zero: no pause. A quota of
     /// concurrent requests causes none.
     public var pause: Duration {
-        if let retryAfter { return LimitNumbers.span(retryAfter) }
+        if let retryAfter { return retryAfter.clampedWait }
         var longest = Duration.zero
         for state in remaining where state.count == 0 {
             let policy = policies.first { $0.name == state.name }
             guard policy?.unit != "concurrent-requests" else { continue }
             longest = max(longest, state.reset ?? policy?.window ?? .zero)
         }
-        return LimitNumbers.span(longest)
+        return longest.clampedWait
     }
 
     private static let names: Set<String> = Set(
@@ -130,6 +130,6 @@ public struct ServerRateLimit: Sendable, Hashable {
     }
 
     private static func span(_ seconds: Int64) -> Duration {
-        .seconds(min(max(0, seconds), 1 << 31))
+        .seconds(seconds.clamped(0...1 << 31))
     }
 }

@@ -1,9 +1,17 @@
+// Numbers from outside, made safe: no setting, header field or clock makes a part trap or hang.
+
 extension Duration {
     /// This duration as a wait: not negative, and at most about 68 years, so that sums do not overflow.
     var clampedWait: Duration { Swift.min(Swift.max(self, .zero), .longestSleep) }
 
     /// This reading of a monotonic clock within bounds that leave room for additions: about 35 billion years.
     var clampedTime: Duration { Swift.min(Swift.max(self, .seconds(-1 << 60)), .seconds(1 << 60)) }
+
+    /// The reading of a monotonic clock after a wait, both clamped.
+    func clampedTime(plus wait: Duration) -> Duration { (clampedTime + wait.clampedWait).clampedTime }
+
+    /// This duration in seconds.
+    var inSeconds: Double { self / .seconds(1) }
 }
 
 extension Double {
@@ -16,7 +24,7 @@ extension Double {
     var clampedShare: Double { clamped(0...1, nan: 1) }
 }
 
-extension Int {
+extension BinaryInteger {
     /// This number within a range.
-    func clamped(_ range: ClosedRange<Int>) -> Int { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
+    func clamped(_ range: ClosedRange<Self>) -> Self { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
 }

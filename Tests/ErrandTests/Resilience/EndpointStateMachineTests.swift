@@ -307,7 +307,7 @@ import Testing
             other.requestEnded(picked, .failure(.zero), draw: .init(0.5, 0), now: .milliseconds(now))
             guard case .ejected(let until) = other.members[0].health else { break }
             spans.append(until - .milliseconds(now))
-            now = Int(LimitNumbers.seconds(until) * 1000 + 0.5)
+            now = Int(until.inSeconds * 1000 + 0.5)
         }
         #expect(spans == [.seconds(11), .seconds(22), .milliseconds(27_500), .milliseconds(27_500)])
     }

@@ -195,7 +195,7 @@ import Testing
                     #expect(tokens >= count * 100)
                     tokens -= count * 100
                 }
-                let at = Int(LimitNumbers.seconds(reservation.time) * 1000 + 0.5)
+                let at = Int(reservation.time.inSeconds * 1000 + 0.5)
                 used += Array(repeating: at, count: count)
             case .refused(let reason, let after):
                 #expect(reason == .rateExceeded && (after ?? .zero) > deadline - time)
