@@ -35,7 +35,10 @@ struct AltServiceTable: Sendable {
             entries[origin] = nil
             return
         }
-        if entries[origin] == nil { makeRoom(now) }
+        if entries[origin] == nil {
+            let last = { (entries: [Entry]) in entries.map(\.expires).max() ?? now }
+            entries.makeRoom(capacity: capacity, order: last, isOver: { last($0) <= now })
+        }
         entries[origin] = fresh
     }
 
@@ -57,15 +60,6 @@ struct AltServiceTable: Sendable {
             let kept = entries.filter(\.service.persists)
             return kept.isEmpty ? nil : kept
         }
-    }
-
-    /// A full table loses the origins whose alternatives have expired, and at least the eighth that expires first.
-    private mutating func makeRoom(_ now: Duration) {
-        guard entries.count >= capacity else { return }
-        let room = max(1, capacity / 8)
-        let order = entries.map { (origin: $0.key, time: $0.value.map(\.expires).max() ?? now) }
-            .sorted { ($0.time, $0.origin) < ($1.time, $1.origin) }
-        for (index, old) in order.enumerated() where index < room || old.time <= now { entries[old.origin] = nil }
     }
 }
 

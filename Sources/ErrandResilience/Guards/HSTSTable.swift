@@ -5,6 +5,8 @@ struct HSTSTable: Sendable {
         /// `nil`: does not expire (`unlimited` in a file).
         var expires: CacheTime?
         var includesSubdomains: Bool
+
+        func isExpired(at now: CacheTime) -> Bool { expires.map { $0 <= now } ?? false }
     }
 
     /// What a field led to.
@@ -39,8 +41,8 @@ struct HSTSTable: Sendable {
 
     /// Stores an entry of a file. Of two entries for a host the later expiry stays.
     mutating func entryRead(_ host: String, _ entry: Entry, now: CacheTime) -> Bool {
-        guard let name = Self.name(host), !isExpired(entry, now) else { return false }
-        if let known = learned[name], !isExpired(known, now) {
+        guard let name = Self.name(host), !entry.isExpired(at: now) else { return false }
+        if let known = learned[name], !known.isExpired(at: now) {
             guard let knownTime = known.expires, entry.expires.map({ knownTime < $0 }) ?? true else { return true }
         }
         insert(name, entry, now: now)
@@ -64,25 +66,19 @@ struct HSTSTable: Sendable {
         while true {
             let key = String(rest)
             if let includes = preloaded[key], isExact || includes { return true }
-            if let entry = learned[key], !isExpired(entry, now), isExact || entry.includesSubdomains { return true }
+            if let entry = learned[key], !entry.isExpired(at: now), isExact || entry.includesSubdomains { return true }
             guard let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) else { return false }
             rest = rest[rest.utf8.index(after: dot)...]
             isExact = false
         }
     }
 
-    private func isExpired(_ entry: Entry, _ now: CacheTime) -> Bool {
-        entry.expires.map { $0 <= now } ?? false
-    }
-
-    /// A full table loses its expired entries. Where these are fewer than an eighth, the eighth that expires first
-    /// goes: an entry costs a constant number of steps on average.
+    /// A full table loses its expired entries, and the eighth that expires first at least.
     private mutating func insert(_ name: String, _ entry: Entry, now: CacheTime) {
-        if learned[name] == nil, learned.count >= capacity {
-            let room = max(1, capacity / 8)
-            let order = learned.map { (name: $0.key, time: $0.value.expires ?? CacheTime(milliseconds: .max)) }
-                .sorted { ($0.time, $0.name) < ($1.time, $1.name) }
-            for (index, old) in order.enumerated() where index < room || old.time <= now { learned[old.name] = nil }
+        if learned[name] == nil {
+            learned.makeRoom(
+                capacity: capacity, order: { $0.expires ?? CacheTime(milliseconds: .max) },
+                isOver: { $0.isExpired(at: now) })
         }
         learned[name] = entry
     }

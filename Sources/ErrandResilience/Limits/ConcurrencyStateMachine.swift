@@ -2,6 +2,8 @@
 ///
 /// A lane belongs to a key. A waiter leaves its queue once: with a permit, displaced, expired or cancelled. A lane has
 /// waiters only while its limit is reached. The queue is ordered by priority, then by deadline, then by arrival.
+///
+/// A key without a request in flight has no lane. The adaptive limits of the keys that were in use last are remembered.
 struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
     typealias Settings = ConcurrencyLimit.Settings
     typealias Reason = LimitRefusal.Reason
@@ -31,14 +33,14 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
             default: return number < other.number
             }
         }
+
+        func isExpired(at now: Duration) -> Bool { deadline.map { $0 <= now } ?? false }
     }
 
     enum State: Sendable {
-        /// Nothing is in flight, since that time.
-        case idle(since: Duration)
         /// Requests are in flight, and none waits.
         case busy(inFlight: Int)
-        /// The limit is reached, and requests wait.
+        /// The limit is reached, and requests wait. The first in the order is the last of the array.
         case queueing(inFlight: Int, [Waiting])
     }
 
@@ -77,30 +79,34 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
 
     let settings: Settings
     private var lanes: [String: Lane] = [:]
+    /// The adaptive limits of keys without a lane.
+    private var idle: RecencyMap<String, AdaptiveLimit>
     private(set) var counts = ConcurrencyLimit.Counts()
 
     init(_ settings: Settings) {
         self.settings = settings
+        idle = RecencyMap(capacity: settings.keyCapacity, idleTime: .longestSleep)
     }
 
     // MARK: Reading
 
     func limit(of key: String) -> Int {
-        lanes[key]?.adaptive?.limit ?? settings.adaptive?.initial ?? settings.limit
+        let adaptive = lanes[key]?.adaptive ?? idle.peek(key)
+        return adaptive?.limit ?? settings.adaptive?.initial ?? settings.limit
     }
 
     func inFlight(of key: String) -> Int {
         switch lanes[key]?.state {
-        case nil, .idle?: 0
+        case nil: 0
         case .busy(let inFlight)?, .queueing(let inFlight, _)?: inFlight
         }
     }
 
     func waiting(of key: String) -> [UInt64] {
-        if case .queueing(_, let queue)? = lanes[key]?.state { queue.map(\.number) } else { [] }
+        if case .queueing(_, let queue)? = lanes[key]?.state { queue.reversed().map(\.number) } else { [] }
     }
 
-    var keyCount: Int { lanes.count }
+    var keyCount: Int { lanes.count + idle.count }
 
     // MARK: Events
 
@@ -125,21 +131,23 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
             counts.expired += 1
             return (.refused(.waitExpired), [])
         }
-        var (queue, ended) = withoutExpired(takeQueue(of: key), now: now)
+        var queue = takeQueue(of: key)
+        var ended: [Resumption] = []
+        if queue.count >= settings.queueCapacity { ended = removeExpired(from: &queue, now: now) }
         let newcomer = Waiting(
             number: arrival.number, rank: Self.rank(arrival.priority), deadline: arrival.deadline, waiter: waiter)
         if queue.count >= settings.queueCapacity {
-            guard let last = queue.last, last.rank < newcomer.rank else {
-                put(queue, of: key, inFlight: present)
+            guard let last = queue.first, last.rank < newcomer.rank else {
+                put(queue, of: key, inFlight: present, now: now)
                 counts.refused += 1
                 return (.refused(.queueFull), ended)
             }
-            queue.removeLast()
+            queue.removeFirst()
             counts.displaced += 1
             ended.append(Resumption(waiter: last.waiter, result: .failure(.init(reason: .displaced))))
         }
         queue.insert(newcomer, at: Self.place(of: newcomer, in: queue))
-        put(queue, of: key, inFlight: present)
+        put(queue, of: key, inFlight: present, now: now)
         counts.waited += 1
         return (.waits(until: arrival.deadline), ended)
     }
@@ -164,7 +172,7 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
 
     /// The waiter's deadline has passed. `nil` where the wait has ended before, and before the deadline.
     mutating func waitExpired(_ number: UInt64, of key: String, now: Duration) -> Waiter? {
-        guard let waiting = remove(number, of: key, { $0.deadline.map { $0 <= now } ?? false }) else { return nil }
+        guard let waiting = remove(number, of: key, { $0.isExpired(at: now) }) else { return nil }
         counts.expired += 1
         return waiting.waiter
     }
@@ -183,15 +191,19 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
                 .requestEnded(latency: latency, inFlight: grant.inFlight, isDropped: true, now: now)
         case .dropped: counts.dropped += 1
         }
-        var (queue, ended) = withoutExpired(takeQueue(of: key), now: now)
-        put([], of: key, inFlight: present - 1, now: now)
+        var queue = takeQueue(of: key)
+        lanes[key]?.state = .busy(inFlight: present - 1)
         let limit = limit(of: key)
-        var admitted = 0
-        while admitted < queue.count, inFlight(of: key) < limit {
-            ended.append(Resumption(waiter: queue[admitted].waiter, result: .success(self.grant(key, now: now))))
-            admitted += 1
+        var ended: [Resumption] = []
+        while let first = queue.last, inFlight(of: key) < limit {
+            queue.removeLast()
+            if first.isExpired(at: now) {
+                counts.expired += 1
+                ended.append(Resumption(waiter: first.waiter, result: .failure(.init(reason: .waitExpired))))
+            } else {
+                ended.append(Resumption(waiter: first.waiter, result: .success(self.grant(key, now: now))))
+            }
         }
-        queue.removeFirst(admitted)
         put(queue, of: key, inFlight: inFlight(of: key), now: now)
         return ended
     }
@@ -200,11 +212,13 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
 
     private mutating func grant(_ key: String, now: Duration) -> Grant {
         let inFlight = inFlight(of: key) + 1
+        let state = State.busy(inFlight: inFlight)
         if lanes[key] == nil {
-            makeRoom()
-            lanes[key] = Lane(state: .idle(since: now), adaptive: settings.adaptive.map { AdaptiveLimit($0) })
+            let adaptive = settings.adaptive.map { idle.removeValue(of: key) ?? AdaptiveLimit($0) }
+            lanes[key] = Lane(state: state, adaptive: adaptive)
+        } else {
+            lanes[key]?.state = state
         }
-        lanes[key]?.state = .busy(inFlight: inFlight)
         counts.granted += 1
         return Grant(key: key, inFlight: inFlight, time: now)
     }
@@ -216,28 +230,14 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
         return queue
     }
 
-    private mutating func put(_ queue: [Waiting], of key: String, inFlight: Int, now: Duration = .zero) {
+    private mutating func put(_ queue: [Waiting], of key: String, inFlight: Int, now: Duration) {
         if !queue.isEmpty {
             lanes[key]?.state = .queueing(inFlight: inFlight, queue)
         } else if inFlight > 0 {
             lanes[key]?.state = .busy(inFlight: inFlight)
-        } else if settings.adaptive != nil {
-            lanes[key]?.state = .idle(since: now)
         } else {
-            // Nothing to remember.
-            lanes[key] = nil
-        }
-    }
-
-    /// Lanes that are idle keep their adaptive limit. Of too many the eighth goes that is idle for the longest time.
-    private mutating func makeRoom() {
-        guard settings.adaptive != nil, lanes.count >= settings.keyCapacity else { return }
-        let idle = lanes.compactMap { key, lane -> (key: String, since: Duration)? in
-            if case .idle(let since) = lane.state { (key, since) } else { nil }
-        }
-        for old in idle.sorted(by: { ($0.since, $0.key) < ($1.since, $1.key) }).prefix(max(1, settings.keyCapacity / 8))
-        {
-            lanes[old.key] = nil
+            let lane = lanes.removeValue(forKey: key)
+            if let adaptive = lane?.adaptive { _ = idle.value(key, now: now) { adaptive } }
         }
     }
 
@@ -245,24 +245,19 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
         let present = inFlight(of: key)
         var queue = takeQueue(of: key)
         guard !queue.isEmpty else { return nil }
-        defer { put(queue, of: key, inFlight: present) }
+        defer { put(queue, of: key, inFlight: present, now: .zero) }
         guard let index = queue.firstIndex(where: { $0.number == number }), applies(queue[index]) else { return nil }
         return queue.remove(at: index)
     }
 
-    private mutating func withoutExpired(_ queue: [Waiting], now: Duration) -> ([Waiting], [Resumption]) {
-        guard queue.contains(where: { $0.deadline.map { $0 <= now } ?? false }) else { return (queue, []) }
-        var kept: [Waiting] = []
-        var ended: [Resumption] = []
-        for waiting in queue {
-            if let deadline = waiting.deadline, deadline <= now {
-                ended.append(Resumption(waiter: waiting.waiter, result: .failure(.init(reason: .waitExpired))))
-            } else {
-                kept.append(waiting)
-            }
+    private mutating func removeExpired(from queue: inout [Waiting], now: Duration) -> [Resumption] {
+        let expired = queue.filter { $0.isExpired(at: now) }
+        guard !expired.isEmpty else { return [] }
+        queue.removeAll { $0.isExpired(at: now) }
+        counts.expired += expired.count
+        return expired.reversed().map {
+            Resumption(waiter: $0.waiter, result: .failure(.init(reason: .waitExpired)))
         }
-        counts.expired += ended.count
-        return (kept, ended)
     }
 
     private static func rank(_ priority: Priority) -> Int {
@@ -279,7 +274,7 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
         var high = queue.count
         while low < high {
             let middle = (low + high) / 2
-            if newcomer.isBefore(queue[middle]) { high = middle } else { low = middle + 1 }
+            if queue[middle].isBefore(newcomer) { high = middle } else { low = middle + 1 }
         }
         return low
     }

@@ -152,20 +152,15 @@ struct RateStateMachine: Sendable {
         }
     }
 
-    /// Keys with a full bucket are as unknown ones. Where there are fewer than an eighth of them, the keys go that are
-    /// full again first: those begin anew with a full bucket.
+    /// Keys with a full bucket are as unknown ones. Beside them the keys go that are full again first: those begin anew
+    /// with a full bucket.
     private mutating func makeRoom(_ now: Duration) {
-        guard lanes.count >= settings.keyCapacity else { return }
-        let ends = lanes.map { key, state -> (key: String, time: Duration) in
+        let end = { (state: State) in
             switch state {
-            case .flowing(let fullAt): (key, fullAt)
-            case .paused(let until, let fullAt): (key, max(until, fullAt))
+            case .flowing(let fullAt): fullAt
+            case .paused(let until, let fullAt): max(until, fullAt)
             }
         }
-        let room = max(1, settings.keyCapacity / 8)
-        for (index, lane) in ends.sorted(by: { ($0.time, $0.key) < ($1.time, $1.key) }).enumerated()
-        where index < room || lane.time <= now {
-            lanes[lane.key] = nil
-        }
+        lanes.makeRoom(capacity: settings.keyCapacity, order: end, isOver: { end($0) <= now })
     }
 }

@@ -1,7 +1,7 @@
 /// A bounded map that forgets what was not used for a time, and the longest unused values when it is full.
 ///
 /// A full map drops an eighth of its values at once, so that the search for them is rare.
-struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct RecencyMap<Key: Hashable & Comparable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         let value: Value
         var used: Duration
@@ -36,19 +36,13 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             entries.values[index].turn = turn
             return entries.values[index].value
         }
-        if entries.count >= capacity { makeRoom(now) }
+        let horizon = now.clampedTime - idleTime
+        entries.makeRoom(capacity: capacity, order: \.turn, isOver: { $0.used <= horizon })
         let value = make()
         entries[key] = Entry(value: value, used: now, turn: turn)
         return value
     }
 
-    private mutating func makeRoom(_ now: Duration) {
-        let horizon = now.clampedTime - idleTime
-        entries = entries.filter { $0.value.used > horizon }
-        guard entries.count >= capacity else { return }
-        let excess = entries.count - capacity + max(1, capacity / 8)
-        for (key, _) in entries.sorted(by: { $0.value.turn < $1.value.turn }).prefix(excess) {
-            entries[key] = nil
-        }
-    }
+    /// Forgets the value of a key, and returns it.
+    mutating func removeValue(of key: Key) -> Value? { entries.removeValue(forKey: key)?.value }
 }

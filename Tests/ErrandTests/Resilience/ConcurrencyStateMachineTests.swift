@@ -105,7 +105,8 @@ extension ConcurrencyStateMachine<Int> {
         #expect(machine.ask(4, .low, until: 9, at: 5) == ["waits"])
         // One that has expired makes room, and gets no permit.
         #expect(machine.ask(5, until: 10, at: 6) == ["waits", "3 waitExpired"])
-        #expect(machine.giveBack(at: 9) == ["4 waitExpired", "5 gets 1"])
+        #expect(machine.giveBack(at: 9) == ["5 gets 1"])
+        #expect(machine.giveBack(at: 9) == ["4 waitExpired"])
         // A deadline does not matter where nothing has to wait.
         #expect(machine.ask(6, until: 0, at: 9, key: "other") == ["granted 1"])
         #expect(machine.counts.expired == 4)
@@ -164,8 +165,26 @@ extension ConcurrencyStateMachine<Int> {
         }
         #expect(machine.keyCount == 8)
         _ = machine.ask(20, at: 20, key: "new")
+        #expect(machine.keyCount == 9)
+        _ = machine.giveBack(at: 20, key: "new", .dropped)
         #expect(machine.keyCount == 8)
         _ = machine.ask(21, at: 21, key: "k0")
+        #expect(machine.keyCount == 8)
+    }
+
+    /// Keys with requests in flight do not displace the limits of idle keys, however many they are.
+    @Test func manyBusyKeys() {
+        let adaptive = AdaptiveLimit.Settings(
+            .aimd(.init()), initial: 5, bounds: 1...9, window: .milliseconds(100), minimumSamples: 1)
+        var machine = Machine(.init(adaptive: adaptive, keyCapacity: 8))
+        for now in 0...1 {
+            _ = machine.ask(1, at: now)
+            _ = machine.giveBack(at: now, .overloaded(.seconds(1)))
+        }
+        #expect(machine.limit(of: "k") == 4)
+        for number in 0..<100 { _ = machine.ask(number, key: "busy\(number)") }
+        #expect(machine.keyCount == 101 && machine.limit(of: "k") == 4)
+        for number in 0..<100 { _ = machine.giveBack(key: "busy\(number)", .dropped) }
         #expect(machine.keyCount == 8)
     }
 

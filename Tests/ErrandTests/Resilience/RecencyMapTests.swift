@@ -13,6 +13,17 @@ import Testing
         #expect(map.peek(0) == nil && map.peek(2) == 2)
     }
 
+    /// The search for idle values is made once for an eighth of the capacity, not for each new value.
+    @Test func aFullMapMakesRoomForMany() {
+        var map = RecencyMap<Int, Int>(capacity: 64, idleTime: .seconds(10))
+        _ = map.value(0, now: .zero) { 0 }
+        for key in 1..<64 { _ = map.value(key, now: .seconds(5)) { key } }
+        // One value is idle.
+        _ = map.value(64, now: .seconds(11)) { 64 }
+        #expect(map.count == 57)
+        #expect(map.peek(7) == nil && map.peek(8) == 8)
+    }
+
     @Test func aMapWithoutIdleValuesForgetsTheLongestUnused() {
         var map = RecencyMap<Int, Int>(capacity: 3, idleTime: .seconds(10))
         for key in 0..<3 { _ = map.value(key, now: .zero) { key } }
