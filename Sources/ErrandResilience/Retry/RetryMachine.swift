@@ -12,7 +12,7 @@ package struct RetryMachine: Sendable {
         /// The attempt failed, and the retry budget is being asked.
         case askingBudget(failed: Int, Retry)
         /// The wait before the next attempt.
-        case waiting(next: Int, until: Duration)
+        case waiting(next: Int, until: Duration, cause: RetryCause)
         case ended(RetryStop)
     }
 
@@ -116,13 +116,14 @@ package struct RetryMachine: Sendable {
         guard granted else { return stop(.budgetExhausted) }
         let until = now.clampedTime + retry.wait
         guard isBeforeDeadline(until) else { return stop(.deadlineTooClose) }
-        state = .waiting(next: failed + 1, until: until)
+        state = .waiting(next: failed + 1, until: until, cause: retry.cause)
         return .wait(until: until, cause: retry.cause)
     }
 
     /// The time of the last ``Action/wait(until:cause:)`` has come. An early timer waits again.
     package mutating func waitElapsed(now: Duration) -> Action {
-        guard case .waiting(let next, let until) = state, now >= until else { return .none }
+        guard case .waiting(let next, let until, let cause) = state else { return .none }
+        guard now >= until else { return .wait(until: until, cause: cause) }
         return send(next, now.clampedTime)
     }
 

@@ -56,7 +56,10 @@ private typealias Machine = RetryMachine
         ),
         (.refused, [.none, .none, .stop(.budgetExhausted), .none, .none, .none]),
         (.elapsed, [.none, .none, .none, first(2), .none, .none]),
-        (.early, [.none, .none, .none, .none, .none, .none]),
+        (
+            .early,
+            [.none, .none, .none, .wait(until: .milliseconds(1100), cause: .status(503)), .none, .none]
+        ),
         (
             .cancelled,
             [
