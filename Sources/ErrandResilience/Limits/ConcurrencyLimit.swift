@@ -144,7 +144,10 @@ public final class ConcurrencyLimit: Sendable {
             if Task.isCancelled { leave(arrival.number, of: arrival.key) }
             guard let deadline else { break }
             return Task {
-                guard (try? await stopwatch.sleep(for: min(deadline - start, .longestSleep))) != nil else { return }
+                // A clock may wake a little early; the waiter would then stay.
+                while case let rest = deadline - stopwatch.now(), rest > .zero {
+                    guard (try? await stopwatch.sleep(for: min(rest, .longestSleep))) != nil else { return }
+                }
                 expire(arrival.number, of: arrival.key)
             }
         }

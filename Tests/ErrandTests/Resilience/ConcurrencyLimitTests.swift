@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import Synchronization
 import Testing
 
 @testable import ErrandResilience
@@ -73,6 +74,38 @@ import Testing
         clock.advance(by: .milliseconds(1))
         await #expect(throws: LimitRefusal(.waitExpired, key: "k")) { try await later.value }
         #expect(limit.counts.expired == 1)
+        permit.drop()
+    }
+
+    /// A clock whose first sleep ends a millisecond early.
+    private final class EarlyClock: Clock {
+        private let inner: ManualClock
+        private let count = Atomic(0)
+
+        init(_ inner: ManualClock) { self.inner = inner }
+
+        var sleeps: Int { count.load(ordering: .relaxed) }
+        var now: ManualClock.Instant { inner.now }
+        var minimumResolution: Duration { inner.minimumResolution }
+
+        func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+            let isFirst = count.add(1, ordering: .relaxed).newValue == 1
+            try await inner.sleep(until: deadline.advanced(by: isFirst ? .milliseconds(-1) : .zero))
+        }
+    }
+
+    @Test func aTimerThatFiresEarlyWaitsAgain() async throws {
+        let clock = ManualClock()
+        let early = EarlyClock(clock)
+        let limit = ConcurrencyLimit(.init(limit: 1, longestWait: .seconds(5)), clock: early)
+        let permit = try await limit.acquire("k")
+        let later = try await waiter(limit)
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(4999))
+        try await waitUntil("the timer sleeps again") { early.sleeps == 2 }
+        #expect(limit.waiting(of: "k") == 1)
+        clock.advance(by: .milliseconds(1))
+        await #expect(throws: LimitRefusal(.waitExpired, key: "k")) { try await later.value }
         permit.drop()
     }
 
