@@ -82,6 +82,16 @@ public final class RateLimit: Sendable {
         let inner: RateStateMachine.Reservation
         /// The time from the reservation until the permits may be used; zero: at once.
         public let delay: Duration
+        /// Shared by the copies of a reservation. `nil` without a delay: such permits are not given back.
+        fileprivate let mark: CancellationMark?
+    }
+
+    /// Whether a reservation was cancelled.
+    fileprivate final class CancellationMark: Sendable, Hashable {
+        let isSet = Atomic(false)
+
+        static func == (left: CancellationMark, right: CancellationMark) -> Bool { left === right }
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
     private let machine: Mutex<RateStateMachine>
@@ -104,13 +114,15 @@ public final class RateLimit: Sendable {
         let deadline = now.clampedTime(plus: min(wait ?? longestWait, longestWait))
         switch machine.withLock({ $0.permitsRequested(permits, of: key, deadline: deadline, now: now) }) {
         case .granted(let reservation):
-            return Reservation(inner: reservation, delay: max(.zero, reservation.time - now))
+            let delay = max(.zero, reservation.time - now)
+            return Reservation(inner: reservation, delay: delay, mark: delay > .zero ? CancellationMark() : nil)
         case .refused(let reason, let retryAfter): throw LimitRefusal(reason, key: key, retryAfter: retryAfter)
         }
     }
 
-    /// Gives back permits that were not used.
+    /// Gives back permits that were not used. A second call for a reservation, and a call after its delay, do nothing.
     public func cancel(_ reservation: Reservation) {
+        guard let mark = reservation.mark, !mark.isSet.exchange(true, ordering: .relaxed) else { return }
         let now = stopwatch.now()
         machine.withLock { $0.reservationCancelled(reservation.inner, now: now) }
     }
@@ -148,7 +160,7 @@ public final class RateLimit: Sendable {
         machine.withLock { $0.serverAnswered(span, of: key, now: now) }
     }
 
-    /// Ends the pause of a key.
+    /// Ends the pause of a key. Requests that wait for its end already go on waiting.
     public func resume(_ key: String) {
         machine.withLock { $0.pauseEnded(of: key) }
     }
