@@ -126,10 +126,11 @@ package struct HedgeMachine: Sendable {
             run.next = .never(.pushedBack)
             state = .running(run)
             return settle(run)
-        case (.asking, _):
+        case (.asking, .none):
             // The answer of the budgets decides.
             return .none
-        case (.at, .wait(let wait)):
+        case (.at, .wait(let wait)), (.asking, .wait(let wait)):
+            // An answer of the budgets then comes too late, and the budgets are asked again.
             let due = now + wait.clampedWait
             run.next = isBeforeDeadline(due) ? .at(due) : .never(.deadlineTooClose)
             state = .running(run)

@@ -77,7 +77,7 @@ private typealias Machine = HedgeMachine
         (.failed(2), [.none, .none, .none, .askBudget, .none, .none, deliver(2), .none]),
         (.failed(9), [.none, .none, .none, .none, .none, .none, .none, .none]),
         (.fatal(1), [.none, deliver(1), deliver(1), deliver(1, [2]), deliver(1, [3]), .none, .none, .none]),
-        (.delayed(1), [.none, at(150), .none, at(150), wait, .none, .none, .none]),
+        (.delayed(1), [.none, at(150), at(150), at(150), wait, .none, .none, .none]),
         (.stopped(1), [.none, deliver(1), deliver(1), wait, wait, .none, .none, .none]),
         (.succeeded(1), [.none, deliver(1), deliver(1), deliver(1, [2]), deliver(1, [3]), .none, .none, .none]),
         (.succeeded(3), [.none, .none, .none, .none, deliver(3, [1]), .none, .none, .none]),
