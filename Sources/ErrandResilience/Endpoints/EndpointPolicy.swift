@@ -58,7 +58,7 @@ public struct EndpointPolicy: Sendable, Hashable {
         public let interval: Duration
         /// The length of a first ejection; 30 s by default. It grows by as much with each further ejection.
         public let baseEjection: Duration
-        /// The longest ejection; 300 s by default.
+        /// The longest ejection, to which the jitter is added; 300 s by default.
         public let longestEjection: Duration
         /// The share of an ejection that is added at random, 0...1; 0.1 by default.
         public let jitter: Double

@@ -4,7 +4,8 @@ import Glibc
 ///
 /// An endpoint that fails is ejected for a time. Then one request is its probe: a success makes the endpoint healthy, a
 /// failure ejects it for longer. Each ejection begins a new era, and results of requests of an earlier era say nothing
-/// of an endpoint's health.
+/// of an endpoint's health. A probe that has not ended after the length of a first ejection keeps nobody out: another
+/// request may probe then.
 struct EndpointStateMachine: Sendable {
     enum Health: Sendable, Hashable {
         /// Is used; with the failures since the last success.
@@ -13,8 +14,8 @@ struct EndpointStateMachine: Sendable {
         case ejected(until: Duration)
         /// The ejection is over; the next request is the probe.
         case returning
-        /// The request of this number is the probe.
-        case probing(UInt64)
+        /// The request of this number is the probe. At this time another request may be one.
+        case probing(UInt64, until: Duration)
 
         var isHealthy: Bool { if case .healthy = self { true } else { false } }
     }
@@ -131,7 +132,10 @@ struct EndpointStateMachine: Sendable {
         lastPick += 1
         members[index].pending += 1
         let isProbe = members[index].health == .returning
-        if isProbe { members[index].health = .probing(lastPick) }
+        if isProbe {
+            let lifetime = policy.outliers?.baseEjection ?? .zero
+            members[index].health = .probing(lastPick, until: now.clampedTime(plus: lifetime))
+        }
         let member = members[index]
         return .success(
             Pick(
@@ -146,11 +150,12 @@ struct EndpointStateMachine: Sendable {
         // The endpoint may have left the list.
         guard let index = places[pick.member] else { return }
         members[index].pending = max(0, members[index].pending - 1)
-        let isProbe = members[index].health == .probing(pick.number)
         let isOfThisEra = pick.era == members[index].era
+        // A probe decides although it took so long that another one was allowed.
+        let isProbe = pick.isProbe && isOfThisEra && !members[index].health.isHealthy
         switch outcome {
         case .dropped:
-            if isProbe { members[index].health = .returning }
+            if case .probing(pick.number, _) = members[index].health { members[index].health = .returning }
         case .success(let latency):
             observe(latency, of: index, now)
             guard isOfThisEra else { break }
@@ -177,7 +182,11 @@ struct EndpointStateMachine: Sendable {
     mutating func timePassed(_ now: Duration, _ random: Double) {
         let now = now.clampedTime
         for index in members.indices {
-            if case .ejected(let until) = members[index].health, until <= now { members[index].health = .returning }
+            switch members[index].health {
+            case .ejected(let until) where until <= now, .probing(_, let until) where until <= now:
+                members[index].health = .returning
+            default: break
+            }
         }
         guard let outliers = policy.outliers else { return }
         guard let due = nextComparison else {

@@ -184,11 +184,33 @@ import Testing
         var machine = Machine(Self.turns, try endpoints("ab"))
         _ = try names(&machine, 10, fails: ["a"])
         let probe = try #require(try (0..<2).map { _ in try pick(&machine, at: 30_000) }.first { name($0) == "a" })
-        #expect(machine.members[0].health == .probing(probe.number))
+        #expect(machine.members[0].health == .probing(probe.number, until: .seconds(60)))
         machine.requestEnded(probe, .dropped, draw: .init(0, 0), now: .seconds(30))
         #expect(machine.members[0].health == .returning)
         #expect(try names(&machine, 2, at: 30_000).contains("a"))
         #expect(machine.members[0].health == .healthy(failuresInRow: 0))
+    }
+
+    /// A probe without an end does not keep the endpoint out for ever. The first probe with a result decides.
+    @Test(arguments: [true, false])
+    func aProbeThatDoesNotEnd(succeeds: Bool) throws {
+        var machine = Machine(Self.turns, try endpoints("ab"))
+        _ = try names(&machine, 10, fails: ["a"])
+        func probe(_ now: Int) throws -> Machine.Pick? {
+            try (0..<2).map { _ in try pick(&machine, at: now) }.first { name($0) == "a" }
+        }
+        let slow = try #require(try probe(30_000))
+        #expect(try probe(59_999) == nil)
+        let next = try #require(try probe(60_000))
+        #expect(slow.isProbe && next.isProbe)
+        machine.requestEnded(slow, .dropped, draw: .init(0, 0), now: .seconds(61))
+        #expect(machine.members[0].health == .probing(next.number, until: .seconds(90)))
+        let third = try #require(try probe(90_000))
+        machine.requestEnded(next, succeeds ? .success(.zero) : .failure(.zero), draw: .init(0, 0), now: .seconds(91))
+        #expect(machine.members[0].health.isHealthy == succeeds)
+        let health = machine.members[0].health
+        machine.requestEnded(third, .dropped, draw: .init(0, 0), now: .seconds(92))
+        #expect(machine.members[0].health == health && machine.members[0].pending == 0)
     }
 
     /// Results of requests from before an ejection do not count.
@@ -203,7 +225,7 @@ import Testing
         #expect(machine.members[0].health == .returning)
         let probe = try #require(try (0..<2).map { _ in try pick(&machine, at: 30_000) }.first { name($0) == "a" })
         machine.requestEnded(late[7], .failure(.zero), draw: .init(0, 0), now: .seconds(30))
-        #expect(machine.members[0].health == .probing(probe.number))
+        #expect(machine.members[0].health == .probing(probe.number, until: .seconds(60)))
         #expect(machine.members[0].pending == 9)
         // Not even when the endpoint is healthy again.
         machine.requestEnded(probe, .success(.zero), draw: .init(0, 0), now: .seconds(30))

@@ -31,7 +31,7 @@ import Testing
         func check() {
             for member in machine.members {
                 #expect(member.pending == open.filter { $0.member == member.id }.count)
-                if case .probing(let number) = member.health { #expect(open.contains { $0.number == number }) }
+                if case .probing(let number, _) = member.health { #expect(open.contains { $0.number == number }) }
                 if case .ejected(let until) = member.health { #expect(until <= now + .seconds(331)) }
             }
             #expect(machine.unhealthyCount <= machine.ejectionCapacity)
