@@ -59,6 +59,7 @@ public final class EndpointSet: Sendable {
     }
 
     private let machine: Mutex<EndpointStateMachine>
+    private let policy: EndpointPolicy
     private let stopwatch: Stopwatch
     private let random: @Sendable () -> Double
 
@@ -76,6 +77,7 @@ public final class EndpointSet: Sendable {
         random: @escaping @Sendable () -> Double
     ) {
         machine = Mutex(EndpointStateMachine(policy, endpoints))
+        self.policy = policy
         stopwatch = Stopwatch(clock)
         self.random = random
     }
@@ -100,7 +102,8 @@ public final class EndpointSet: Sendable {
 
     /// Replaces the list. Endpoints that stay, by their URL, keep their health and their latency.
     public func replace(_ endpoints: [Endpoint]) {
-        machine.withLock { $0.endpointsReplaced(endpoints) }
+        let list = EndpointList(endpoints, policy)
+        machine.withLock { $0.endpointsReplaced(list) }
     }
 
     /// The endpoints in the order of the list.

@@ -79,18 +79,15 @@ struct EndpointStateMachine: Sendable {
 
     init(_ policy: EndpointPolicy, _ endpoints: [Endpoint] = []) {
         self.policy = policy
-        endpointsReplaced(endpoints)
+        endpointsReplaced(EndpointList(endpoints, policy))
     }
 
     // MARK: Events
 
-    /// The list has changed. Endpoints that stay, by their URL, keep their state. Of several with one URL the first
-    /// counts.
-    mutating func endpointsReplaced(_ endpoints: [Endpoint]) {
+    /// The list has changed. Endpoints that stay, by their URL, keep their state.
+    mutating func endpointsReplaced(_ list: EndpointList) {
         let known = Dictionary(uniqueKeysWithValues: members.map { ($0.endpoint.url, $0) })
-        var seen: Set<String> = []
-        members = endpoints.compactMap { endpoint in
-            guard seen.insert(endpoint.url).inserted else { return nil }
+        members = list.endpoints.map { endpoint in
             if var member = known[endpoint.url] {
                 member.endpoint = endpoint
                 return member
@@ -99,9 +96,7 @@ struct EndpointStateMachine: Sendable {
             return Member(id: lastID, endpoint: endpoint)
         }
         places = Dictionary(uniqueKeysWithValues: members.enumerated().map { ($1.id, $0) })
-        if case .ringHash(let settings) = policy.balancing {
-            ring = HashRing(members.map { ($0.endpoint.url, $0.endpoint.weight) }, size: settings.size)
-        }
+        ring = list.ring
         // In a shorter list the share of ejected endpoints may be too large.
         while unhealthyCount > ejectionCapacity, let index = soonestReturn {
             members[index].health = .healthy(failuresInRow: 0)

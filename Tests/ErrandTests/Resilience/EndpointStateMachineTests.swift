@@ -25,6 +25,10 @@ import Testing
         ).get()
     }
 
+    private func replace(_ machine: inout Machine, _ endpoints: [Endpoint]) {
+        machine.endpointsReplaced(EndpointList(endpoints, machine.policy))
+    }
+
     private func name(_ pick: Machine.Pick) -> String { String(pick.endpoint.url.dropFirst(7).prefix(1)) }
 
     /// Which endpoints `count` requests get that all succeed.
@@ -240,9 +244,9 @@ import Testing
         #expect(machine.unhealthyCount == 2)
         #expect(machine.counts.sparedEjections > 0)
         // A shorter list takes them back.
-        machine.endpointsReplaced(try endpoints("abc"))
+        replace(&machine, try endpoints("abc"))
         #expect(machine.unhealthyCount == 1)
-        machine.endpointsReplaced(try endpoints("a"))
+        replace(&machine, try endpoints("a"))
         #expect(machine.unhealthyCount == 0)
         #expect(try names(&machine, 20, fails: ["a"]) == String(repeating: "a", count: 20))
         var none = Machine(EndpointPolicy(.roundRobin, outliers: .init(largestShare: 0)), try endpoints("ab"))
@@ -379,15 +383,14 @@ import Testing
             let picked = try pick(&machine, tried: "ac")
             machine.requestEnded(picked, .failure(.zero), draw: .init(0, 0), now: .zero)
         }
-        machine.endpointsReplaced(
-            try endpoints("dba") + [Endpoint("http://b", weight: 9)] + [Endpoint("http://a/other")])
+        replace(&machine, try endpoints("dba") + [Endpoint("http://b", weight: 9)] + [Endpoint("http://a/other")])
         #expect(machine.members.map(\.endpoint.url) == ["http://d:80", "http://b:80", "http://a:80"])
         #expect(machine.members.map(\.pending) == [0, 0, 1])
         #expect(machine.members[1].health == .ejected(until: .seconds(30)))
         #expect(machine.members[1].endpoint.weight == 1)
         // A request of an endpoint that has left, and has come back as a new one.
-        machine.endpointsReplaced(try endpoints("d"))
-        machine.endpointsReplaced(try endpoints("da"))
+        replace(&machine, try endpoints("d"))
+        replace(&machine, try endpoints("da"))
         machine.requestEnded(open, .failure(.zero), draw: .init(0, 0), now: .zero)
         #expect(machine.members[1].pending == 0)
         #expect(machine.members[1].health == .healthy(failuresInRow: 0))

@@ -75,8 +75,8 @@ import Testing
                 machine.requestEnded(pick, outcomes[Int.random(in: 0..<3, using: &random)], draw: draw, now: now)
             case 18: machine.timePassed(now, draw.second)
             default:
-                machine.endpointsReplaced(
-                    all.shuffled(using: &random).prefix(Int.random(in: 0...8, using: &random)).map { $0 })
+                let list = all.shuffled(using: &random).prefix(Int.random(in: 0...8, using: &random))
+                machine.endpointsReplaced(EndpointList(Array(list), policy))
                 // Requests of endpoints that have left are not counted any more.
                 let ids = Set(machine.members.map(\.id))
                 open.removeAll { !ids.contains($0.member) }
