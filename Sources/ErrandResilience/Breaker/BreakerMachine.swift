@@ -128,6 +128,21 @@ package struct BreakerMachine: Sendable {
         }
     }
 
+    /// Drops the results that have left the window, for readers of ``tally``.
+    package mutating func timePassed(now: Duration) {
+        switch state {
+        case .closed(var window):
+            state = .open(until: .zero, opening: 0)
+            window.advanced(to: now.clampedTime)
+            state = .closed(window)
+        case .overridden(let override, var window):
+            state = .open(until: .zero, opening: 0)
+            window.advanced(to: now.clampedTime)
+            state = .overridden(override, window)
+        case .open, .halfOpen: break
+        }
+    }
+
     /// An operator sets a state.
     package mutating func overridden(_ override: BreakerOverride) -> BreakerTransition? {
         if case .overridden(override, _) = state { return nil }

@@ -4,6 +4,8 @@ package struct BreakerProbes: Sendable {
     private let lifetime: Duration
     /// Expiry by the permit's number.
     private var underWay: [UInt64: Duration] = [:]
+    /// When the oldest probe under way expires. Kept, because every call that is refused asks for it.
+    private(set) var firstExpiry: Duration?
     package private(set) var tally = BreakerTally()
 
     init(count: Int, lifetime: Duration) {
@@ -14,16 +16,17 @@ package struct BreakerProbes: Sendable {
     /// Whether another call may probe.
     var hasRoom: Bool { underWay.count + tally.calls < count }
 
-    /// When the oldest probe under way expires.
-    var firstExpiry: Duration? { underWay.values.min() }
-
     mutating func issued(_ number: UInt64, now: Duration) {
-        underWay[number] = now + lifetime
+        let expiry = now + lifetime
+        underWay[number] = expiry
+        firstExpiry = min(firstExpiry ?? expiry, expiry)
     }
 
     /// Returns whether the permit was under way. A permit is released once.
     mutating func released(_ number: UInt64) -> Bool {
-        underWay.removeValue(forKey: number) != nil
+        guard let expiry = underWay.removeValue(forKey: number) else { return false }
+        if expiry == firstExpiry { firstExpiry = underWay.values.min() }
+        return true
     }
 
     mutating func voted(isFailure: Bool, isSlow: Bool) {
@@ -32,11 +35,13 @@ package struct BreakerProbes: Sendable {
 
     /// Counts the probes whose lifetime has passed as failed. Returns their number.
     mutating func expired(now: Duration) -> Int {
+        guard let firstExpiry, firstExpiry <= now else { return 0 }
         let numbers = underWay.filter { $0.value <= now }.map(\.key)
         for number in numbers {
             underWay[number] = nil
             voted(isFailure: true, isSlow: false)
         }
+        self.firstExpiry = underWay.values.min()
         return numbers.count
     }
 }

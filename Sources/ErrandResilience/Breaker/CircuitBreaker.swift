@@ -79,8 +79,13 @@ public final class CircuitBreaker: Sendable {
     /// The present state. An open breaker becomes half-open with the next call after its time, not before.
     public var state: BreakerState { guarded.withLock { $0.machine.name } }
 
-    /// The calls that the present state has counted.
-    public var tally: BreakerTally { guarded.withLock { $0.machine.tally } }
+    /// The calls that the present state has counted, as far as they are in the window.
+    public var tally: BreakerTally {
+        guarded.withLock { guarded in
+            guarded.machine.timePassed(now: time())
+            return guarded.machine.tally
+        }
+    }
 
     /// What the breaker has counted since it was made.
     public var counts: Counts { guarded.withLock { $0.machine.counts } }

@@ -68,6 +68,21 @@ import Testing
         #expect(breaker.tally.calls == 1 && breaker.state == .closed)
     }
 
+    /// What is read is what would be judged.
+    @Test func theTallyIsThatOfTheWindow() throws {
+        let clock = ManualClock()
+        let breaker = CircuitBreaker(BreakerPolicy(window: .time(.seconds(10))), clock: clock)
+        try breaker.permit().release(.failure)
+        clock.advance(by: .seconds(9))
+        #expect(breaker.tally.failures == 1)
+        clock.advance(by: .seconds(1))
+        #expect(breaker.tally.calls == 0)
+        breaker.force(.closed)
+        try breaker.permit().release(.success)
+        clock.advance(by: .seconds(10))
+        #expect(breaker.tally.calls == 0 && breaker.state == .forcedClosed)
+    }
+
     @Test func transitionsAreReported() throws {
         let clock = ManualClock()
         let seen = Mutex<[String]>([])
