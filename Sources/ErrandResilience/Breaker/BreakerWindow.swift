@@ -1,41 +1,31 @@
 /// The results that the rates of a closed breaker are computed over: a ring of single calls, or of ten time buckets.
 package struct BreakerWindow: Sendable {
-    static let bucketCount = 10
-
     private var ring: [BreakerTally] = []
     private(set) var sum = BreakerTally()
     private let capacity: Int
     /// `nil`: each place of the ring is one call.
-    private let bucketTime: Duration?
-    /// The place of the next call.
+    private var buckets: SlotRing?
+    /// The place of the next call, or the newest bucket.
     private var next = 0
-    /// The number of the newest bucket.
-    private var newest: Int?
 
     init(_ window: BreakerPolicy.Window) {
         switch window {
-        case .count(let count):
-            capacity = max(count, 1)
-            bucketTime = nil
+        case .count(let count): capacity = max(count, 1)
         case .time(let time):
-            capacity = Self.bucketCount
-            bucketTime = max(time, .milliseconds(1)) / Self.bucketCount
-            ring = [BreakerTally](repeating: BreakerTally(), count: Self.bucketCount)
+            capacity = 10
+            buckets = SlotRing(window: max(time, .milliseconds(1)), count: capacity)
+            ring = [BreakerTally](repeating: BreakerTally(), count: capacity)
         }
     }
 
-    /// Drops the buckets that are too old. A clock that goes backwards stays in the newest bucket.
+    /// Drops the buckets that are too old.
     mutating func advanced(to now: Duration) {
-        guard let bucketTime else { return }
-        let number = now.slot(bucketTime)
-        let former = newest ?? number
-        let current = max(former, number)
-        for step in 0..<min(current - former, Self.bucketCount) {
-            let place = Self.place(current - step)
-            sum -= ring[place]
-            ring[place] = BreakerTally()
+        guard let (place, emptied) = buckets?.advance(to: now) else { return }
+        for old in emptied {
+            sum -= ring[old]
+            ring[old] = BreakerTally()
         }
-        newest = current
+        next = place
     }
 
     /// A call ended.
@@ -44,8 +34,8 @@ package struct BreakerWindow: Sendable {
         var call = BreakerTally()
         call.add(isFailure: isFailure, isSlow: isSlow)
         sum += call
-        if bucketTime != nil {
-            ring[Self.place(newest ?? 0)] += call
+        if buckets != nil {
+            ring[next] += call
         } else if ring.count < capacity {
             ring.append(call)
         } else {
@@ -53,10 +43,5 @@ package struct BreakerWindow: Sendable {
             ring[next] = call
             next = (next + 1) % capacity
         }
-    }
-
-    private static func place(_ number: Int) -> Int {
-        let rest = number % bucketCount
-        return rest < 0 ? rest + bucketCount : rest
     }
 }

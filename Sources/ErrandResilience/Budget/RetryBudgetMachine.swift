@@ -14,10 +14,8 @@ package struct RetryBudgetMachine: Sendable {
 
     private let unitsPerDeposit: Int
     private let reserve: Int
-    private let slotTime: Duration
     private var slots = [Slot](repeating: Slot(), count: slotCount)
-    /// The number of the newest slot.
-    private var newest: Int?
+    private var ring: SlotRing
     package private(set) var counts = RetryBudget.Counts()
 
     package init(_ policy: RetryBudget.Policy) {
@@ -25,7 +23,7 @@ package struct RetryBudgetMachine: Sendable {
         let seconds = policy.window / .seconds(1)
         // At most 1,000,000/s for an hour: 3.6e15 units.
         reserve = Int((policy.floorPerSecond * seconds * Double(Self.unit)).rounded())
-        slotTime = policy.window / Self.slotCount
+        ring = SlotRing(window: policy.window, count: Self.slotCount)
     }
 
     /// A request is sent for the first time.
@@ -81,21 +79,10 @@ package struct RetryBudgetMachine: Sendable {
         return income + reserve - withdrawals * Self.unit
     }
 
-    /// Empties the slots that have left the window. Returns the place of the current slot. A clock that goes backwards
-    /// stays in the newest slot.
+    /// Empties the slots that have left the window. Returns the place of the current slot.
     private mutating func advance(_ now: Duration) -> Int {
-        let number = now.slot(slotTime)
-        let former = newest ?? number
-        let current = max(former, number)
-        for step in 0..<min(current - former, Self.slotCount) {
-            slots[Self.place(current - step)] = Slot()
-        }
-        newest = current
-        return Self.place(current)
-    }
-
-    private static func place(_ number: Int) -> Int {
-        let rest = number % slotCount
-        return rest < 0 ? rest + slotCount : rest
+        let (current, emptied) = ring.advance(to: now)
+        for place in emptied { slots[place] = Slot() }
+        return current
     }
 }

@@ -12,13 +12,11 @@ package struct LatencyWindow: Sendable {
     private var windows: [[UInt32]]
     private var sums = [Int](repeating: 0, count: bucketCount)
     package private(set) var count = 0
-    private let windowTime: Duration
-    /// The number of the newest window.
-    private var newest: Int?
+    private var ring: SlotRing
 
     /// - Parameter span: how far back samples count.
     package init(span: Duration) {
-        windowTime = max(span.clampedWait, .milliseconds(6)) / Self.windowCount
+        ring = SlotRing(window: max(span.clampedWait, .milliseconds(6)), count: Self.windowCount)
         windows = [[UInt32]](repeating: [], count: Self.windowCount)
     }
 
@@ -49,27 +47,17 @@ package struct LatencyWindow: Sendable {
         return nil
     }
 
-    /// Empties the windows that are too old. Returns the place of the current one. A clock that goes backwards stays in
-    /// the newest window.
+    /// Empties the windows that are too old. Returns the place of the current one.
     private mutating func advance(_ now: Duration) -> Int {
-        let number = now.slot(windowTime)
-        let former = newest ?? number
-        let current = max(former, number)
-        for step in 0..<min(current - former, Self.windowCount) {
-            let place = Self.place(current - step)
+        let (current, emptied) = ring.advance(to: now)
+        for place in emptied {
             for (bucket, samples) in windows[place].enumerated() where samples > 0 {
                 sums[bucket] -= Int(samples)
                 count -= Int(samples)
             }
             windows[place] = []
         }
-        newest = current
-        return Self.place(current)
-    }
-
-    private static func place(_ number: Int) -> Int {
-        let rest = number % windowCount
-        return rest < 0 ? rest + windowCount : rest
+        return current
     }
 
     /// Below 16 one bucket a microsecond.
