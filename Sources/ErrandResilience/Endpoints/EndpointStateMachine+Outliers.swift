@@ -1,9 +1,6 @@
 import Glibc
 
 extension EndpointStateMachine {
-    /// The endpoints that are not healthy.
-    var unhealthyCount: Int { members.count(where: { !$0.health.isHealthy }) }
-
     /// How many may be ejected: the share of the policy, one of several at least, and never the only one.
     var ejectionCapacity: Int {
         guard let outliers = policy.outliers, members.count > 1, outliers.largestShare > 0 else { return 0 }
@@ -30,7 +27,7 @@ extension EndpointStateMachine {
         if members[index].health.isHealthy {
             guard !outliers.isDryRun else {
                 counts.wouldEject += 1
-                members[index].health = .healthy(failuresInRow: 0)
+                setHealth(of: index, .healthy(failuresInRow: 0))
                 return
             }
             guard unhealthyCount < ejectionCapacity else {
@@ -45,7 +42,7 @@ extension EndpointStateMachine {
         members[index].era += 1
         members[index].successes = 0
         members[index].failures = 0
-        members[index].health = .ejected(until: now.clampedTime(plus: span))
+        setHealth(of: index, .ejected(until: now.clampedTime(plus: span)))
         counts.ejections += 1
     }
 

@@ -23,7 +23,8 @@ struct EndpointStateMachine: Sendable {
     struct Member: Sendable {
         let id: UInt64
         var endpoint: Endpoint
-        var health = Health.healthy(failuresInRow: 0)
+        /// Changed by ``EndpointStateMachine/setHealth(of:_:)`` alone.
+        fileprivate(set) var health = Health.healthy(failuresInRow: 0)
         /// The number of ejections so far.
         var era = 0
         /// The ejections that the length of the next one counts; falls with each quiet interval.
@@ -71,6 +72,8 @@ struct EndpointStateMachine: Sendable {
     let policy: EndpointPolicy
     var members: [Member] = []
     var counts = EndpointSet.Counts()
+    /// The endpoints that are not healthy. Kept, because every request asks for it.
+    private(set) var unhealthyCount = 0
     private var places: [UInt64: Int] = [:]
     private var ring: HashRing?
     private var lastID: UInt64 = 0
@@ -97,9 +100,10 @@ struct EndpointStateMachine: Sendable {
         }
         places = Dictionary(uniqueKeysWithValues: members.enumerated().map { ($1.id, $0) })
         ring = list.ring
+        unhealthyCount = members.count(where: { !$0.health.isHealthy })
         // In a shorter list the share of ejected endpoints may be too large.
         while unhealthyCount > ejectionCapacity, let index = soonestReturn {
-            members[index].health = .healthy(failuresInRow: 0)
+            setHealth(of: index, .healthy(failuresInRow: 0))
         }
     }
 
@@ -113,7 +117,7 @@ struct EndpointStateMachine: Sendable {
         guard !members.isEmpty else { return refused(.noEndpoints) }
         let isPanic = Double(members.count - unhealthyCount) < policy.panicThreshold * Double(members.count)
         let usable = members.indices.filter { isPanic || isUsable(members[$0]) }
-        var pool = usable.filter { !tried.contains(members[$0].endpoint.url) }
+        var pool = tried.isEmpty ? usable : usable.filter { !tried.contains(members[$0].endpoint.url) }
         let isRepeated = pool.isEmpty
         if isRepeated {
             guard allowsRepeats else { return refused(usable.isEmpty ? .noneHealthy : .allTried) }
@@ -129,7 +133,7 @@ struct EndpointStateMachine: Sendable {
         let isProbe = members[index].health == .returning
         if isProbe {
             let lifetime = policy.outliers?.baseEjection ?? .zero
-            members[index].health = .probing(lastPick, until: now.clampedTime(plus: lifetime))
+            setHealth(of: index, .probing(lastPick, until: now.clampedTime(plus: lifetime)))
         }
         let member = members[index]
         return .success(
@@ -150,13 +154,13 @@ struct EndpointStateMachine: Sendable {
         let isProbe = pick.isProbe && isOfThisEra && !members[index].health.isHealthy
         switch outcome {
         case .dropped:
-            if case .probing(pick.number, _) = members[index].health { members[index].health = .returning }
+            if case .probing(pick.number, _) = members[index].health { setHealth(of: index, .returning) }
         case .success(let latency):
             observe(latency, of: index, now)
             guard isOfThisEra else { break }
             members[index].successes += 1
             if isProbe { counts.returns += 1 }
-            if isProbe || members[index].health.isHealthy { members[index].health = .healthy(failuresInRow: 0) }
+            if isProbe || members[index].health.isHealthy { setHealth(of: index, .healthy(failuresInRow: 0)) }
         case .failure(let latency):
             observe(max(latency, failurePenalty), of: index, now)
             guard isOfThisEra else { break }
@@ -164,7 +168,7 @@ struct EndpointStateMachine: Sendable {
             if isProbe {
                 eject(index, draw.first, now)
             } else if case .healthy(let failures) = members[index].health {
-                members[index].health = .healthy(failuresInRow: min(failures + 1, 1_000_000))
+                setHealth(of: index, .healthy(failuresInRow: min(failures + 1, 1_000_000)))
                 guard let outliers = policy.outliers, outliers.consecutiveFailures > 0,
                     failures + 1 >= outliers.consecutiveFailures
                 else { break }
@@ -176,13 +180,7 @@ struct EndpointStateMachine: Sendable {
     /// Ends ejections, and compares success rates at the end of an interval.
     mutating func timePassed(_ now: Duration, _ random: Double) {
         let now = now.clampedTime
-        for index in members.indices {
-            switch members[index].health {
-            case .ejected(let until) where until <= now, .probing(_, let until) where until <= now:
-                members[index].health = .returning
-            default: break
-            }
-        }
+        if unhealthyCount > 0 { endEjections(now) }
         guard let outliers = policy.outliers else { return }
         guard let due = nextComparison else {
             nextComparison = now.clampedTime(plus: outliers.interval)
@@ -201,9 +199,26 @@ struct EndpointStateMachine: Sendable {
         }
     }
 
+    private mutating func endEjections(_ now: Duration) {
+        for index in members.indices {
+            switch members[index].health {
+            case .ejected(let until) where until <= now, .probing(_, let until) where until <= now:
+                setHealth(of: index, .returning)
+            default: break
+            }
+        }
+    }
+
     private mutating func refused(_ reason: EndpointRefusal.Reason) -> Result<Pick, EndpointRefusal> {
         counts.refused += 1
         return .failure(EndpointRefusal(reason))
+    }
+
+    /// Changes the health of an endpoint.
+    mutating func setHealth(of index: Int, _ health: Health) {
+        let change = (health.isHealthy ? 0 : 1) - (members[index].health.isHealthy ? 0 : 1)
+        unhealthyCount += change
+        members[index].health = health
     }
 
     // MARK: Choosing
@@ -232,51 +247,55 @@ struct EndpointStateMachine: Sendable {
         switch policy.balancing {
         case .powerOfTwo(let settings): return lighter(pool, settings, draw, now)
         case .roundRobin:
-            let total = pool.reduce(0) { $0 + members[$1].endpoint.weight }
+            let total = weight(of: pool)
             for index in pool { members[index].turn += members[index].endpoint.weight }
             guard let best = pool.max(by: { (members[$0].turn, $1) < (members[$1].turn, $0) }) else { return nil }
             members[best].turn -= total
             return best
         case .ringHash(let settings):
             let hash = key.map { HashRing.hash($0) } ?? UInt64(draw.first * 0x1p63) << 1
-            let allowed = Set(pool)
-            let bounds = settings.loadBound.map { loadBounds(pool, $0) }
-            return ring?.member(at: hash, count: members.count) { index in
-                allowed.contains(index) && bounds.map { members[index].pending < $0[index] ?? 0 } ?? true
-            } ?? ring?.member(at: hash, count: members.count) { allowed.contains($0) }
+            let allowed = pool.count < members.count ? Set(pool) : nil
+            let isAllowed = { (index: Int) in allowed?.contains(index) ?? true }
+            if let bound = settings.loadBound {
+                let share = bound * fairShare(pool)
+                let bounded = ring?.member(at: hash, count: members.count) { index in
+                    let most = (share * Double(members[index].endpoint.weight)).rounded(.up)
+                    return isAllowed(index) && Double(members[index].pending) < most
+                }
+                if let bounded { return bounded }
+            }
+            return ring?.member(at: hash, count: members.count, where: isAllowed)
         }
     }
 
-    /// The pending requests that each endpoint may have: its share of all, with the new one, times the bound.
-    private func loadBounds(_ pool: [Int], _ bound: Double) -> [Int: Int] {
+    /// The pending requests of the pool for one unit of weight, with the new request.
+    private func fairShare(_ pool: [Int]) -> Double {
         let pending = pool.reduce(1) { $0 + members[$1].pending }
-        let weights = pool.reduce(0) { $0 + members[$1].endpoint.weight }
-        let share = bound * Double(pending) / Double(max(1, weights))
-        return Dictionary(
-            uniqueKeysWithValues: pool.map { index in
-                (index, Int((share * Double(members[index].endpoint.weight)).rounded(.up)))
-            })
+        return Double(pending) / Double(max(1, weight(of: pool)))
     }
+
+    private func weight(of pool: [Int]) -> Int { pool.reduce(0) { $0 + members[$1].endpoint.weight } }
 
     /// Two different endpoints are drawn by weight; of two there is no draw, both are compared.
     private mutating func lighter(
         _ pool: [Int], _ settings: EndpointPolicy.PeakEWMA, _ draw: Draw, _ now: Duration
     ) -> Int? {
         guard let first = drawn(pool, draw.first) else { return nil }
-        guard let second = drawn(pool.filter { $0 != first }, draw.second) else { return first }
+        guard let second = drawn(pool, draw.second, without: first) else { return first }
         let loads = [first, second].map { load(of: members[$0], settings, now) }
         if members[first].pending == 0, members[second].pending == 0 { counts.idlePicks += 1 }
         return loads[1] < loads[0] ? second : first
     }
 
-    private func drawn(_ pool: [Int], _ random: Double) -> Int? {
-        let total = pool.reduce(0) { $0 + members[$1].endpoint.weight }
-        var rest = random * Double(total)
-        for index in pool {
+    private func drawn(_ pool: [Int], _ random: Double, without other: Int? = nil) -> Int? {
+        var rest = random * Double(weight(of: pool) - (other.map { members[$0].endpoint.weight } ?? 0))
+        var last: Int?
+        for index in pool where index != other {
             rest -= Double(members[index].endpoint.weight)
             if rest < 0 { return index }
+            last = index
         }
-        return pool.last
+        return last
     }
 
     /// The expected time of one more request, by weight.

@@ -34,6 +34,7 @@ import Testing
                 if case .probing(let number, _) = member.health { #expect(open.contains { $0.number == number }) }
                 if case .ejected(let until) = member.health { #expect(until <= now + .seconds(331)) }
             }
+            #expect(machine.unhealthyCount == machine.members.count(where: { !$0.health.isHealthy }))
             #expect(machine.unhealthyCount <= machine.ejectionCapacity)
             #expect(machine.members.count != 1 || machine.unhealthyCount == 0)
         }
