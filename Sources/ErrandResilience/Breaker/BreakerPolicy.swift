@@ -10,7 +10,7 @@ public struct BreakerPolicy: Sendable, Hashable {
 
     /// The calls that rates are computed over; the last 10 s by default.
     public let window: Window
-    /// The share of failed calls at which the breaker opens; 0.5 by default, 0...1. At 0 the first failure opens it.
+    /// The share of failed calls at which the breaker opens; 0.5 by default, 0...1. At 0 one failure is enough.
     public let failureRate: Double
     /// The share of slow calls at which the breaker opens; 1 by default, 0...1.
     public let slowCallRate: Double

@@ -1,9 +1,9 @@
 extension RetryBudget {
     /// The size of a retry budget.
     ///
-    /// In any ``window`` the budget allows at most `ratio * requests + floor * window` extra sends. With the defaults a
-    /// service that fails every request sees 1.1 times the load, and one request a second from each client. Finagle
-    /// `RetryBudget` (20 % and 10/s), tower `TpsBudget`.
+    /// In the last ``window`` the budget allows at most `ratio * requests + floor * window` extra sends. With the
+    /// defaults a service that fails every request sees 1.1 times the load, and one request a second from each client.
+    /// Finagle `RetryBudget` (20 % and 10/s), tower `TpsBudget`.
     public struct Policy: Sendable, Hashable {
         /// The extra sends that a request pays for; 0.1 by default, 0...10.
         public let ratio: Double

@@ -1,6 +1,6 @@
 /// The tokens of a retry budget: a sliding window of ten slots, each with its deposits and withdrawals.
 ///
-/// The invariant: in the window that ends now, withdrawals are at most `ratio * deposits + floor * window`. Both sides
+/// The invariant: in the slots of the window, withdrawals are at most `ratio * deposits + floor * window`. Both sides
 /// leave the window together with their slot, so unused deposits cannot be saved up.
 package struct RetryBudgetMachine: Sendable {
     private struct Slot: Sendable {
