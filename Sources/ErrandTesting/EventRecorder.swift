@@ -19,7 +19,7 @@ public final class EventRecorder: EventAccessory {
         /// ``/Errand/AnyRequest/id``.
         public let request: UInt64
         /// What happened: `willStart`, `queued`, `started`, `sent`, `head 200`, `progress`, `redirected 302`,
-        /// `replaying 503`, `advanced 1/3`, `cacheHit`, `cached 200`, `willStop`, `didStop`.
+        /// `replaying 503`, `retrying status503`, `advanced 1/3`, `cacheHit`, `cached 200`, `willStop`, `didStop`.
         public let description: String
         /// The event itself; `nil` for `willStart`, `willStop` and `didStop`.
         public let event: RequestEvent?
@@ -76,6 +76,7 @@ public final class EventRecorder: EventAccessory {
         case .progress: "progress"
         case .redirected(let attempt, _): "redirected \(attempt.response?.statusCode ?? 0)"
         case .replaying(let attempt): "replaying \(attempt.response?.statusCode ?? 0)"
+        case .retrying(let retry): "retrying \(retry.reason)"
         case .advanced(let ended, let count): "advanced \(ended)/\(count.map(String.init) ?? "?")"
         case .cacheHit: "cacheHit"
         case .cached(let response): "cached \(response.statusCode)"

@@ -58,6 +58,7 @@ final class RecordingReceiver: TransferReceiver, @unchecked Sendable {
             case .started: "started"
             case .sent: "sent"
             case .progress: "progress"
+            case .retrying: "retrying"
             }
         }.reduce(into: []) { names, name in
             if names.last != name { names.append(name) }

@@ -19,6 +19,7 @@ import Testing
             case .uploadCredit(let bytes): events.add("credit \(bytes)")
             case .started: events.add("started")
             case .sent: events.add("sent")
+            case .retrying(let retry): events.add("retrying \(retry.reason)")
             case .ended(.response): events.add("response")
             case .ended(.failure(let error)): events.add("failure \(error.code)")
             }

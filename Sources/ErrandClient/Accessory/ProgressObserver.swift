@@ -23,7 +23,7 @@ final class ProgressObserver: EventAccessory {
         case .head(let response):
             let isRedirecting = RedirectRules.isRedirect(response.statusCode)
             state.withLock { $0.isRedirecting = isRedirecting }
-        case .redirected, .replaying:
+        case .redirected, .replaying, .retrying:
             state.withLock { state in
                 state.isRedirecting = false
                 state.withheld = nil

@@ -16,6 +16,9 @@ public enum RequestEvent: Sendable {
     case redirected(Attempt, to: String)
     /// A transfer ended, and the request is sent again.
     case replaying(Attempt)
+    /// An attempt of a transfer failed, and the client's `resilience` sends the request again. The transfer goes on:
+    /// ``started`` and ``sent(_:)`` of the next attempt follow.
+    case retrying(TransferRetry)
     /// A child of a group has ended: the number of ended children, and the total number if it is known.
     case advanced(ended: Int, of: Int?)
     /// The response of the request or of a hop comes from the cache; the end of the transfer follows.

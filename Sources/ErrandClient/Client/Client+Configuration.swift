@@ -18,6 +18,9 @@ extension Client {
         public var reportsStops = false
         /// The storage that `Configuration.cache` of the module `ErrandCaching` sets.
         package var cacheStorage: (any CacheStorage)?
+        /// What stands between the client and its engine, innermost first. `Configuration.resilience` of the module
+        /// `ErrandResilience` sets one.
+        package var layers: [any TransportLayer] = []
         /// Where cookies are kept. Default: off.
         public var cookies = CookieStorage.off
         /// The number of loop threads, 1...64. `nil`: one per core, at most 4.

@@ -15,6 +15,8 @@ import Synchronization
 /// becomes of running requests, and the call returns when everything has ended.
 public final class Client: Sendable {
     package let transport: any Transport
+    /// The transport beneath all layers: the engine, or what the caller passed.
+    private let engine: any Transport
     /// The same transport, for requests that share transfers.
     let coalescing: CoalescingTransport
     /// Takes the transfers of cached requests; `nil` before the first cached request.
@@ -67,12 +69,14 @@ public final class Client: Sendable {
         self.init(configuration, own: BorrowedTransport(transport))
     }
 
-    /// Makes a client that owns `transport`: ``shutdown(_:)`` shuts this transport down.
-    init(_ configuration: Configuration, own transport: any Transport) {
-        self.transport = transport
+    /// Makes a client that owns `engine`: ``shutdown(_:)`` shuts this transport down.
+    init(_ configuration: Configuration, own engine: any Transport) {
+        self.engine = engine
         clock = configuration.clock
         let stopwatch = Stopwatch(configuration.clock)
         self.stopwatch = stopwatch
+        let transport = configuration.layers.reduce(engine) { $1.makeTransport(over: $0, stopwatch: stopwatch) }
+        self.transport = transport
         coalescing = CoalescingTransport(transport, stopwatch: stopwatch)
         cacheBase = CacheBase(
             transport: transport, coalescing: coalescing, stopwatch: stopwatch,
@@ -151,6 +155,6 @@ public final class Client: Sendable {
 extension Client {
     /// The cookies of the client; `nil` if ``Configuration/cookies`` is off or the transport is not the engine.
     public var cookies: CookieJar? {
-        (transport as? ReactorTransport)?.cookies
+        (engine as? ReactorTransport)?.cookies
     }
 }

@@ -49,6 +49,7 @@ extension RequestEvent {
             self = .sent(description)
         case .head(let response): self = .head(response)
         case .progress(let progress): self = .progress(progress)
+        case .retrying(let retry): self = .retrying(retry)
         case .ended, .chunk, .uploadCredit: return nil
         }
     }

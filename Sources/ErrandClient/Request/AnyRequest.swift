@@ -235,7 +235,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         case .head(let head): stream?.head(head.read(by: responseDecoder(by: builder)), of: self)
         case .chunk(let chunk): stream?.chunk(chunk, of: self)
         case .uploadCredit(let bytes): pump?.credit(bytes)
-        case .started, .sent, .progress, .ended: break
+        case .started, .sent, .progress, .retrying, .ended: break
         }
         if let event = RequestEvent(event, of: core.withLock { $0.description }) { notify(event) }
     }

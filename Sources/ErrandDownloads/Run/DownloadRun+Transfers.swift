@@ -88,7 +88,7 @@ extension DownloadRun {
 
     func receive(_ event: TransferEvent.Kind, of transfer: DownloadTransfer) {
         switch event {
-        case .started, .sent: report(event)
+        case .started, .sent, .retrying: report(event)
         case .head(let head): headArrived(head, of: transfer)
         case .chunk(let chunk): chunkArrived(chunk, of: transfer)
         case .ended(let result): ended(result, transfer)

@@ -54,8 +54,11 @@ public struct TransferEvent: Sendable {
         /// ``RequestDescription/Reports/events``: the connection is ready and sending begins.
         case sent
         /// ``RequestDescription/Reports/progress``: at most one event per 100 ms, and one right before the end. The
-        /// numbers never decrease.
+        /// numbers never decrease within an attempt.
         case progress(TransferProgress)
+        /// ``RequestDescription/Reports/events``: an attempt failed, and the transport sends the request again. The
+        /// events of the next attempt follow.
+        case retrying(TransferRetry)
     }
 
     let receiver: TransferReceiver

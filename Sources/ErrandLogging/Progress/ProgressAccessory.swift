@@ -58,7 +58,7 @@ public final class ProgressAccessory: EventAccessory {
                 return meters[request.id]?.moved(moved, of: total, at: now())
             }
             if let progress { report(progress) }
-        case .redirected, .replaying:
+        case .redirected, .replaying, .retrying:
             meters.withLock { $0[request.id]?.restarted(at: now()) }
         case .queued, .started, .sent, .head, .advanced, .cacheHit, .cached:
             break

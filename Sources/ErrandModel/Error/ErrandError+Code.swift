@@ -13,7 +13,7 @@ extension ErrandError {
         case tooManyRedirects, redirectRefused, statusNotAccepted, responseDecodingFailed
         case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed,
             groupFailed
-        case dependencyCycle, cacheMiss
+        case dependencyCycle, cacheMiss, circuitOpen, limitExceeded
         case diskFull, directoryMissing, fileAccessDenied, fileIsDirectory, fileExists, fileLocked
         case lengthMismatch, digestMismatch
         case webSocketHandshakeFailed, webSocketProtocolError, webSocketMessageTooBig, webSocketClosed
@@ -81,6 +81,8 @@ extension ErrandError {
             case .groupFailed: "a child of the group failed"
             case .dependencyCycle: "the members of the graph depend on each other in a cycle"
             case .cacheMiss: "the cache has no usable response"
+            case .circuitOpen: "the circuit breaker of the origin is open"
+            case .limitExceeded: "a limit of requests in flight or of their rate was reached"
             case .authenticationFailed: "no credential is available"
             case .diskFull: "the disk is full, or a quota or file size limit was reached"
             case .directoryMissing: "the directory does not exist"

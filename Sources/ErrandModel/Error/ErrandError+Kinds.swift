@@ -123,6 +123,12 @@ extension ErrandError {
     public static let groupFailed = ErrandError(.groupFailed)
     /// Members of a ``RequestGraph`` depend on each other in a cycle, which the error's text names. Nothing was sent.
     public static let dependencyCycle = ErrandError(.dependencyCycle)
+    /// The circuit breaker of the request's origin refused the request, and nothing was sent. `retryAfter` says when
+    /// another request may pass.
+    public static let circuitOpen = ErrandError(.circuitOpen)
+    /// A limit of requests in flight, or of their rate, refused the request, and nothing was sent. `retryAfter` says
+    /// when a request would be let through, as far as it is known.
+    public static let limitExceeded = ErrandError(.limitExceeded)
     /// An authenticator could not get or refresh a credential; see ``underlyingError``.
     public static let authenticationFailed = ErrandError(.authenticationFailed)
 }

@@ -1,7 +1,7 @@
 extension ErrandError {
     /// How the network or the server failed a transfer. The same request may succeed later.
     package enum NetworkFailure: Sendable, Hashable {
-        /// The server was not reached, or did not begin to answer.
+        /// The server was not reached, or did not begin to answer; or a circuit breaker or a limit refused the request.
         case unreached
         /// The connection broke.
         case broken
@@ -14,7 +14,8 @@ extension ErrandError {
     /// `nil`: the failure is the caller's, or the server's answer.
     package var networkFailure: NetworkFailure? {
         switch code {
-        case .resolveFailed, .connectFailed, .proxyFailed, .timeoutConnect, .timeoutFirstByte, .outOfDescriptors:
+        case .resolveFailed, .connectFailed, .proxyFailed, .timeoutConnect, .timeoutFirstByte, .outOfDescriptors,
+            .circuitOpen, .limitExceeded:
             .unreached
         case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError, .timeoutIdle: .broken
         case .tlsFailed, .malformedResponse: .malformed

@@ -112,7 +112,7 @@ extension ErrandError {
     package func refusingHop(after response: Response?) -> ErrandError {
         switch code {
         case .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread,
-            .fileUnwritable, .outOfDescriptors,
+            .fileUnwritable, .outOfDescriptors, .circuitOpen, .limitExceeded,
             .internalFailure, .fileUnreadable, .invalidBody:
             with(response: response, isRefusal: false)
         default:

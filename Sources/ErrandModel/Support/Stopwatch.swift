@@ -2,7 +2,8 @@
 package struct Stopwatch: Sendable {
     /// The elapsed time.
     package let now: @Sendable () -> Duration
-    private let clock: any Clock<Duration>
+    /// The clock.
+    package let clock: any Clock<Duration>
 
     package init(_ clock: any Clock<Duration>) {
         self.clock = clock

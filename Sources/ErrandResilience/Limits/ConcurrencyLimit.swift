@@ -119,6 +119,15 @@ public final class ConcurrencyLimit: Sendable {
         return ConcurrencyPermit(grant, of: self)
     }
 
+    /// A permit where the limit is not reached. Otherwise nothing is counted: the caller waits next.
+    func acquireIfFree(_ key: String) -> ConcurrencyPermit? {
+        let now = stopwatch.now()
+        let grant = machine.withLock { machine in
+            machine.inFlight(of: key) < machine.limit(of: key) ? machine.permitTaken(key, now: now) : nil
+        }
+        return grant.map { ConcurrencyPermit($0, of: self) }
+    }
+
     /// The requests of a key that are in flight.
     public func inFlight(of key: String) -> Int { machine.withLock { $0.inFlight(of: key) } }
 

@@ -134,8 +134,16 @@ public final class RateLimit: Sendable {
     /// ``Settings/longestWait``). Throws `CancellationError` where the task is cancelled; the permits are given back.
     public func wait(_ key: String, permits: Int = 1, atMost wait: Duration? = nil) async throws {
         try Task.checkCancellation()
+        let reservation = try reserve(key, permits: permits, waitingAtMost: wait)
+        try await self.wait(key, permits: permits, for: reservation, atMost: wait)
+    }
+
+    /// Waits until the permits of a reservation may be used, as ``wait(_:permits:atMost:)`` does.
+    func wait(
+        _ key: String, permits: Int = 1, for first: Reservation, atMost wait: Duration? = nil
+    ) async throws {
         let deadline = stopwatch.now().clampedTime(plus: min(wait ?? longestWait, longestWait))
-        var reservation = try reserve(key, permits: permits, waitingAtMost: wait)
+        var reservation = first
         while reservation.delay > .zero {
             do {
                 try await stopwatch.sleep(for: min(reservation.delay, .longestSleep))

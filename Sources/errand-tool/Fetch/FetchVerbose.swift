@@ -12,6 +12,7 @@ final class FetchVerbose: EventAccessory {
         case .head(let response): received(response)
         case .redirected(_, let url): show("* redirected to " + Shown.url(url))
         case .replaying: show("* request sent again with credentials")
+        case .retrying(let retry): show("* attempt \(retry.attempt) failed (\(retry.reason)), sent again")
         case .queued, .started, .progress, .advanced, .cacheHit, .cached: break
         }
     }

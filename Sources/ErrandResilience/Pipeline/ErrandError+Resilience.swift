@@ -1,0 +1,23 @@
+extension ErrandError {
+    /// After which time a request that a circuit breaker or a limit refused (``circuitOpen``, ``limitExceeded``) may
+    /// pass; `nil`: not known, or another error. The value belongs to the moment of the refusal.
+    public var retryAfter: Duration? {
+        switch underlyingError {
+        case let refusal as BreakerRefusal: refusal.retryAfter
+        case let refusal as LimitRefusal: refusal.retryAfter
+        default: nil
+        }
+    }
+
+    init(_ refusal: BreakerRefusal, of origin: String) {
+        let time = refusal.retryAfter.map { "; the next request may pass after \($0)" } ?? ""
+        self = .circuitOpen.with(
+            message: "the circuit breaker of \(origin) is \(refusal.state.rawValue)\(time)", underlying: refusal,
+            isRefusal: true)
+    }
+
+    init(_ refusal: LimitRefusal) {
+        self = .limitExceeded.with(
+            message: "a limit refused the request: \(refusal)", underlying: refusal, isRefusal: true)
+    }
+}

@@ -1,0 +1,88 @@
+import Errand
+import ErrandTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import ErrandClient
+@testable import ErrandResilience
+
+/// Notes the events of one call.
+///
+/// `@unchecked Sendable`: what it adds is itself safe to share.
+final class CallReceiver: TransferReceiver, @unchecked Sendable {
+    let events = Notes<String>()
+    let results = Notes<TransferResult>()
+
+    override func receive(_ event: TransferEvent.Kind) {
+        switch event {
+        case .head(let response): events.add("head \(response.statusCode)")
+        case .chunk(let response): events.add("chunk \(response.body.count)")
+        case .progress, .uploadCredit: break
+        case .started: events.add("started")
+        case .sent: events.add("sent")
+        case .retrying(let retry): events.add("retrying \(retry.attempt) \(retry.reason) \(retry.wait)")
+        case .ended(let result):
+            results.add(result)
+            switch result {
+            case .response(let response): events.add("\(response.statusCode)")
+            case .failure(let error): events.add(error.shortDescription)
+            }
+        }
+    }
+
+    var error: ErrandError? {
+        if case .failure(let error) = results.all.first { error } else { nil }
+    }
+}
+
+/// A resilient transport over a stub that delivers at once, on a manual clock. Waits have no jitter.
+struct ResilientFixture: Sendable {
+    let clock = ManualClock()
+    let stub: StubTransport
+    let transport: ResilientTransport
+
+    init(
+        _ settings: Resilience, delivery: StubTransport.Delivery = .immediate,
+        _ answer: @escaping @Sendable (RequestDescription) -> StubTransport.Answer = { _ in .hold }
+    ) {
+        stub = StubTransport(delivery: delivery, answer)
+        transport = ResilientTransport(stub, settings, stopwatch: Stopwatch(clock), random: { 1 })
+    }
+
+    static func description(
+        _ method: HTTPRequest.Method = .get, url: String = "http://a/", total: Duration? = nil
+    ) throws -> RequestDescription {
+        var description = try RequestBuilder(Client.Configuration()).description(of: RawCommand(url: url))
+        description.method = method
+        description.settings = try description.settings.with(total: total)
+        return description
+    }
+
+    func submit(
+        _ description: RequestDescription? = nil, callbacks: CallbackQueue = .inline()
+    ) throws -> (CallReceiver, TransferID) {
+        let receiver = CallReceiver(callbacks: callbacks)
+        return (receiver, try transport.submit(description ?? Self.description(), for: receiver))
+    }
+
+    /// Ends the oldest held attempt.
+    func answer(_ status: Int, _ headers: HTTPFields = [:]) throws {
+        let id = try #require(stub.open.first)
+        stub.complete(id, with: .response(Response(statusCode: status, headers: headers)))
+    }
+
+    /// Advances the clock when the call sleeps, and returns when the stub has one more attempt.
+    func pass(_ time: Duration, attempts: Int) async throws {
+        await clock.sleepers(1)
+        clock.advance(by: time)
+        try await waitUntil("attempt \(attempts) was sent") { stub.submitted.count == attempts }
+        try await waitUntil("its id is known") { stub.open.count > 0 }
+    }
+
+    /// Nothing is left.
+    func isEmpty(_ origin: String = "http://a:80") -> Bool {
+        transport.count == 0 && stub.open.isEmpty && (transport.parts.concurrency?.inFlight(of: origin) ?? 0) == 0
+            && (transport.parts.concurrency?.waiting(of: origin) ?? 0) == 0
+    }
+}
