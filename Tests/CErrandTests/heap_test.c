@@ -157,8 +157,17 @@ static void other_sizes_are_not_kept(void **state) {
   }
 }
 
+/* A copy of a text that has the size of the shared buffer. */
+static char *long_copy(void) {
+  static char text[ERRAND__HEAP_SHARED];
+  memset(text, 'x', sizeof text - 1);
+  return errand__heap_strdup(text);
+}
+
 static void the_shared_buffer_is_one(void **state) {
   (void) state;
+  assert_true(errand__heap_may_share());
+  errand__heap_share(true);
   char *first = errand__heap_malloc(ERRAND__HEAP_SHARED);
   assert_non_null(first);
   assert_int_equal(errand__heap_kept(), ERRAND__HEAP_SHARED);
@@ -180,7 +189,7 @@ static void the_shared_buffer_is_one(void **state) {
   /* The shared buffer is neither what realloc returns, nor of another size, nor
      cleared memory. */
   void *others[] = {errand__heap_realloc(NULL, ERRAND__HEAP_SHARED),
-                    errand__heap_malloc(ERRAND__HEAP_SHARED - 1),
+                    long_copy(), errand__heap_malloc(ERRAND__HEAP_SHARED - 1),
                     errand__heap_malloc(ERRAND__HEAP_SHARED + 1),
                     errand__heap_calloc(1, ERRAND__HEAP_SHARED)};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -188,6 +197,10 @@ static void the_shared_buffer_is_one(void **state) {
     errand__heap_free(others[i]);
   }
   assert_int_equal(first[0], 'a');
+  errand__heap_share(false);
+  char *own = errand__heap_malloc(ERRAND__HEAP_SHARED);
+  assert_ptr_not_equal(own, first);
+  errand__heap_free(own);
 }
 
 static void *free_elsewhere(void *block) {

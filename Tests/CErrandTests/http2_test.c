@@ -124,6 +124,24 @@ static void cancelling_a_stream_leaves_the_others(void **state) {
   assert_int_equal(errand_payload_body(result->end.payload).length, 1 << 20);
 }
 
+/* The handle of a stream that ended beside another keeps its receive buffer,
+   and libcurl before 8.7 refuses another size for it. */
+static void a_handle_of_a_stream_serves_http1(void **state) {
+  test_rig *rig = *state;
+  errand_request kept = request_of("/slow/1m"), small = request_of("/12b");
+  uint64_t kept_id = rig_submit(rig, &kept);
+  for (int i = 0; i < 3; i++) {
+    rig_expect_response(rig_run(rig, &small), 200, "hello world\n");
+    errand_request plain =
+        rig_request("GET", nginx_url(&nginx, NGINX_HTTP, "/1m"));
+    plain.options = http2;
+    const test_result *result = rig_run(rig, &plain);
+    rig_expect_response(result, 200, NULL);
+    assert_int_equal(result->end.http_major, 1);
+  }
+  rig_expect_response(collector_wait(&rig->collector, kept_id), 200, NULL);
+}
+
 /* Before 8.0 libcurl cannot reuse such a connection: one after another, and
    several at once, each request is answered all the same. */
 static void prior_knowledge_in_clear_text(void **state) {
@@ -158,6 +176,7 @@ int main(void) {
       TEST(large_bodies_and_streams),
       TEST(uploads),
       TEST(cancelling_a_stream_leaves_the_others),
+      TEST(a_handle_of_a_stream_serves_http1),
       TEST(prior_knowledge_in_clear_text),
   };
   return cmocka_run_group_tests_name("http2", tests, nginx_set_up,

@@ -33,6 +33,7 @@ typedef struct kept_class {
 typedef struct thread_heap {
   size_t small_room; /* how many more bytes of small blocks are kept */
   void *shared;      /* NULL until it is asked for */
+  bool shares;
   kept_class classes[CLASSES];
 } thread_heap;
 
@@ -122,7 +123,7 @@ static inline bool keep(thread_heap *heap, void *block) {
 
 void *errand__heap_malloc(size_t size) {
   thread_heap *heap = own;
-  if (heap && size == ERRAND__HEAP_SHARED)
+  if (size == ERRAND__HEAP_SHARED && heap && heap->shares)
     return checked(share(heap));
   void *block = heap ? take(heap, size) : NULL;
   return block ? block : checked(malloc(size));
@@ -172,7 +173,9 @@ void *errand__heap_realloc(void *old, size_t size) {
 
 char *errand__heap_strdup(const char *string) {
   size_t size = strlen(string) + 1;
-  char *copy = errand__heap_malloc(size);
+  /* Not the shared buffer: a text may have that size. */
+  char *copy = size == ERRAND__HEAP_SHARED ? checked(malloc(size))
+                                           : errand__heap_malloc(size);
   return copy ? memcpy(copy, string, size) : NULL;
 }
 
@@ -241,8 +244,13 @@ void errand__heap_leave(void) {
   free(heap);
 }
 
-bool errand__heap_shares(void) {
+bool errand__heap_may_share(void) {
   return own != NULL;
+}
+
+void errand__heap_share(bool on) {
+  if (own)
+    own->shares = on;
 }
 
 size_t errand__heap_kept(void) {

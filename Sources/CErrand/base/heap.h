@@ -8,7 +8,7 @@
  * another thread, or a call of free(), may free them.
  *
  * The shared buffer is the exception: all requests of a thread get the same
- * block for a size that nothing else asks for. See errand__heap_shares.
+ * block for one size. See errand__heap_share.
  *
  * libcurl takes an allocator once in a process. Where the host program has
  * called curl_global_init first, this one is not used; an allocator that the
@@ -50,12 +50,15 @@ bool errand__heap_enter(bool always);
 void errand__heap_leave(void);
 
 /*
- * Whether on this thread errand__heap_malloc(ERRAND__HEAP_SHARED) returns the
- * same block to all that ask, until all have freed it. It is for buffers whose
- * content matters only until the call returns that filled them. The block must
- * be freed on this thread.
+ * While `on`, errand__heap_malloc(ERRAND__HEAP_SHARED) returns the same block
+ * to all that ask on this thread. It is for buffers whose content matters only
+ * until the call returns that filled them. The block must be freed on this
+ * thread. Off at first; nothing where the thread did not enter.
  */
-bool errand__heap_shares(void);
+void errand__heap_share(bool on);
+
+/* Whether this thread has entered, and may share. */
+bool errand__heap_may_share(void);
 
 /* How often the functions below were out of memory on this thread. */
 uint64_t errand__heap_failures(void);

@@ -8,6 +8,7 @@
 #include "loop/report.h"
 #include "loop/shard.h"
 #include "loop/slot_pool.h"
+#include "loop/start.h"
 #include "loop/transfers.h"
 #include "transfer/completion.h"
 #include "transfer/head.h"
@@ -71,6 +72,7 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   shard->used_ms = realm->used_ms = loop->agenda.now_ms;
   realm->in_flight--;
   t->slot = NULL;
+  errand__text_left(loop, t);
   if (t->attempt.counted_http2 && t->response.http_major == 1)
     errand__fd_set_may_speak(&loop->fds, slot->fd, false);
   loop->freed |= t->response.http_major == 1 &&

@@ -7,6 +7,7 @@
 
 #include "base/heap.h"
 #include "base/mem.h"
+#include "libcurl/curl_traits.h"
 #include "loop/loop_poll.h"
 #include "loop/loop_turn.h"
 #include "loop/multi.h"
@@ -116,6 +117,11 @@ static void loop_ended(errand__shared *shared) {
     stopped(context);
 }
 
+void errand__loop_share_buffer(const errand__loop *loop) {
+  errand__heap_share(loop->long_texts == 0 &&
+                     !errand__curl_does(ERRAND__CURL_BORROWS_BUFFERS));
+}
+
 static void *run(void *context) {
   errand__loop *loop = context;
   current = loop;
@@ -126,6 +132,7 @@ static void *run(void *context) {
   if (loop->locale)
     uselocale(loop->locale);
   (void) errand__heap_enter(false); /* without it libcurl uses malloc */
+  errand__loop_share_buffer(loop);
   uv_run(&loop->uv, UV_RUN_DEFAULT);
   errand__realms_free(loop);
   errand__heap_leave();

@@ -70,6 +70,7 @@ typedef struct errand__loop {
   bool leftover;
   bool freed; /* connections became idle since their sockets were read */
   bool ended;
+  uint32_t long_texts;                 /* transfers in libcurl with long_text */
   bool out_of_descriptors;             /* idle connections have to be closed */
   uint64_t descriptors_short_until_ms; /* failures to connect say nothing about
                                           a host */
@@ -106,6 +107,11 @@ typedef struct errand__loop {
   CURLMsg *messages; /* scratch of collect */
   size_t message_capacity;
 } errand__loop;
+
+/* Has HTTP/1.1 transfers share a receive buffer, unless libcurl lends one to
+   each, or a transfer has a long text: libcurl may copy the text into a block
+   that has the buffer's size. */
+void errand__loop_share_buffer(const errand__loop *loop);
 
 /* Appends commands, and wakes the loop if it sleeps.
    Thread: any.

@@ -59,6 +59,18 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   return ERRAND_OK;
 }
 
+/* Notes whether libcurl has a transfer with a long text more or one fewer. */
+static void count_text(errand__loop *loop, const errand__transfer *t, int by) {
+  if (!t->long_text)
+    return;
+  loop->long_texts += (uint32_t) by;
+  errand__loop_share_buffer(loop);
+}
+
+void errand__text_left(errand__loop *loop, const errand__transfer *t) {
+  count_text(loop, t, -1);
+}
+
 void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
   t->started_ns = uv_hrtime();
   t->heap_failures = errand__heap_failures();
@@ -70,7 +82,10 @@ void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
 }
 
 void errand__transfer_enter(errand__loop *loop, errand__transfer *t) {
+  count_text(loop, t, 1);
   errand_status status = enter_libcurl(loop, t);
+  if (status != ERRAND_OK)
+    count_text(loop, t, -1);
   if (status == ERRAND_OUT_OF_DESCRIPTORS &&
       errand__descriptors_wait(loop, t)) {
     errand__deadline_set(&loop->agenda, t);

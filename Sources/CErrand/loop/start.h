@@ -11,4 +11,7 @@ void errand__transfer_start(errand__loop *loop, errand__transfer *transfer);
    transfer may end. */
 void errand__transfer_enter(errand__loop *loop, errand__transfer *transfer);
 
+/* The transfer has left libcurl. */
+void errand__text_left(errand__loop *loop, const errand__transfer *transfer);
+
 #endif

@@ -176,6 +176,10 @@ static errand_status begin_head(errand__slot *slot, const char *line,
      there is no head here. */
   if (t->response.http_status < 100)
     return ERRAND_MALFORMED_RESPONSE;
+  /* A server chose HTTP/2 that was not offered, and the TLS library let it.
+     Such a transfer may share its receive buffer, where HTTP/2 keeps bytes. */
+  if (t->response.http_major == 2 && !t->may_http2)
+    return ERRAND_MALFORMED_RESPONSE;
   return scratch_append(&slot->scratch, line, n) ? ERRAND_OK
                                                  : ERRAND_OUT_OF_MEMORY;
 }

@@ -188,7 +188,7 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
     number(&s, CURLOPT_BUFFERSIZE, ROOMY_BUFFER);
   slot->buffer_size = CURL_MAX_WRITE_SIZE; /* libcurl's default */
   slot->borrows = errand__curl_does(ERRAND__CURL_BORROWS_BUFFERS);
-  slot->shares = !slot->borrows && !uses_socks(o) && errand__heap_shares() &&
+  slot->shares = !slot->borrows && !uses_socks(o) && errand__heap_may_share() &&
                  errand__curl_uses_heap();
   if (slot->jar) {
     pointer(&s, CURLOPT_SHARE, errand__jar_share(slot->jar));
@@ -376,10 +376,13 @@ static void set_buffer(setter *s, errand__slot *slot,
                                    : CURL_MAX_WRITE_SIZE;
   if ((t->flags & ERRAND_REQUEST_STREAM_RESPONSE) && t->response.credit < size)
     size = CURL_MAX_WRITE_SIZE;
-  if (slot->buffer_size == size || slot->roomy)
-    return;
-  number(s, CURLOPT_BUFFERSIZE, size);
-  slot->buffer_size = size;
+  if (slot->buffer_size != size && !slot->roomy && !slot->keeps_buffer) {
+    number(s, CURLOPT_BUFFERSIZE, size);
+    slot->buffer_size = size;
+  }
+  /* A stream that ends while its connection has others leaves its buffer with
+     the handle (multi_done), and libcurl then refuses another size. */
+  slot->keeps_buffer |= t->may_http2 && !slot->borrows;
 }
 
 /* The fields of a request that has none of its own. */

@@ -49,10 +49,11 @@ typedef struct errand__slot {
                               had come */
   /* What is set on the handle beside the options. */
   errand__send send;
-  bool shows_head; /* CURLOPT_HEADER, for the life of the handle */
-  bool borrows;    /* libcurl borrows a receive buffer for each read */
-  bool shares;     /* transfers of HTTP/1.1 share a receive buffer */
-  bool roomy;      /* CURLOPT_BUFFERSIZE is set for the life of the handle */
+  bool shows_head;   /* CURLOPT_HEADER, for the life of the handle */
+  bool borrows;      /* libcurl borrows a receive buffer for each read */
+  bool shares;       /* transfers of HTTP/1.1 share a receive buffer */
+  bool keeps_buffer; /* CURLOPT_BUFFERSIZE cannot be changed any more */
+  bool roomy;        /* CURLOPT_BUFFERSIZE is set for the life of the handle */
   bool custom_method;
   bool has_headers;
   bool fresh;

@@ -16,6 +16,10 @@
    adding such fields, and the Accept-Encoding of the options. */
 #define EXTRA_HEADERS 4
 
+/* Texts of this size may be as large as the buffer that transfers share
+   (errand__heap_share). */
+#define LONG_TEXT (64u << 10)
+
 /* RFC 9110 9.2.2. */
 static bool is_idempotent(errand_bytes method) {
   static const char *const names[] = {"GET",    "HEAD",    "PUT",
@@ -242,6 +246,9 @@ errand_status errand__transfer_create(const errand_request *r,
     t->password = place(&cursor, r->password.data, r->password.length);
   }
   t->may_http2 = may_http2(t, options);
+  t->long_text =
+      url.length + r->method.length + r->username.length + r->password.length >=
+      LONG_TEXT;
   t->identity = identity_of(t, options);
   t->origin_hash = errand__url_origin_hash(
       &url, options->seed ^ (t->identity - options->identity));

@@ -138,6 +138,7 @@ typedef struct errand__transfer {
   bool own_host;    /* has a Host field */
   bool without_jar; /* neither sends nor keeps the group's cookies */
   bool may_http2;   /* may be a stream of an HTTP/2 connection */
+  bool long_text;   /* libcurl copies texts of it that are long */
   bool dropped;     /* has ended: the callbacks take nothing more */
   bool in_review;   /* on the agenda's review list */
   bool look_again;  /* see errand__loop_look_again */
