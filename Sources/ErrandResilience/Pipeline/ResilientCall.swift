@@ -69,11 +69,18 @@ final class ResilientCall: TransferReceiver, @unchecked Sendable {
         if guarded.withLock({ $0.machine.passes(isBody: isBody) }) { receiver.receive(event) }
     }
 
-    /// Changes the state; the decision is carried out after the lock is released.
+    /// Changes the state; the decision is carried out after the lock is released. So is a response of the former
+    /// state: its release may run a user's `deinit`.
     func decide(
         _ body: (inout ResilientCallMachine) -> ResilientCallMachine.Decision
     ) -> ResilientCallMachine.Decision {
-        guarded.withLock { body(&$0.machine) }
+        var former: ResilientCallMachine?
+        let decision = guarded.withLock { guarded in
+            former = guarded.machine
+            return body(&guarded.machine)
+        }
+        withExtendedLifetime(former) {}
+        return decision
     }
 
     /// Starts a task that waits. The task of an earlier wait is not wanted any more.

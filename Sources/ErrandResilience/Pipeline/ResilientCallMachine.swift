@@ -115,6 +115,8 @@ package struct ResilientCallMachine: Sendable {
     /// Whether events before the end belong to the caller. `isBody`: a part of a streamed body.
     package func passes(isBody: Bool) -> Bool {
         guard case .sending(let sending) = state else { return false }
+        // What the cancelled attempt still reports comes after the news of its retry.
+        if case .rejected = sending.head { return false }
         guard isBody else { return true }
         if case .passed = sending.head { return true }
         return false

@@ -49,7 +49,7 @@ extension ResilientTransport {
     private func wait(
         _ call: ResilientCall, attempt: Int, _ admission: Admission, for limit: ConcurrencyLimit
     ) {
-        waiting(call, attempt: attempt) { [self] in
+        waiting(call, attempt: attempt, admission) { [self] in
             var admission = admission
             admission.concurrency = try await limit.acquire(
                 call.origin, priority: call.description.settings.priority,
@@ -65,22 +65,25 @@ extension ResilientTransport {
         _ call: ResilientCall, attempt: Int, _ admission: Admission, for rate: RateLimit,
         _ reservation: RateLimit.Reservation
     ) {
-        waiting(call, attempt: attempt) { [self] in
+        waiting(call, attempt: attempt, admission) { [self] in
             try await rate.wait(call.origin, for: reservation, atMost: call.deadline.map { $0 - stopwatch.now() })
             try send(call, attempt: attempt, admission, now: stopwatch.now())
         }
     }
 
-    /// Permits that the closure holds come back with it.
+    /// The permits of a refused attempt come back before the caller gets the refusal.
     private func waiting(
-        _ call: ResilientCall, attempt: Int, _ step: @escaping @Sendable () async throws -> Void
+        _ call: ResilientCall, attempt: Int, _ admission: Admission,
+        _ step: @escaping @Sendable () async throws -> Void
     ) {
         wait(call) { [self] in
             do {
                 try await step()
             } catch let refusal as LimitRefusal {
+                admission.drop()
                 refused(call, hasNoTime(call) ? .timeoutTotal : self.refusal(refusal), attempt: attempt)
             } catch let error as ErrandError {
+                admission.drop()
                 refused(call, error, attempt: attempt)
             } catch {
                 // The task is cancelled only when the call is over.

@@ -197,7 +197,10 @@ package final class ResilientTransport: Transport {
         guard until > stopwatch.now() else { return waitElapsed(call) }
         wait(call) { [self] in
             let left = min(max(until - stopwatch.now(), .zero), .longestSleep)
-            guard (try? await stopwatch.sleep(for: left)) != nil else { return }
+            guard (try? await stopwatch.sleep(for: left)) != nil else {
+                // The task is cancelled only when the call is over; otherwise the client's clock has failed.
+                return Task.isCancelled ? () : cancel(call.id)
+            }
             waitElapsed(call)
         }
     }
