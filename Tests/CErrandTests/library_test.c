@@ -115,7 +115,9 @@ static void tls_sessions_of_many_hosts_are_resumed(void **state) {
     resumed += was_resumed(end);
   }
   printf("%d of %d sessions were resumed\n", resumed, HOSTS);
-  assert_true(resumed >= HOSTS * 9 / 10);
+  /* Not all: the shares that hosts go to are drawn by the group's seed, and a
+     share that gets more than eight hosts forgets some. */
+  assert_true(resumed >= HOSTS / 2);
   errand_options_release(options);
 }
 
