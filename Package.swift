@@ -10,6 +10,7 @@ let settings: [SwiftSetting] = [
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
 /// The library's targets in layers: each sees those before it in the first line, and those of the second do not see each
 /// other.
@@ -76,7 +77,8 @@ let package = Package(
         .target(name: "ErrandEvents", dependencies: ["ErrandClient", deque, httpTypes], swiftSettings: settings),
         .target(name: "ErrandAuthentication", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
         .target(name: "ErrandLogging", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
-        .target(name: "ErrandResilience", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
+        .target(
+            name: "ErrandResilience", dependencies: ["ErrandClient", httpTypes, heap], swiftSettings: settings),
         // What users import: all of the above.
         .target(
             name: "Errand", dependencies: parts.map { Target.Dependency(stringLiteral: $0) } + [httpTypes],

@@ -3,8 +3,9 @@ import Glibc
 import Synchronization
 
 /// A load for counting instructions and allocations, not time: `COUNT` requests, 64 in flight, started from closures,
-/// from tasks that send one request after another, or from one task for each request. The program does nothing else,
-/// and the main thread sleeps, so that twice as many requests cost exactly twice as much.
+/// from tasks that send one request after another, or from one task for each request; or from closures of a client with
+/// retries and a circuit breaker, which nothing needs. The program does nothing else, and the main thread sleeps, so that
+/// twice as many requests cost exactly twice as much.
 @main
 final class Gates: Sendable {
     private struct Get: Command {
@@ -16,6 +17,7 @@ final class Gates: Sendable {
         case closures
         case async
         case taskEach = "task-each"
+        case resilient
     }
 
     private static let width = 64
@@ -27,9 +29,10 @@ final class Gates: Sendable {
     private let failures = Atomic<Int>(0)
     private let isDone = Semaphore()
 
-    private init(base: String, path: String, count: Int) {
+    private init(base: String, path: String, count: Int, isResilient: Bool) {
         var configuration = Client.Configuration(baseURL: base)
         configuration.loops = 1
+        if isResilient { configuration.resilience = .standard }
         client = Client(configuration: configuration)
         command = Get(path: path)
         left = Atomic(count)
@@ -40,10 +43,11 @@ final class Gates: Sendable {
         guard arguments.count == 5, let count = Int(arguments[3]), count > 0,
             let mode = Mode(rawValue: arguments[4])
         else {
-            say("usage: errand-gates BASE-URL PATH COUNT closures|async|task-each\n")
+            say("usage: errand-gates BASE-URL PATH COUNT closures|async|task-each|resilient\n")
             exit(64)
         }
-        let gates = Gates(base: arguments[1], path: arguments[2], count: count)
+        let gates = Gates(
+            base: arguments[1], path: arguments[2], count: count, isResilient: mode == .resilient)
         gates.run(mode)
         let failures = gates.failures.load(ordering: .relaxed)
         if failures > 0 { say("errand-gates: \(failures) requests failed\n") }
@@ -58,7 +62,7 @@ final class Gates: Sendable {
     private func run(_ mode: Mode) {
         for _ in 0..<Gates.width {
             switch mode {
-            case .closures: next()
+            case .closures, .resilient: next()
             case .async: runTask()
             case .taskEach: nextTask()
             }

@@ -119,6 +119,16 @@ class Verdict:
     is_open: bool
 
 
+# The aim for retries and a breaker that nothing needs, beside a client without them.
+RESILIENCE_AIM = 1.10
+
+
+def resilience(found):
+    """A line on one run: what retries and a breaker add to the instructions of a small request. Not judged."""
+    ratio = found["resilient"]["instructions"] / found["closures"]["instructions"]
+    return f"     resilient / closures   {ratio:>10.2f}  aim: {RESILIENCE_AIM:g} (not checked)"
+
+
 def verdicts(mode, found, committed, same_toolchain, libcurl):
     """Of one mode; `committed`: its figures with that version of libcurl, or None."""
     out = []

@@ -41,7 +41,7 @@ import Testing
         #expect(server.counts.requests == 6)
     }
 
-    /// 2,000 requests to a service that fails each: 1.1 times the load, and the floor of the budget.
+    /// 10,000 requests to a service that fails each: 1.1 times the load, and the floor of the budget.
     @Test func aDeadServiceIsNotStormed() async throws {
         let server = try ScriptedServer()
         try server.on("/", Self.answer("503 Down"))
@@ -51,7 +51,7 @@ import Testing
             await withTaskGroup(of: Void.self) { group in
                 for worker in 0..<20 {
                     group.addTask {
-                        for _ in 0..<100 {
+                        for _ in 0..<500 {
                             // The last result stands: a 503, not an error of the retries.
                             await #expect(throws: ErrandError.statusNotAccepted) {
                                 try await client.run(Get(path: "?\(worker)"))
@@ -64,7 +64,7 @@ import Testing
         // The floor gives one token a second, and has ten at the beginning.
         let seconds = Int((clock.now - start) / .seconds(1)) + 1
         let requests = server.counts.requests
-        #expect(requests > 2000 && requests <= 2200 + 10 + seconds)
+        #expect(requests > 10_000 && requests <= 11_000 + 10 + seconds)
     }
 
     @Test func aBreakerOpensAndClosesAgain() async throws {
@@ -91,5 +91,37 @@ import Testing
             #expect(status == 200 && state() == .closed)
         }
         #expect(server.counts.requests == 4)
+    }
+}
+
+/// The deadline of a task, for what the task's requests cause on other threads.
+@Suite struct DeadlineRunTests {
+    private static func with(_ body: (Client, ScriptedServer) async throws -> Void) async throws {
+        let server = try ScriptedServer()
+        try server.on("/hop", [.send("HTTP/1.1 302 Found\r\nLocation: /stall\r\nContent-Length: 0\r\n\r\n")])
+        try server.on("/stall", [.stall])
+        var configuration = Client.Configuration.patient(baseURL: server.url("/"), loops: 1)
+        configuration.resilience = Resilience()
+        try await Client.with(Client(configuration: configuration)) { try await body($0, server) }
+    }
+
+    @Test func redirectsAndGroupsEndByTheDeadline() async throws {
+        try await Self.with { client, server in
+            let children = Batch(count: 2, maxConcurrent: 2) { _ in Get(path: "hop") }
+            await Deadline.limit(to: .after(.milliseconds(300))) {
+                _ = await #expect(throws: ErrandError.timeoutTotal) { try await client.run(Get(path: "hop")) }
+            }
+            await Deadline.limit(to: .after(.milliseconds(300))) {
+                // The deadline is that of the group, and that of each child.
+                let error = await #expect(throws: ErrandError.self) { try await client.run(children) }
+                #expect(error.map { "\($0)".contains("timeoutTotal") } == true)
+            }
+            let sent = server.counts.requests
+            await Deadline.limit(to: .after(.zero)) {
+                let error = await #expect(throws: ErrandError.timeoutTotal) { try await client.run(Get(path: "hop")) }
+                #expect(error?.isRefusal == true)
+            }
+            #expect(server.counts.requests == sent)
+        }
     }
 }

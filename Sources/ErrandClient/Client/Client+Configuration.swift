@@ -18,8 +18,8 @@ extension Client {
         public var reportsStops = false
         /// The storage that `Configuration.cache` of the module `ErrandCaching` sets.
         package var cacheStorage: (any CacheStorage)?
-        /// What stands between the client and its engine, innermost first. `Configuration.resilience` of the module
-        /// `ErrandResilience` sets one.
+        /// What stands between the client and its engine. Members of the module `ErrandResilience`, such as
+        /// `Configuration.resilience`, set them. Their positions give the order.
         package var layers: [any TransportLayer] = []
         /// Where cookies are kept. Default: off.
         public var cookies = CookieStorage.off

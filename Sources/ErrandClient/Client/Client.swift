@@ -15,6 +15,10 @@ import Synchronization
 /// becomes of running requests, and the call returns when everything has ended.
 public final class Client: Sendable {
     package let transport: any Transport
+    /// What stands between the client and its engine.
+    let layers: [any TransportLayer]
+    /// Whether there are ``layers``: read by every request.
+    let hasLayers: Bool
     /// The transport beneath all layers: the engine, or what the caller passed.
     private let engine: any Transport
     /// The same transport, for requests that share transfers.
@@ -75,7 +79,12 @@ public final class Client: Sendable {
         clock = configuration.clock
         let stopwatch = Stopwatch(configuration.clock)
         self.stopwatch = stopwatch
-        let transport = configuration.layers.reduce(engine) { $1.makeTransport(over: $0, stopwatch: stopwatch) }
+        let layers = configuration.layers.sorted { $0.position < $1.position }
+        self.layers = layers
+        hasLayers = !layers.isEmpty
+        let context = TransportLayerContext(
+            stopwatch: stopwatch, connection: configuration.settings.connection.resolved)
+        let transport = layers.reduce(engine) { $1.makeTransport(over: $0, of: context) }
         self.transport = transport
         coalescing = CoalescingTransport(transport, stopwatch: stopwatch)
         cacheBase = CacheBase(

@@ -157,6 +157,16 @@ extension Command where CacheMember == CachePolicy {
     @inlinable public var givenCache: CachePolicy? { cache }
 }
 
+extension Command where ResilienceMember == RequestResilience? {
+    /// Returns `resilience` unchanged.
+    @inlinable public var givenResilience: RequestResilience? { resilience }
+}
+
+extension Command where ResilienceMember == RequestResilience {
+    /// Returns `resilience` unchanged.
+    @inlinable public var givenResilience: RequestResilience? { resilience }
+}
+
 extension Command where CoordinatorMember == GroupCoordinator? {
     /// Returns `coordinator` unchanged.
     @inlinable public var givenCoordinator: GroupCoordinator? { coordinator }

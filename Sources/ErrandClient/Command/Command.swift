@@ -124,6 +124,11 @@ public protocol Command: Sendable {
     /// default): ``Client/Settings/cache`` (YTKNetwork `cacheTimeInSeconds`, `cacheVersion`, `cacheSensitiveData`).
     var cache: CacheMember { get }
 
+    /// How the client's `resilience` treats this request: retries, hedges, and the name that its breaker and limits are
+    /// kept by. Read once for each run, and only by clients with resilience. `nil` (the default): by the client's
+    /// settings.
+    var resilience: ResilienceMember { get }
+
     /// What runs in place of a transfer. A command that wraps a ``Batch``, a ``Chain``, a ``RequestGraph`` or a
     /// ``Download`` returns the coordinator of the wrapped command; a command that wraps a download forwards
     /// ``decode(_:)`` to it too. Read once for each request, when the request is made. Default: `nil`.
@@ -245,6 +250,9 @@ public protocol Command: Sendable {
     /// The type of ``cache``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype CacheMember = CachePolicy?
+    /// The type of ``resilience``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
+    associatedtype ResilienceMember = RequestResilience?
     /// The type of ``coordinator``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype CoordinatorMember = GroupCoordinator?
@@ -343,6 +351,9 @@ public protocol Command: Sendable {
     /// ``cache`` in the type that the engine reads; do not implement it.
     @_documentation(visibility: internal)
     var givenCache: CachePolicy? { get }
+    /// ``resilience`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
+    var givenResilience: RequestResilience? { get }
     /// ``coordinator`` in the type that the engine reads; do not implement it.
     @_documentation(visibility: internal)
     var givenCoordinator: GroupCoordinator? { get }
@@ -436,6 +447,11 @@ extension Command where OptionsMember == CommandOptions {
 extension Command where CacheMember == CachePolicy? {
     /// The default: the client's cache policy.
     @inlinable public var cache: CachePolicy? { nil }
+}
+
+extension Command where ResilienceMember == RequestResilience? {
+    /// The default: the client's settings.
+    @inlinable public var resilience: RequestResilience? { nil }
 }
 
 extension Command where CoordinatorMember == GroupCoordinator? {

@@ -30,6 +30,8 @@ public struct RawCommand: Command {
     public var options: CommandOptions = []
     /// Default: the client's.
     public var cache: CachePolicy?
+    /// Default: the client's.
+    public var resilience: RequestResilience?
 
     /// Makes a command for `url`.
     public init(

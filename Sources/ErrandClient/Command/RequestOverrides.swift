@@ -48,6 +48,8 @@ public struct RequestOverrides: Sendable {
 
         /// Replaces ``Command/cache``.
         public var cache: CachePolicy?
+        /// Replaces ``Command/resilience``.
+        public var resilience: RequestResilience?
 
         /// Replaces ``Command/acceptedStatusCodes``.
         public var acceptedStatusCodes: StatusCodes?

@@ -89,6 +89,7 @@ extension AnyRequest {
             let attempt = Attempt(number: attempts + 1, url: sent.url, response: response, error: nil)
             let action = core.withLock { core in
                 core.earlier.append(attempt)
+                core.resends.append(.redirect)
                 return core.machine.hopDecided()
             }
             notify(.redirected(attempt, to: next.url))
@@ -126,7 +127,10 @@ extension AnyRequest {
         guard let next = withTimeLeft(next) else {
             return finish(.failure(.timeoutTotal))
         }
-        let (action, stream) = core.withLock { ($0.machine.hopDecided(), $0.hooks?.run.stream) }
+        let (action, stream) = core.withLock { core in
+            core.resends.append(.body)
+            return (core.machine.hopDecided(), core.hooks?.run.stream)
+        }
         guard case .submit(let transfer) = action else {
             conclude(.cancelled)
             return .finished
@@ -173,6 +177,7 @@ extension AnyRequest {
         let attempt = Attempt(number: attempts + 1, url: sent?.url ?? built.url, response: response, error: error)
         let (action, stream) = core.withLock { core in
             core.earlier.append(attempt)
+            core.resends.append(.replay)
             core.isReplayUnsent = true
             core.hooks?.run.replays += 1
             core.hooks?.run.attemptsBeforeReplay = core.earlier.count

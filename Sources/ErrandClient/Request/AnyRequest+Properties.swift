@@ -74,6 +74,10 @@ extension AnyRequest {
         }
     }
 
+    /// What this run has sent beyond the first time, and why, in order: redirects, replays, retries and hedges. For a
+    /// group: empty, its children have their own.
+    public final var resends: [Resend] { core.withLock { $0.resends } }
+
     /// Whether the present run was stopped.
     package final var isStopped: Bool { core.withLock { $0.machine.isStopped } }
 

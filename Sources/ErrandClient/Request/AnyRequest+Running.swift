@@ -125,6 +125,7 @@ extension AnyRequest {
         if let outcome {
             remains = Remains(outcome, &core, value: takeValue(), hooks: left)
             core.earlier = []
+            core.resends = []
             core.isReplayUnsent = false
             core.deadline = nil
         }
@@ -157,7 +158,8 @@ extension AnyRequest {
             guard let hooks = core.hooks else { return (nil, false) }
             return (hooks.run.stream, !hooks.run.observers.isEmpty)
         }
-        let description = try describe(stream, by: builder)
+        var description = try describe(stream, by: builder)
+        if client.hasLayers { try addLayers(to: &description) }
         let own = commandInterceptors
         isIntercepted = group == nil && !(own.isEmpty && client.interceptors.isEmpty)
         // Most requests have none of this, and their description is not copied.
@@ -166,6 +168,21 @@ extension AnyRequest {
         else { return description }
         let interceptors = isIntercepted ? client.interceptors + own : []
         return try runDescription(from: description, stream, isObserved: isObserved, interceptors)
+    }
+
+    /// Adds what the client's layers need: the command's own settings, and the deadline of the task that starts the
+    /// request. The deadline is part of the total time from here on, so it holds for redirects, replays, the waits of
+    /// interceptors and the children of a group, which other tasks and threads send.
+    @inline(never)
+    private func addLayers(to description: inout RequestDescription) throws(ErrandError) {
+        if let resilience = givenResilience { description.resilience = resilience }
+        guard let left = client.layers.lazy.compactMap({ $0.timeLeftOfTask() }).min() else { return }
+        guard left > .zero else {
+            throw ErrandError.timeoutTotal.with(
+                message: "the deadline of the task has passed, so the request was not sent", isRefusal: true)
+        }
+        if let total = description.settings.timeouts.total?.duration, total <= left { return }
+        description.settings = try description.settings.with(total: min(left, Timeouts.maximum))
     }
 
     /// Adds to the built description what depends on the run, and notes the run's deadline and interceptors.

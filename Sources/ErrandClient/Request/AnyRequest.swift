@@ -38,6 +38,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var response: Response?
         /// The transfers before the present one: redirects and replays.
         package var earlier: [Attempt] = []
+        /// What was sent beyond the first time, in this run.
+        var resends: [Resend] = []
         /// A replay was decided but not sent yet: the transfer that `description` describes is in `earlier` already.
         var isReplayUnsent = false
         /// When `Timeouts.total` expires, by the client's stopwatch. It covers all transfers of a run.
@@ -191,6 +193,9 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     /// The interceptors of the command and of the overrides.
     var commandInterceptors: [any Interceptor] { [] }
 
+    /// How the command, or the overrides, treat the client's resilience; `nil`: by the client's settings.
+    var givenResilience: RequestResilience? { nil }
+
     /// The command, for interceptors.
     var erasedCommand: any Command { RawCommand(url: "") }
 
@@ -235,7 +240,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         case .head(let head): stream?.head(head.read(by: responseDecoder(by: builder)), of: self)
         case .chunk(let chunk): stream?.chunk(chunk, of: self)
         case .uploadCredit(let bytes): pump?.credit(bytes)
-        case .started, .sent, .progress, .retrying, .ended: break
+        case .retrying(let retry): core.withLock { $0.resends.append(.retry(retry.reason)) }
+        case .started, .sent, .progress, .ended: break
         }
         if let event = RequestEvent(event, of: core.withLock { $0.description }) { notify(event) }
     }

@@ -206,6 +206,10 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return command.givenInterceptors + overrides.interceptors
     }
 
+    override var givenResilience: RequestResilience? {
+        overrides?.resilience ?? erasedCommand.givenResilience
+    }
+
     override var erasedCommand: any Command {
         core.withLock { $0.hooks?.run.stream }?.command ?? command
     }

@@ -13,7 +13,7 @@ extension ErrandError {
         case tooManyRedirects, redirectRefused, statusNotAccepted, responseDecodingFailed
         case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed,
             groupFailed
-        case dependencyCycle, cacheMiss, circuitOpen, limitExceeded
+        case dependencyCycle, cacheMiss, circuitOpen, limitExceeded, noEndpoint
         case diskFull, directoryMissing, fileAccessDenied, fileIsDirectory, fileExists, fileLocked
         case lengthMismatch, digestMismatch
         case webSocketHandshakeFailed, webSocketProtocolError, webSocketMessageTooBig, webSocketClosed
@@ -83,6 +83,7 @@ extension ErrandError {
             case .cacheMiss: "the cache has no usable response"
             case .circuitOpen: "the circuit breaker of the origin is open"
             case .limitExceeded: "a limit of requests in flight or of their rate was reached"
+            case .noEndpoint: "no endpoint of the base URL may be used"
             case .authenticationFailed: "no credential is available"
             case .diskFull: "the disk is full, or a quota or file size limit was reached"
             case .directoryMissing: "the directory does not exist"

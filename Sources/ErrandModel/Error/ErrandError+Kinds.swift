@@ -129,6 +129,8 @@ extension ErrandError {
     /// A limit of requests in flight, or of their rate, refused the request, and nothing was sent. `retryAfter` says
     /// when a request would be let through, as far as it is known.
     public static let limitExceeded = ErrandError(.limitExceeded)
+    /// None of the endpoints that stand for the request's base URL may be used, and nothing was sent.
+    public static let noEndpoint = ErrandError(.noEndpoint)
     /// An authenticator could not get or refresh a credential; see ``underlyingError``.
     public static let authenticationFailed = ErrandError(.authenticationFailed)
 }

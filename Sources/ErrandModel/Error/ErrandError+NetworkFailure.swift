@@ -15,7 +15,7 @@ extension ErrandError {
     package var networkFailure: NetworkFailure? {
         switch code {
         case .resolveFailed, .connectFailed, .proxyFailed, .timeoutConnect, .timeoutFirstByte, .outOfDescriptors,
-            .circuitOpen, .limitExceeded:
+            .circuitOpen, .limitExceeded, .noEndpoint:
             .unreached
         case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError, .timeoutIdle: .broken
         case .tlsFailed, .malformedResponse: .malformed

@@ -60,48 +60,64 @@ public struct RequestDescription: Sendable {
     package var resends: UInt8 = 0
     /// Credentials for the server, in a scheme that needs a challenge. Default: none.
     public var authentication: ServerAuthentication? {
-        get { rare?.authentication }
-        set { rare = Rare(newValue, rare?.cachePlan, rare?.moment, originBoundFields) }
+        get { rare?.members.authentication }
+        set { changeRare { $0.authentication = newValue } }
     }
     /// How the transfer uses the client's cache. `nil`: not at all.
     package var cachePlan: (any CachePlan)? {
-        get { rare?.cachePlan }
-        set { rare = Rare(rare?.authentication, newValue, rare?.moment, originBoundFields) }
+        get { rare?.members.cachePlan }
+        set { changeRare { $0.cachePlan = newValue } }
     }
     /// When the transfer of a cached request is sent that other requests may join. `nil`: not known.
     package var sendingMoment: SendingMoment? {
-        get { rare?.moment }
-        set { rare = Rare(rare?.authentication, rare?.cachePlan, newValue, originBoundFields) }
+        get { rare?.members.moment }
+        set { changeRare { $0.moment = newValue } }
+    }
+    /// How the client's resilience treats the request. `nil`: by the client's settings.
+    package var resilience: RequestResilience? {
+        get { rare?.members.resilience }
+        set { changeRare { $0.resilience = newValue } }
+    }
+    /// What the attempts of one transfer share. `nil`: there is one attempt, or the attempts share nothing.
+    package var trail: AttemptTrail? {
+        get { rare?.members.trail }
+        set { changeRare { $0.trail = newValue } }
     }
     /// Fields that must not be sent to another origin, whatever their names: a redirect to another origin drops them,
     /// as it drops ``Redaction/secretHeaders``. The fields that an interceptor's `prepare` adds or alters are added
     /// here when it returns, including those of an authenticator. Remove a name, in ``RedirectPolicy/decide``, to keep
     /// its field; insert one to bind it. Default: none.
     public var originBoundFields: Set<HTTPField.Name> {
-        get { rare?.originBoundFields ?? [] }
-        set { rare = Rare(rare?.authentication, rare?.cachePlan, rare?.moment, newValue) }
+        get { rare?.members.originBoundFields ?? [] }
+        set { changeRare { $0.originBoundFields = newValue } }
     }
 
-    /// Members that few requests use, in an object of their own so that other requests do not carry them.
-    private final class Rare: Sendable {
-        let authentication: ServerAuthentication?
-        let cachePlan: (any CachePlan)?
-        let moment: SendingMoment?
-        let originBoundFields: Set<HTTPField.Name>
+    /// Members that few requests use.
+    private struct RareMembers: Sendable {
+        var authentication: ServerAuthentication?
+        var cachePlan: (any CachePlan)?
+        var moment: SendingMoment?
+        var resilience: RequestResilience?
+        var trail: AttemptTrail?
+        var originBoundFields: Set<HTTPField.Name> = []
 
-        /// `nil` where all members are empty.
-        init?(
-            _ authentication: ServerAuthentication?, _ cachePlan: (any CachePlan)?, _ moment: SendingMoment?,
-            _ originBoundFields: Set<HTTPField.Name>
-        ) {
-            guard authentication != nil || cachePlan != nil || moment != nil || !originBoundFields.isEmpty else {
-                return nil
-            }
-            self.authentication = authentication
-            self.cachePlan = cachePlan
-            self.moment = moment
-            self.originBoundFields = originBoundFields
+        var isEmpty: Bool {
+            authentication == nil && cachePlan == nil && moment == nil && resilience == nil && trail == nil
+                && originBoundFields.isEmpty
         }
+    }
+
+    /// Keeps the rare members in an object, so that other requests do not carry them.
+    private final class Rare: Sendable {
+        let members: RareMembers
+
+        init(_ members: RareMembers) { self.members = members }
+    }
+
+    private mutating func changeRare(_ change: (inout RareMembers) -> Void) {
+        var members = rare?.members ?? RareMembers()
+        change(&members)
+        rare = members.isEmpty ? nil : Rare(members)
     }
 
     private var rare: Rare?
@@ -236,6 +252,17 @@ extension TransferSettings {
         return try TransferSettings(
             timeouts: timeouts, limits: limits, priority: priority, connection: connection, requiresTLS: requiresTLS,
             ownTLS: ownTLS)
+    }
+
+    /// The same settings; connections to the host and port `name` (`host:port:`) go by this entry of
+    /// ``ConnectionOptions/resolveOverrides``. `clientDefault` is used where there are no options.
+    package func with(
+        resolving entry: String, of name: String, clientDefault: ConnectionOptions
+    ) -> TransferSettings {
+        var connection = connection ?? clientDefault
+        let others = (connection.resolveOverrides ?? []).filter { !$0.hasPrefix(name) }
+        connection.resolveOverrides = others + [entry]
+        return TransferSettings(self, connection: connection, requiresTLS: requiresTLS, ownTLS: ownTLS)
     }
 
     /// The same settings without a TLS client certificate, which identifies the client; `clientDefault` is used where

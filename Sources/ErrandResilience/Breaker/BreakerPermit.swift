@@ -20,7 +20,12 @@ public final class BreakerPermit: Sendable {
 
     /// Reports the outcome of the call, whose duration is the time since the permit was issued.
     public func release(_ outcome: BreakerOutcome) {
+        release(outcome, now: nil)
+    }
+
+    /// `now`: a reading of the breaker's clock; `nil`: it is read here.
+    func release(_ outcome: BreakerOutcome, now: Duration?) {
         guard !isReleased.exchange(true, ordering: .relaxed) else { return }
-        breaker.released(permit, outcome)
+        breaker.released(permit, outcome, now: now)
     }
 }

@@ -47,9 +47,14 @@ public final class CircuitBreaker: Sendable {
 
     /// The permit for a call. Throws a refusal that says when another call may pass.
     public func permit() throws(BreakerRefusal) -> BreakerPermit {
+        try permit(now: time())
+    }
+
+    /// `now`: a reading of the breaker's clock.
+    func permit(now: Duration) throws(BreakerRefusal) -> BreakerPermit {
         let (decision, transitions) = guarded.withLock { guarded in
             let random = guarded.random.next()
-            return guarded.machine.permitWanted(now: time(), random: random)
+            return guarded.machine.permitWanted(now: now, random: random)
         }
         for transition in transitions { onTransition?(self, transition) }
         switch decision {
@@ -58,10 +63,12 @@ public final class CircuitBreaker: Sendable {
         }
     }
 
-    func released(_ permit: BreakerMachine.Permit, _ outcome: BreakerOutcome) {
+    /// `now`: a reading of the breaker's clock; `nil`: it is read here.
+    func released(_ permit: BreakerMachine.Permit, _ outcome: BreakerOutcome, now: Duration?) {
+        let now = now ?? time()
         let transition = guarded.withLock { guarded in
             let random = guarded.random.next()
-            return guarded.machine.permitReleased(permit, outcome, now: time(), random: random)
+            return guarded.machine.permitReleased(permit, outcome, now: now, random: random)
         }
         if let transition { onTransition?(self, transition) }
     }

@@ -17,14 +17,21 @@ public final class CircuitBreakers: Sendable {
     /// - Parameters:
     ///   - capacity: the most names that are remembered; 1024 by default, at least 1.
     ///   - onTransition: is called as ``CircuitBreaker`` calls it.
-    public init(
+    public convenience init(
         _ policy: BreakerPolicy = BreakerPolicy(), capacity: Int = 1024, clock: any Clock<Duration> = ContinuousClock(),
+        onTransition: (@Sendable (CircuitBreaker, BreakerTransition) -> Void)? = nil
+    ) {
+        self.init(policy, capacity: capacity, time: Stopwatch(clock).now, onTransition: onTransition)
+    }
+
+    init(
+        _ policy: BreakerPolicy, capacity: Int = 1024, time: @escaping @Sendable () -> Duration,
         onTransition: (@Sendable (CircuitBreaker, BreakerTransition) -> Void)? = nil
     ) {
         self.policy = policy
         self.onTransition = onTransition
         breakers = Mutex(RecencyMap(capacity: capacity, idleTime: .seconds(600)))
-        time = Stopwatch(clock).now
+        self.time = time
     }
 
     /// The breaker of a name, made with its first use.

@@ -26,7 +26,12 @@ public final class RetryBudget: Sendable {
 
     /// A request is sent for the first time.
     public func deposit() {
-        machine.withLock { $0.deposited(now: time()) }
+        deposit(now: time())
+    }
+
+    /// `now`: a reading of the budget's clock.
+    func deposit(now: Duration) {
+        machine.withLock { $0.deposited(now: now) }
     }
 
     /// Takes a token for an extra send. `false`: the budget is exhausted, and the extra send must not be made.

@@ -17,14 +17,18 @@ public final class RetryBudgets: Sendable {
     /// Makes an empty map.
     ///
     /// - Parameter capacity: the most hosts that are remembered; 1024 by default, at least 1.
-    public init(
+    public convenience init(
         _ policy: RetryBudget.Policy = RetryBudget.Policy(), capacity: Int = 1024,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
+        self.init(policy, capacity: capacity, time: Stopwatch(clock).now)
+    }
+
+    init(_ policy: RetryBudget.Policy, capacity: Int = 1024, time: @escaping @Sendable () -> Duration) {
         self.policy = policy
         idleTime = max(policy.window, .seconds(60))
         budgets = Mutex(RecencyMap(capacity: capacity, idleTime: idleTime))
-        time = Stopwatch(clock).now
+        self.time = time
     }
 
     /// The budget of a host, made with its first use. Upper and lower case are the same host.

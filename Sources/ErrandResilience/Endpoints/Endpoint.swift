@@ -1,7 +1,10 @@
 /// A server among several that answer the same requests.
 public struct Endpoint: Sendable, Hashable {
-    /// The origin, such as `https://10.0.0.1:8443`: scheme, host and port in lower case. It identifies the endpoint.
+    /// The origin, such as `https://10.0.0.1:8443`: scheme, host and port in lower case; or the address. It identifies
+    /// the endpoint.
     public let url: String
+    /// The IP address that connections go to, while the request keeps its URL; `nil`: the request goes to ``url``.
+    public let address: String?
     /// The share of requests against other endpoints, 1...1000; 1 by default.
     public let weight: Int
     /// Where the server is, such as an availability zone; `nil`: unknown.
@@ -23,6 +26,22 @@ public struct Endpoint: Sendable, Hashable {
             throw ErrandError.invalidURL.with(message: "the endpoint '\(url)' has no host")
         }
         self.url = reference.origin
+        address = nil
+        self.weight = weight.clamped(1...1000)
+        self.zone = zone
+    }
+
+    /// Makes an endpoint from an IPv4 or IPv6 address. Requests keep their URL: the port, the `Host` field and the name
+    /// in the server's certificate are those of the base URL, and only connections go to the address (CURLOPT_RESOLVE).
+    /// Clamps the weight.
+    ///
+    /// Throws ``ErrandError/invalidURL`` for another text.
+    public init(address: String, weight: Int = 1, zone: String? = nil) throws(ErrandError) {
+        guard IPAddress(address) != nil else {
+            throw ErrandError.invalidURL.with(message: "'\(address)' is no IP address")
+        }
+        url = address.lowercased()
+        self.address = url
         self.weight = weight.clamped(1...1000)
         self.zone = zone
     }

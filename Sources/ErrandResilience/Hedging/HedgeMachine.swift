@@ -76,6 +76,13 @@ package struct HedgeMachine: Sendable {
         return reason
     }
 
+    package var isEnded: Bool { state == .ended }
+
+    /// Whether the attempt is under way.
+    package func isOpen(_ attempt: Int) -> Bool {
+        if case .running(let run) = state { run.open.contains(attempt) } else { false }
+    }
+
     /// The call begins. Its first attempt needs no token.
     package mutating func started(now: Duration) -> Action {
         guard case .idle = state else { return .none }

@@ -45,6 +45,9 @@ public struct HedgePolicy: Sendable, Hashable {
         self.budget = budget
     }
 
+    /// No hedge.
+    public static let never = HedgePolicy(maxExtra: 0)
+
     /// The shortest delay: Finagle's minimum.
     static let shortestDelay = Duration.milliseconds(1)
 

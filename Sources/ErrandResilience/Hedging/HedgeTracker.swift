@@ -9,8 +9,18 @@ public final class HedgeTracker: Sendable {
     /// The hedges' own budget. Each call deposits once; a hedge withdraws through
     /// ``WithdrawOnlyRetryBudget/limited(by:)``.
     public let budget: RetryBudget
-    private let latencies: Mutex<LatencyWindow>
+    private let latencies: Mutex<Measured>
     private let time: @Sendable () -> Duration
+
+    private struct Measured: Sendable {
+        var window: LatencyWindow
+        /// The delay, computed anew once in ``refreshTime``: it takes a pass over all buckets.
+        var delay: Duration?
+        var isValidUntil = Duration.zero
+    }
+
+    /// How long a computed delay is used (Finagle: 3 s).
+    private static let refreshTime = Duration.seconds(1)
 
     /// Makes a tracker without samples.
     public convenience init(_ policy: HedgePolicy = HedgePolicy(), clock: any Clock<Duration> = ContinuousClock()) {
@@ -21,21 +31,27 @@ public final class HedgeTracker: Sendable {
         self.policy = policy
         self.time = time
         budget = RetryBudget(policy.budget, time: time)
-        latencies = Mutex(LatencyWindow(span: policy.window))
+        latencies = Mutex(Measured(window: LatencyWindow(span: policy.window)))
     }
 
     /// An attempt has ended, or was cancelled, at this age.
     public func record(_ sample: LatencySample, age: Duration) {
-        latencies.withLock { $0.recorded(age, sample, now: time()) }
+        latencies.withLock { $0.window.recorded(age, sample, now: time()) }
     }
 
     /// The wait before a hedge of a call that begins now; `nil`: the call is not hedged.
     public var delay: Duration? {
-        latencies.withLock { policy.delay(by: &$0, now: time()) }
+        latencies.withLock { measured in
+            let now = time()
+            if let delay = measured.delay, now < measured.isValidUntil { return delay }
+            measured.delay = policy.delay(by: &measured.window, now: now)
+            measured.isValidUntil = now.clampedTime(plus: Self.refreshTime)
+            return measured.delay
+        }
     }
 
     /// The latency that this share of the recent calls did not exceed; `nil`: there are no samples.
     public func percentile(_ share: Double) -> Duration? {
-        latencies.withLock { $0.percentile(share, now: time()) }
+        latencies.withLock { $0.window.percentile(share, now: time()) }
     }
 }

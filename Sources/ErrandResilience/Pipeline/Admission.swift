@@ -7,11 +7,11 @@ struct Admission: Sendable {
     var concurrency: ConcurrencyPermit?
     /// The limit that learns what the server says.
     var rate: RateLimit?
-    let origin: String
+    let key: String
     private var headStatus: Int?
 
-    init(origin: String) {
-        self.origin = origin
+    init(key: String) {
+        self.key = key
     }
 
     /// The head of a streamed response arrived. The breaker's vote is complete: how long the caller reads the body says
@@ -22,12 +22,12 @@ struct Admission: Sendable {
         learn(head)
     }
 
-    /// The attempt has ended.
-    func ended(_ result: TransferResult) {
+    /// The attempt has ended. `now`: a reading of the parts' clock.
+    func ended(_ result: TransferResult, now: Duration) {
         switch result {
         case .response(let response):
             let status = response.statusCode
-            breaker?.release(BreakerOutcome(status: status))
+            breaker?.release(BreakerOutcome(status: status), now: now)
             if headStatus == nil { learn(response) }
             if Self.isOverload(status) {
                 concurrency?.recordOverload()
@@ -38,7 +38,7 @@ struct Admission: Sendable {
                 concurrency?.drop()
             }
         case .failure(let error):
-            breaker?.release(BreakerOutcome(error: error))
+            breaker?.release(BreakerOutcome(error: error), now: now)
             if headStatus.map(Self.isOverload) ?? (error.isTimeout && error != .timeoutQueue) {
                 concurrency?.recordOverload()
             } else {
@@ -60,6 +60,6 @@ struct Admission: Sendable {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         rate.serverAnswered(
-            origin, ServerRateLimit(response.headers, status: response.statusCode, date: Int64(time.tv_sec)))
+            key, ServerRateLimit(response.headers, status: response.statusCode, date: Int64(time.tv_sec)))
     }
 }

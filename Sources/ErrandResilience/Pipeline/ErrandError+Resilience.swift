@@ -16,6 +16,12 @@ extension ErrandError {
             isRefusal: true)
     }
 
+    init(_ refusal: EndpointRefusal, of origin: String) {
+        self = .noEndpoint.with(
+            message: "no endpoint of \(origin) may be used: \(refusal.reason.rawValue)", underlying: refusal,
+            isRefusal: true)
+    }
+
     init(_ refusal: LimitRefusal) {
         self = .limitExceeded.with(
             message: "a limit refused the request: \(refusal)", underlying: refusal, isRefusal: true)

@@ -6,20 +6,27 @@
 /// let client = Client(configuration: configuration)
 /// ```
 ///
-/// Each transfer passes the parts in this order, from the outside in: the deadline, retries with their budget, the
-/// circuit breaker, the limit of requests in flight, the limit of the rate. Then the engine sends the attempt. The
-/// cache, redirects, authentication and interceptors stand outside: a redirect or a replay is a transfer of its own.
+/// Each transfer passes the parts in this order, from the outside in: the deadline, retries with their budget or hedges,
+/// the circuit breaker, the limit of requests in flight, the limit of the rate. Then the attempt gets its endpoint
+/// (``Client/Configuration/endpoints``), and the engine sends it. The cache, redirects, authentication and interceptors
+/// stand outside: a redirect or a replay is a transfer of its own.
 /// The deadline is the earlier one of ``Timeouts/total`` and ``Deadline/current`` of the task that sends the transfer;
 /// of a transfer that requests share it is ``Timeouts/total`` alone.
 ///
-/// Budgets, breakers and limits are kept for each origin (scheme, host and port). A client makes its own parts, which
-/// ``Client/resilience`` shows. A value: any thread.
+/// Budgets, breakers and limits are kept for each origin (scheme, host and port), or by the name that a command gives
+/// (``Command/resilience``). A client makes its own parts, which ``Client/resilience`` shows, or shares those of another
+/// client (``Client/Configuration/resilienceParts``). A value: any thread.
 public struct Resilience: Sendable, Hashable {
     /// Which requests are sent again, and when; `nil`, the default: none. An attempt gets the shorter one of
     /// ``RetryPolicy/attemptTimeout`` and the time that is left until the deadline.
     public var retry: RetryPolicy?
-    /// How many extra sends retries may cause; by default 10 % of the requests and one a second. `nil`: no bound.
+    /// How many extra sends retries and hedges may cause; by default 10 % of the requests and one a second. `nil`: no
+    /// bound.
     public var budget: RetryBudget.Policy?
+    /// Which requests are sent a second time when the answer is late; `nil`, the default: none. Requests that may be
+    /// repeated, by the methods of ``retry``, are hedged and then not retried; others are retried. As long as there is no
+    /// delay (``HedgePolicy/Delay``), all are retried.
+    public var hedge: HedgePolicy?
     /// When requests to an origin are refused because it fails; `nil`, the default: never. A refused request fails with
     /// ``ErrandError/circuitOpen``.
     public var breaker: BreakerPolicy?
@@ -29,17 +36,23 @@ public struct Resilience: Sendable, Hashable {
     /// How many requests are sent to an origin in a time; `nil`, the default: no limit. A refused request fails with
     /// ``ErrandError/limitExceeded``.
     public var rate: RateLimit.Settings?
+    /// The field that tells the server the time of the attempt that is left; `nil`, the default: none. Attempts without
+    /// a deadline and without ``RetryPolicy/attemptTimeout`` have no such field.
+    public var deadlineHeader: DeadlineHeader?
 
     /// Makes a value; with the defaults all parts are off.
     public init(
-        retry: RetryPolicy? = nil, budget: RetryBudget.Policy? = RetryBudget.Policy(), breaker: BreakerPolicy? = nil,
-        concurrency: ConcurrencyLimit.Settings? = nil, rate: RateLimit.Settings? = nil
+        retry: RetryPolicy? = nil, budget: RetryBudget.Policy? = RetryBudget.Policy(), hedge: HedgePolicy? = nil,
+        breaker: BreakerPolicy? = nil, concurrency: ConcurrencyLimit.Settings? = nil, rate: RateLimit.Settings? = nil,
+        deadlineHeader: DeadlineHeader? = nil
     ) {
         self.retry = retry
         self.budget = budget
+        self.hedge = hedge
         self.breaker = breaker
         self.concurrency = concurrency
         self.rate = rate
+        self.deadlineHeader = deadlineHeader
     }
 
     /// Retries with a budget, and circuit breakers, with their defaults.

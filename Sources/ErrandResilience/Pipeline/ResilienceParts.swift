@@ -1,7 +1,16 @@
 import Synchronization
 
 /// The budgets, breakers and limits of a client with ``Resilience``, and what they have counted. Keys are origins, such
-/// as `https://api.test:443`.
+/// as `https://api.test:443`, or the names that commands give.
+///
+/// Clients that call the same services share the parts of one of them: a breaker then sees the failures of all of them,
+/// and a limit holds for all of them together.
+///
+/// ```swift
+/// let parts = ResilienceParts(.standard)
+/// configuration.resilience = .standard
+/// configuration.resilienceParts = parts
+/// ```
 ///
 /// All members may be used on any thread; none of them fails or waits.
 public final class ResilienceParts: Sendable {
@@ -14,6 +23,14 @@ public final class ResilienceParts: Sendable {
         /// The retries that were decided, by the reason: `status503`, `noConnection`. Every one of them had a token of
         /// the budget. A retry may still not be sent, if the request is stopped or a breaker or limit refuses it.
         public internal(set) var retries: [String: Int] = [:]
+        /// The hedges that were sent: second attempts of transfers whose answer was late.
+        public internal(set) var hedges = 0
+        /// The hedges whose answer was that of the transfer.
+        public internal(set) var hedgesWon = 0
+        /// The attempts that were cancelled because another attempt of the transfer was faster.
+        public internal(set) var losers = 0
+        /// The hedges that were not sent because a budget was exhausted.
+        public internal(set) var hedgesRefused = 0
         /// The attempts that a breaker refused.
         public internal(set) var refusedByBreaker = 0
         /// The attempts that a limit refused.
@@ -33,11 +50,24 @@ public final class ResilienceParts: Sendable {
     private let attempts = Atomic<Int>(0)
     private let refusedByBreaker = Atomic<Int>(0)
     private let refusedByLimit = Atomic<Int>(0)
+    private let hedges = Atomic<Int>(0)
+    private let hedgesWon = Atomic<Int>(0)
+    private let losers = Atomic<Int>(0)
+    private let hedgesRefused = Atomic<Int>(0)
     private let retries = Mutex<[String: Int]>([:])
+    private let trackers = Mutex<[HedgePolicy: HedgeTrackers]>([:])
+    /// The clock of all parts.
+    let stopwatch: Stopwatch
 
-    init(_ settings: Resilience, clock: any Clock<Duration>) {
-        budgets = settings.retry == nil ? nil : settings.budget.map { RetryBudgets($0, clock: clock) }
-        breakers = settings.breaker.map { CircuitBreakers($0, clock: clock) }
+    /// The most hedge policies of commands that have latencies of their own.
+    private static let longestTrackers = 64
+
+    /// Makes parts for clients to share. `clock`: a monotonic clock.
+    public init(_ settings: Resilience, clock: any Clock<Duration> = ContinuousClock()) {
+        let stopwatch = Stopwatch(clock)
+        self.stopwatch = stopwatch
+        budgets = settings.budget.map { RetryBudgets($0, time: stopwatch.now) }
+        breakers = settings.breaker.map { CircuitBreakers($0, time: stopwatch.now) }
         concurrency = settings.concurrency.map { ConcurrencyLimit($0, clock: clock) }
         rate = settings.rate.map { RateLimit($0, clock: clock) }
     }
@@ -46,13 +76,32 @@ public final class ResilienceParts: Sendable {
     public var counts: Counts {
         Counts(
             transfers: transfers.load(ordering: .relaxed), attempts: attempts.load(ordering: .relaxed),
-            retries: retries.withLock { $0 }, refusedByBreaker: refusedByBreaker.load(ordering: .relaxed),
+            retries: retries.withLock { $0 }, hedges: hedges.load(ordering: .relaxed),
+            hedgesWon: hedgesWon.load(ordering: .relaxed), losers: losers.load(ordering: .relaxed),
+            hedgesRefused: hedgesRefused.load(ordering: .relaxed),
+            refusedByBreaker: refusedByBreaker.load(ordering: .relaxed),
             refusedByLimit: refusedByLimit.load(ordering: .relaxed))
+    }
+
+    /// The latencies of a key, and the hedges' own budget. Each policy has its own.
+    public func hedgeTracker(for key: String, _ policy: HedgePolicy) -> HedgeTracker {
+        let trackers = trackers.withLock { all in
+            if let found = all[policy] { return found }
+            if all.count >= Self.longestTrackers { all.removeAll() }
+            let made = HedgeTrackers(policy, clock: stopwatch.clock)
+            all[policy] = made
+            return made
+        }
+        return trackers.tracker(for: key)
     }
 
     func transferBegan() { transfers.wrappingAdd(1, ordering: .relaxed) }
     func attemptSent() { attempts.wrappingAdd(1, ordering: .relaxed) }
     func breakerRefused() { refusedByBreaker.wrappingAdd(1, ordering: .relaxed) }
     func limitRefused() { refusedByLimit.wrappingAdd(1, ordering: .relaxed) }
+    func hedgeSent() { hedges.wrappingAdd(1, ordering: .relaxed) }
+    func hedgeWon() { hedgesWon.wrappingAdd(1, ordering: .relaxed) }
+    func hedgeRefused() { hedgesRefused.wrappingAdd(1, ordering: .relaxed) }
+    func lost(_ count: Int) { if count > 0 { losers.wrappingAdd(count, ordering: .relaxed) } }
     func retryDecided(_ reason: String) { retries.withLock { $0[reason, default: 0] += 1 } }
 }

@@ -20,31 +20,25 @@ final class ResilientCall: TransferReceiver, @unchecked Sendable {
     let id: TransferID
     let receiver: TransferReceiver
     let description: RequestDescription
-    let origin: String
-    let budget: RetryBudget?
+    /// The parts of the origin, or of the name that the command gives.
+    let keyed: KeyedParts
+    let policy: RetryPolicy
     /// A reading of the transport's clock; `nil`: none.
     let deadline: Duration?
     let guarded: Mutex<Guarded>
     private let transport: ResilientTransport
 
     init(
-        _ id: TransferID, _ description: RequestDescription, for receiver: TransferReceiver, origin: String,
-        budget: RetryBudget?, policy: RetryPolicy, deadline: Duration?, of transport: ResilientTransport
+        _ id: TransferID, _ description: RequestDescription, for receiver: TransferReceiver, _ keyed: KeyedParts,
+        policy: RetryPolicy, _ subject: RetrySubject, deadline: Duration?, of transport: ResilientTransport
     ) {
         self.id = id
         self.description = description
         self.receiver = receiver
-        self.origin = origin
-        self.budget = budget
+        self.keyed = keyed
+        self.policy = policy
         self.deadline = deadline
         self.transport = transport
-        // The fields are parsed only where they decide.
-        let subject =
-            policy.maxAttempts == 1 || policy.methods.contains(description.method)
-            ? RetrySubject(isRepeatable: true)
-            : RetrySubject(
-                method: description.method, fields: description.headers.fields, options: description.options,
-                policy: policy)
         guarded = Mutex(
             Guarded(
                 machine: ResilientCallMachine(
@@ -52,6 +46,10 @@ final class ResilientCall: TransferReceiver, @unchecked Sendable {
                     bodyIsReplayable: !description.isWritten)))
         super.init(callbacks: receiver.callbacks)
     }
+
+    var key: String { keyed.key }
+    /// `nil`: off.
+    var budget: RetryBudget? { description.isExempt ? nil : keyed.budget }
 
     /// Called by the transport beneath, on the receiver's queue.
     override func receive(_ event: TransferEvent.Kind) {

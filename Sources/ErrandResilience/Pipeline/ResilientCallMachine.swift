@@ -343,7 +343,7 @@ package struct ResilientCallMachine: Sendable {
 
 extension RetryMachine.Ending {
     /// The ending of a transfer. Header fields are parsed only where they matter.
-    fileprivate init(_ result: TransferResult, _ policy: RetryPolicy) {
+    init(_ result: TransferResult, _ policy: RetryPolicy) {
         switch result {
         case .response(let response):
             let status = response.statusCode

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 
 /// Puts deadlines, retries, circuit breakers and limits between a client and its transport.
@@ -5,45 +6,53 @@ import Synchronization
 /// A transfer is a ``ResilientCall``, which receives the events of its attempts. No task exists while an attempt is in
 /// flight; one exists while the call waits for a limit or for the next attempt. The call's machine decides under the
 /// call's lock. Everything else (permits, orders to the transport beneath, events) happens after the lock is released.
-package final class ResilientTransport: Transport {
+package final class ResilientTransport: StackedTransport {
     private struct Table: ~Copyable {
-        var calls: [TransferID: ResilientCall] = [:]
+        var calls = SlotTable<ResilientCall>()
         /// Called when the transport has stopped; `nil` before the shutdown.
         var waiters: [@Sendable () -> Void]?
         var isBaseStopped = false
 
         /// The closures to call because everything has ended.
         mutating func stopIfIdle() -> [@Sendable () -> Void] {
-            guard isBaseStopped, calls.isEmpty, let all = waiters else { return [] }
+            guard isBaseStopped, calls.count == 0, let all = waiters else { return [] }
             waiters = []
             return all
         }
     }
 
-    let base: any Transport
+    package let base: any Transport
     let settings: Resilience
     let retry: RetryPolicy
     let parts: ResilienceParts
     let stopwatch: Stopwatch
+    /// Whether the transport beneath chooses endpoints, so that a retry goes to another one.
+    private let hasEndpoints: Bool
     private let random: @Sendable () -> Double
-    private let lastID = Atomic<UInt64>(0)
     private let table = Mutex(Table())
+    private let keyedCache = Mutex(KeyedPartsCache())
 
-    package convenience init(_ base: any Transport, _ settings: Resilience, stopwatch: Stopwatch) {
+    package convenience init(
+        _ base: any Transport, _ settings: Resilience, parts: ResilienceParts? = nil, stopwatch: Stopwatch
+    ) {
         let jitter = JitterBox()
-        self.init(base, settings, stopwatch: stopwatch, random: { jitter.next() })
+        self.init(base, settings, parts: parts, stopwatch: stopwatch, random: { jitter.next() })
     }
 
-    /// `random`: 0...1, for the waits before retries.
+    /// `parts`: those of another client; `nil`: parts of its own. `random`: 0...1, for the waits before retries.
     package init(
-        _ base: any Transport, _ settings: Resilience, stopwatch: Stopwatch, random: @escaping @Sendable () -> Double
+        _ base: any Transport, _ settings: Resilience, parts: ResilienceParts? = nil, stopwatch: Stopwatch,
+        random: @escaping @Sendable () -> Double
     ) {
         self.base = base
         self.settings = settings
-        self.stopwatch = stopwatch
         self.random = random
-        retry = settings.retry ?? .none
-        parts = ResilienceParts(settings, clock: stopwatch.clock)
+        retry = settings.retry ?? .never
+        let parts = parts ?? ResilienceParts(settings, clock: stopwatch.clock)
+        self.parts = parts
+        // The parts take its readings, so that a transfer reads the clock once for all of them.
+        self.stopwatch = parts.stopwatch
+        hasEndpoints = base is EndpointTransport
     }
 
     /// The transfers that have not ended.
@@ -55,19 +64,10 @@ package final class ResilientTransport: Transport {
         _ description: RequestDescription, for receiver: TransferReceiver
     ) throws(ErrandError) -> TransferID {
         let now = stopwatch.now()
-        let id = TransferID(rawValue: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
         let deadline = Self.deadline(of: description, now: now)
         if let deadline, deadline <= now { throw .timeoutTotal }
-        let origin = URLReference(description.url).origin
-        let call = ResilientCall(
-            id, description, for: receiver, origin: origin, budget: parts.budgets?.budget(for: origin), policy: retry,
-            deadline: deadline, of: self)
-        let isOpen = table.withLock { table in
-            guard table.waiters == nil else { return false }
-            table.calls[id] = call
-            return true
-        }
-        guard isOpen else { throw .shutDown }
+        guard let call = call(description, for: receiver, deadline: deadline, now: now) else { throw .shutDown }
+        let id = call.id
         do throws(ErrandError) {
             try begin(call, now: now)
         } catch {
@@ -82,7 +82,48 @@ package final class ResilientTransport: Transport {
         return id
     }
 
-    private static func deadline(of description: RequestDescription, now: Duration) -> Duration? {
+    /// Makes a call and enters it in the table; `nil` after a shutdown.
+    private func call(
+        _ description: RequestDescription, for receiver: TransferReceiver, deadline: Duration?, now: Duration
+    ) -> ResilientCall? {
+        var description = description
+        let replaced = description.replacedResilience
+        let keyed = keyedParts(of: description, now: now)
+        var policy = description.isExempt ? .never : replaced?.retry ?? retry
+        // A call is hedged or retried, never both.
+        if description.trail?.isHedged ?? false { policy = policy.once }
+        if hasEndpoints, description.trail == nil, policy.maxAttempts > 1 {
+            description.trail = AttemptTrail(isHedged: false)
+        }
+        // Without retries nothing asks.
+        let subject =
+            policy.maxAttempts == 1 ? RetrySubject(isRepeatable: true) : RetrySubject(description, policy)
+        return table.withLock { table in
+            guard table.waiters == nil else { return nil }
+            let call = ResilientCall(
+                TransferID(rawValue: table.calls.nextNumber), description, for: receiver, keyed, policy: policy,
+                subject,
+                deadline: deadline, of: self)
+            table.calls.add(call)
+            return call
+        }
+    }
+
+    /// The budget and the breaker of a request.
+    func keyedParts(of description: RequestDescription, now: Duration) -> KeyedParts {
+        if let name = description.replacedResilience?.name { return keyedParts(for: name) }
+        if let known = keyedCache.withLock({ $0.parts(of: description.url, now: now) }) { return known }
+        let found = keyedParts(for: URLReference(description.url).origin)
+        keyedCache.withLock { $0.store(found, of: description.url, now: now) }
+        return found
+    }
+
+    private func keyedParts(for key: String) -> KeyedParts {
+        KeyedParts(
+            key: key, budget: parts.budgets?.budget(for: key), breaker: parts.breakers?.breaker(for: key))
+    }
+
+    static func deadline(of description: RequestDescription, now: Duration) -> Duration? {
         let total = description.settings.timeouts.total?.duration.map { now + $0 }
         // Other requests may join a shared transfer. The deadline of the one that opened it is not theirs.
         let isShared = description.options.contains(.coalesced) || description.sendingMoment != nil
@@ -103,6 +144,10 @@ package final class ResilientTransport: Transport {
         if total != description.settings.timeouts.total?.duration {
             description.settings = try description.settings.with(total: total)
         }
+        if let header = settings.deadlineHeader, let total {
+            guard let field = header.field(remaining: total) else { throw .timeoutTotal.refused }
+            try description.headers.set(field.name, to: field.value)
+        }
         let isWanted = call.guarded.withLock { guarded in
             guard guarded.machine.willSubmit(attempt) else { return false }
             guarded.admission = admission
@@ -111,7 +156,7 @@ package final class ResilientTransport: Transport {
         guard isWanted else { return admission.drop() }
         let id = try base.submit(description, for: call)
         parts.attemptSent()
-        if attempt == 1 { call.budget?.deposit() }
+        if attempt == 1, description.trail?.takeDeposit() ?? true { call.budget?.deposit(now: now) }
         let (decision, owed) = call.guarded.withLock { guarded in
             let decision = guarded.machine.opened(id, attempt: attempt)
             guard guarded.machine.attemptID == id else { return (decision, 0) }
@@ -127,14 +172,14 @@ package final class ResilientTransport: Transport {
     private func timeout(of call: ResilientCall, now: Duration) throws(ErrandError) -> Duration? {
         let left = call.deadline.map { $0 - now }
         if let left, left <= .zero { throw .timeoutTotal.refused }
-        return [retry.attemptTimeout, left].compactMap(\.self).min().map { min($0, Timeouts.maximum) }
+        return [call.policy.attemptTimeout, left].compactMap(\.self).min().map { min($0, Timeouts.maximum) }
     }
 
     // MARK: The transport beneath reports here, on the receiver's queue
 
     func attemptEnded(_ call: ResilientCall, _ result: TransferResult) {
-        call.guarded.withLock { $0.admission.take() }?.ended(result)
-        let (now, random) = (stopwatch.now(), random(for: result.retriedStatus(retry)))
+        let (now, random) = (stopwatch.now(), random(for: result.retriedStatus(call.policy)))
+        call.guarded.withLock { $0.admission.take() }?.ended(result, now: now)
         perform(call.decide { $0.attemptEnded(result, now: now, random: random) }, on: call, inPlace: true)
     }
 
@@ -146,7 +191,7 @@ package final class ResilientTransport: Transport {
             // The end of the attempt comes on this queue too, so nobody has missed the permits.
             call.guarded.withLock { $0.admission = admission }
         }
-        let (now, random) = (stopwatch.now(), random(for: retry.statusCodes.contains(head.statusCode)))
+        let (now, random) = (stopwatch.now(), random(for: call.policy.statusCodes.contains(head.statusCode)))
         perform(call.decide { $0.headReceived(head, now: now, random: random) }, on: call, inPlace: true, of: head)
     }
 
@@ -190,7 +235,8 @@ package final class ResilientTransport: Transport {
     /// Called on the receiver's queue: the budget is asked there only.
     private func announce(_ news: TransferRetry, of call: ResilientCall) {
         parts.retryDecided(news.reason)
-        if call.description.reports.contains(.events) { call.receiver.receive(.retrying(news)) }
+        // The request counts it, whether or not somebody observes events.
+        call.receiver.receive(.retrying(news))
     }
 
     private func wait(_ call: ResilientCall, until: Duration) {
@@ -245,7 +291,7 @@ package final class ResilientTransport: Transport {
 
     private func forget(_ call: ResilientCall) {
         let waiters = table.withLock { table in
-            table.calls[call.id] = nil
+            _ = table.calls.remove(call.id.rawValue)
             return table.stopIfIdle()
         }
         for stopped in waiters { stopped() }
@@ -253,7 +299,7 @@ package final class ResilientTransport: Transport {
 
     // MARK: Orders of the caller
 
-    private func call(_ id: TransferID) -> ResilientCall? { table.withLock { $0.calls[id] } }
+    private func call(_ id: TransferID) -> ResilientCall? { table.withLock { $0.calls[id.rawValue] } }
 
     private func control(
         _ id: TransferID, _ body: (inout ResilientCallMachine) -> ResilientCallMachine.Decision

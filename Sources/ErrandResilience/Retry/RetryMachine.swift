@@ -91,7 +91,7 @@ package struct RetryMachine: Sendable {
     ) -> Action {
         guard case .sending(let attempt) = state else { return .none }
         let cause: RetryCause
-        switch judge(ending) {
+        switch policy.judge(ending) {
         case .stop(let reason): return stop(reason)
         case .retry(let found): cause = found
         }
@@ -131,25 +131,6 @@ package struct RetryMachine: Sendable {
     package mutating func cancelled() -> Action {
         if case .ended = state { return .none }
         return stop(.cancelled)
-    }
-
-    private enum Judgement {
-        case retry(RetryCause)
-        case stop(RetryStop)
-    }
-
-    private func judge(_ ending: Ending) -> Judgement {
-        switch ending {
-        case .answer(let status, _):
-            return policy.statusCodes.contains(status) ? .retry(.status(status)) : .stop(.answered)
-        case .failure(.cancelled):
-            return .stop(.cancelled)
-        case .failure(let error):
-            guard !error.isRefusal, let kind = error.transientFailure, policy.failures.contains(kind) else {
-                return .stop(.permanentFailure)
-            }
-            return .retry(.failure(kind))
-        }
     }
 
     private mutating func send(_ attempt: Int, _ now: Duration) -> Action {

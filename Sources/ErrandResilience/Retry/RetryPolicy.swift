@@ -53,5 +53,14 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// One attempt, no retry.
-    public static let none = RetryPolicy(maxAttempts: 1)
+    public static let never = RetryPolicy(maxAttempts: 1)
+
+    /// The same policy without retries.
+    var once: RetryPolicy {
+        maxAttempts == 1
+            ? self
+            : RetryPolicy(
+                maxAttempts: 1, backoff: backoff, methods: methods, statusCodes: statusCodes, failures: failures,
+                retryAfterCap: retryAfterCap, attemptTimeout: attemptTimeout)
+    }
 }

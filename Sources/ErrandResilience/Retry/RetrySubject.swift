@@ -17,5 +17,16 @@ package struct RetrySubject: Sendable, Hashable {
         isRepeatable = hasKey || options.contains(.allowReplay) || policy.methods.contains(method)
     }
 
+    /// The fields are parsed only where they decide.
+    package init(_ description: RequestDescription, _ policy: RetryPolicy) {
+        if policy.methods.contains(description.method) {
+            self.init(isRepeatable: true)
+        } else {
+            self.init(
+                method: description.method, fields: description.headers.fields, options: description.options,
+                policy: policy)
+        }
+    }
+
     private static let idempotencyKey = HTTPField.Name("Idempotency-Key")
 }

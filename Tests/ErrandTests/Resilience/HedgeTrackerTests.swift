@@ -20,11 +20,15 @@ import Testing
     @Test func delaysOfPolicies() {
         let fixed = HedgeTracker(HedgePolicy(delay: .fixed(.milliseconds(30))), clock: ManualClock())
         #expect(fixed.delay == .milliseconds(30))
+        let clock = ManualClock()
         let initial = HedgeTracker(
-            HedgePolicy(delay: .percentile(0.9, initial: .milliseconds(5)), minimumSamples: 1), clock: ManualClock())
+            HedgePolicy(delay: .percentile(0.9, initial: .milliseconds(5)), minimumSamples: 1), clock: clock)
         #expect(initial.delay == .milliseconds(5))
         // The shortest delay is one millisecond.
         initial.record(.success, age: .microseconds(10))
+        // A delay is computed anew after a second.
+        #expect(initial.delay == .milliseconds(5))
+        clock.advance(by: .seconds(1))
         #expect(initial.delay == .milliseconds(1))
     }
 

@@ -31,23 +31,36 @@ final class CallReceiver: TransferReceiver, @unchecked Sendable {
         }
     }
 
+    /// The events without those of retries.
+    var answers: [String] { events.all.filter { !$0.hasPrefix("retrying") } }
+
     var error: ErrandError? {
         if case .failure(let error) = results.all.first { error } else { nil }
     }
 }
 
-/// A resilient transport over a stub that delivers at once, on a manual clock. Waits have no jitter.
+/// The transports of a client with resilience over a stub that delivers at once, on a manual clock. Waits have no
+/// jitter.
 struct ResilientFixture: Sendable {
     let clock = ManualClock()
     let stub: StubTransport
+    let endpoints: EndpointTransport?
     let transport: ResilientTransport
+    /// What a client submits to.
+    let outer: HedgingTransport
 
     init(
-        _ settings: Resilience, delivery: StubTransport.Delivery = .immediate,
+        _ settings: Resilience, endpoints: [ServiceEndpoints] = [], parts: ResilienceParts? = nil,
+        delivery: StubTransport.Delivery = .immediate,
         _ answer: @escaping @Sendable (RequestDescription) -> StubTransport.Answer = { _ in .hold }
     ) {
-        stub = StubTransport(delivery: delivery, answer)
-        transport = ResilientTransport(stub, settings, stopwatch: Stopwatch(clock), random: { 1 })
+        let stub = StubTransport(delivery: delivery, answer)
+        let stopwatch = Stopwatch(clock)
+        let chooser = endpoints.isEmpty ? nil : EndpointTransport(stub, endpoints, stopwatch: stopwatch)
+        self.stub = stub
+        self.endpoints = chooser
+        transport = ResilientTransport(chooser ?? stub, settings, parts: parts, stopwatch: stopwatch, random: { 1 })
+        outer = HedgingTransport(transport)
     }
 
     static func description(
@@ -63,7 +76,7 @@ struct ResilientFixture: Sendable {
         _ description: RequestDescription? = nil, callbacks: CallbackQueue = .inline()
     ) throws -> (CallReceiver, TransferID) {
         let receiver = CallReceiver(callbacks: callbacks)
-        return (receiver, try transport.submit(description ?? Self.description(), for: receiver))
+        return (receiver, try outer.submit(description ?? Self.description(), for: receiver))
     }
 
     /// Ends the oldest held attempt.
@@ -82,7 +95,9 @@ struct ResilientFixture: Sendable {
 
     /// Nothing is left.
     func isEmpty(_ origin: String = "http://a:80") -> Bool {
-        transport.count == 0 && stub.open.isEmpty && (transport.parts.concurrency?.inFlight(of: origin) ?? 0) == 0
+        let pending = (endpoints?.groups.values).map { $0.flatMap(\.set.statuses).map(\.pending).reduce(0, +) } ?? 0
+        return outer.count == 0 && transport.count == 0 && stub.open.isEmpty && pending == 0
+            && (transport.parts.concurrency?.inFlight(of: origin) ?? 0) == 0
             && (transport.parts.concurrency?.waiting(of: origin) ?? 0) == 0
     }
 }

@@ -53,7 +53,7 @@ import Testing
         fixture.stub.shutdown { stopped.add(1) }
         fixture.clock.advance(by: .milliseconds(100))
         try await waitUntil("the call ended") { receiver.results.all.count == 1 }
-        #expect(receiver.events.all == ["503"])
+        #expect(receiver.answers == ["503"])
         let budget = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80")
         #expect(budget.counts.withdrawals == 0)
         try await waitUntil("nothing is left") { fixture.isEmpty() }
@@ -71,7 +71,7 @@ import Testing
         if isRetried {
             try await fixture.pass(.milliseconds(100), attempts: 2)
             try fixture.answer(200)
-            #expect(receiver.events.all == ["200"])
+            #expect(receiver.answers == ["200"])
         }
         #expect(fixture.isEmpty())
     }
@@ -97,7 +97,7 @@ import Testing
         fixture.transport.resume(id)
         #expect(!fixture.stub.isPaused(attempt))
         try fixture.answer(200)
-        #expect(receiver.events.all == ["200"] && fixture.isEmpty())
+        #expect(receiver.answers == ["200"] && fixture.isEmpty())
     }
 
     @Test func cancelledInFlightAndWhileWaiting() async throws {
@@ -109,7 +109,7 @@ import Testing
         try fixture.answer(503)
         fixture.transport.cancel(secondID)
         fixture.transport.cancel(secondID)
-        #expect(second.events.all == ["cancelled"])
+        #expect(second.answers == ["cancelled"])
         let budget = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80")
         #expect(budget.counts.withdrawals == 0)
         #expect(fixture.stub.submitted.count == 2 && fixture.isEmpty())
@@ -121,7 +121,7 @@ import Testing
         let fixture = ResilientFixture(Resilience(retry: policy)) { _ in .failure(.connectFailed) }
         for _ in 0..<2000 {
             let (receiver, _) = try fixture.submit()
-            #expect(receiver.events.all == ["connectFailed"])
+            #expect(receiver.answers == ["connectFailed"])
         }
         #expect(fixture.stub.submitted.count > 2000 && fixture.stub.submitted.count <= 2210)
         #expect(fixture.isEmpty())
@@ -144,7 +144,7 @@ import Testing
         let first = try #require(fixture.stub.open.first)
         fixture.stub.send(.head(Response(statusCode: 503)), to: first)
         // The failed response is not read.
-        #expect(fixture.stub.cancelled == [first] && receiver.events.all.isEmpty)
+        #expect(fixture.stub.cancelled == [first] && receiver.answers.isEmpty)
         try await fixture.pass(.milliseconds(100), attempts: 2)
         let second = try #require(fixture.stub.open.first)
         fixture.stub.send(.head(Response(statusCode: 200)), to: second)
@@ -153,7 +153,7 @@ import Testing
         #expect(fixture.stub.granted(to: second) == 1)
         // The caller has seen a part.
         fixture.stub.complete(second, with: .failure(.connectionLost))
-        #expect(receiver.events.all == ["head 200", "chunk 1", "connectionLost"] && fixture.isEmpty())
+        #expect(receiver.answers == ["head 200", "chunk 1", "connectionLost"] && fixture.isEmpty())
     }
 
     @Test func theLastStreamIsDelivered() throws {
@@ -171,7 +171,7 @@ import Testing
         let (receiver, id) = try fixture.submit(Self.streamed())
         fixture.stub.send(.head(Response(statusCode: 503)), to: try #require(fixture.stub.open.first))
         fixture.transport.cancel(id)
-        #expect(receiver.events.all == ["cancelled"] && fixture.isEmpty())
+        #expect(receiver.answers == ["cancelled"] && fixture.isEmpty())
         let budget = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80")
         #expect(budget.counts.withdrawals == 0)
     }

@@ -21,7 +21,7 @@ import Testing
         // The next wait would not end before the deadline.
         fixture.clock.advance(by: .milliseconds(200))
         try fixture.answer(503)
-        #expect(receiver.events.all == ["503"] && fixture.isEmpty())
+        #expect(receiver.answers == ["503"] && fixture.isEmpty())
     }
 
     @Test func theDeadlineOfTheTaskCounts() throws {
@@ -77,7 +77,7 @@ import Testing
         await fixture.clock.sleepers(1)
         fixture.clock.advance(by: .milliseconds(100))
         try await waitUntil("the call ended") { !receiver.results.all.isEmpty }
-        #expect(receiver.events.all == ["503"])
+        #expect(receiver.answers == ["503"])
         let budget = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80")
         #expect(budget.counts.withdrawals == 0)
         try await waitUntil("nothing is left") { fixture.isEmpty() }
@@ -216,7 +216,7 @@ import Testing
         let concurrency = try #require(fixture.transport.parts.concurrency)
         try await waitUntil("a request waits") { concurrency.waiting(of: "http://a:80") == 1 }
         for _ in 0..<2 { await withCheckedContinuation { done in fixture.transport.shutdown { done.resume() } } }
-        for receiver in [retrying, sent, waiting] { #expect(receiver.events.all == ["cancelled"]) }
+        for receiver in [retrying, sent, waiting] { #expect(receiver.answers == ["cancelled"]) }
         #expect(throws: ErrandError.shutDown) { try fixture.submit() }
         try await waitUntil("nothing is left") { fixture.isEmpty() }
         let budget = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80")

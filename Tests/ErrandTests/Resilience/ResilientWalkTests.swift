@@ -10,7 +10,7 @@ import Testing
 /// accepted transfer ends once, and nothing is left.
 @Suite struct ResilientWalkTests {
     private static let steps = 300
-    private static let walks: [Int] = Array(0..<96)
+    private static let walks: [Int] = Array(0..<256)
     private static let transfers = Atomic<Int>(0)
     private static let finished = Atomic<Int>(0)
 
@@ -19,10 +19,19 @@ import Testing
         Resilience(
             retry: bits & 1 != 0 ? RetryPolicy(maxAttempts: 4, attemptTimeout: .seconds(20)) : nil,
             budget: bits & 32 != 0 ? nil : RetryBudget.Policy(ratio: 0.5),
+            hedge: bits & 64 != 0
+                ? HedgePolicy(
+                    delay: .fixed(.milliseconds(300)), maxExtra: 2, budget: .init(ratio: 1, floorPerSecond: 5)) : nil,
             breaker: bits & 2 != 0 ? BreakerPolicy(window: .count(20), failureRate: 0.6, openTime: .seconds(1)) : nil,
             concurrency: bits & 4 != 0 ? .init(limit: 3, queueCapacity: 5, longestWait: .seconds(10)) : nil,
             rate: bits & 8 != 0 ? .init(rate: .init(20, per: .seconds(1)), burst: 3, longestWait: .seconds(5)) : nil)
     }
+
+    private static let endpoints: [ServiceEndpoints] = {
+        let list = (1...3).compactMap { try? Endpoint("http://server\($0)/") }
+        let policy = EndpointPolicy(outliers: .init(consecutiveFailures: 2, baseEjection: .seconds(1)))
+        return (try? ServiceEndpoints(of: "http://a/", .list(list), policy: policy)).map { [$0] } ?? []
+    }()
 
     private final class Walk: Sendable {
         let fixture: ResilientFixture
@@ -35,7 +44,8 @@ import Testing
             let answers = Mutex(SeededGenerator(seed: UInt64(number) &* 7919))
             serial = number & 16 != 0 ? .serial() : nil
             fixture = ResilientFixture(
-                settings(number), delivery: number % 3 == 0 ? .immediate : .asynchronous
+                settings(number), endpoints: number & 128 != 0 ? ResilientWalkTests.endpoints : [],
+                delivery: number % 3 == 0 ? .immediate : .asynchronous
             ) { _ in
                 answers.withLock { random in
                     switch Int.random(in: 0..<10, using: &random) {
@@ -58,7 +68,11 @@ import Testing
             if Int.random(in: 0..<4, using: &random) == 0 { description.body = .stream(length: nil) }
             let receiver = CallReceiver(callbacks: serial ?? .inline())
             if case .streamed = description.delivery { streams.add(receiver) }
-            if let id = try? fixture.transport.submit(description, for: receiver) {
+            if Int.random(in: 0..<6, using: &random) == 0 {
+                description.resilience =
+                    Bool.random(using: &random) ? .off : RequestResilience(hedge: .never, name: "other")
+            }
+            if let id = try? fixture.outer.submit(description, for: receiver) {
                 all.add(receiver)
                 open.withLock { $0.append((receiver, id)) }
             } else {
@@ -73,13 +87,13 @@ import Testing
             let attempt = fixture.stub.open.randomElement(using: &random)
             switch Int.random(in: 0..<14, using: &random) {
             case 0..<4: try submit(&random)
-            case 4: if let id { fixture.transport.cancel(id) }
-            case 5: if let id { fixture.transport.pause(id) }
-            case 6: if let id { fixture.transport.resume(id) }
+            case 4: if let id { fixture.outer.cancel(id) }
+            case 5: if let id { fixture.outer.pause(id) }
+            case 6: if let id { fixture.outer.resume(id) }
             case 7:
                 if let id {
-                    [UInt8]([1]).withUnsafeBytes { fixture.transport.write($0, to: id) }
-                    fixture.transport.grant(id, bytes: 1)
+                    [UInt8]([1]).withUnsafeBytes { fixture.outer.write($0, to: id) }
+                    fixture.outer.grant(id, bytes: 1)
                 }
             case 8: fixture.clock.advance(by: .milliseconds(Int.random(in: 0...1500, using: &random)))
             case 9:
@@ -97,7 +111,7 @@ import Testing
             try await waitUntil("every transfer ended") {
                 fixture.stub.completeAll { _ in .response(Response(statusCode: 200)) }
                 fixture.clock.advance(by: .milliseconds(500))
-                return fixture.transport.count == 0
+                return fixture.transport.count == 0 && fixture.outer.count == 0
             }
             try await waitUntil("nothing is left") { fixture.isEmpty() }
         }
@@ -119,9 +133,9 @@ import Testing
             }
             try await group.waitForAll()
         }
-        if number >= 64 {
+        if number % 3 == 1 {
             let receivers = walk.all.all
-            await withCheckedContinuation { done in walk.fixture.transport.shutdown { done.resume() } }
+            await withCheckedContinuation { done in walk.fixture.outer.shutdown { done.resume() } }
             // The last event was handed to the queue of its receiver before.
             await withCheckedContinuation { done in
                 if let serial = walk.serial { serial.async { done.resume() } } else { done.resume() }

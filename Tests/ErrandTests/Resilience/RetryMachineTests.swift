@@ -116,7 +116,7 @@ private typealias Machine = RetryMachine
         #expect(Self.decision(.failure(.cancelled)) == .stop(.cancelled))
         #expect(Self.decision(.failure(.partialBody), isDelivered: true) == .stop(.answerDelivered))
         #expect(Self.decision(Self.unavailable, bodyIsReplayable: false) == .stop(.bodyNotReplayable))
-        #expect(Self.decision(.failure(.connectFailed), policy: .none) == .stop(.attemptsExhausted))
+        #expect(Self.decision(.failure(.connectFailed), policy: .never) == .stop(.attemptsExhausted))
         let choosy = RetryPolicy(failures: [.malformedResponse])
         #expect(Self.decision(.failure(.malformedResponse), policy: choosy) == .askBudget)
         #expect(Self.decision(.failure(.connectFailed), policy: choosy) == .stop(.permanentFailure))

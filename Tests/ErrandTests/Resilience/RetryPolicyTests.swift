@@ -12,7 +12,7 @@ import Testing
         #expect(policy.failures == [.noConnection, .brokenConnection, .timeout])
         #expect(policy.retryAfterCap == .seconds(60))
         #expect(policy.attemptTimeout == nil)
-        #expect(RetryPolicy.none.maxAttempts == 1)
+        #expect(RetryPolicy.never.maxAttempts == 1)
     }
 
     @Test func numbersOutOfRangeAreClamped() {

@@ -1,0 +1,143 @@
+import Synchronization
+
+extension HedgingTransport {
+    /// Carries out a decision of the call's machine, and those that follow from it. `isInPlace`: called on the
+    /// receiver's queue.
+    func carryOut(_ first: HedgeMachine.Action, on call: HedgedCall, isInPlace: Bool) {
+        var action = first
+        while true {
+            switch action {
+            case .none:
+                return
+            case .wait(let until):
+                return schedule(call, until)
+            case .askBudget:
+                action = askBudget(of: call)
+            case .send(let attempt, let next):
+                return hedge(call, attempt, next, isInPlace: isInPlace)
+            case .deliver(let attempt, let others):
+                return deliver(call, attempt, cancelling: others, isInPlace: isInPlace)
+            case .cancel(let attempts):
+                return cancel(attempts, of: call, isInPlace: isInPlace)
+            }
+        }
+    }
+
+    private func askBudget(of call: HedgedCall) -> HedgeMachine.Action {
+        let isGranted = call.withdraw()
+        if !isGranted { parts.hedgeRefused() }
+        let now = stopwatch.now()
+        let action = call.guarded.withLock { $0.machine.budgetAnswered(granted: isGranted, now: now) }
+        if case .send = action { return action }
+        // The call ended, or its deadline passed, while the budgets were asked.
+        if isGranted { call.giveBack() }
+        return action
+    }
+
+    private func hedge(_ call: HedgedCall, _ attempt: Int, _ next: Duration?, isInPlace: Bool) {
+        let isWanted = call.guarded.withLock { guarded in
+            guard !guarded.isOver, guarded.winner == nil else { return false }
+            guarded.outbox.append(.retrying(TransferRetry(attempt: attempt - 1, reason: "hedge", wait: .zero)))
+            return true
+        }
+        if isWanted { call.flush(isInPlace: isInPlace) }
+        do throws(ErrandError) {
+            guard try send(call, attempt) else { return call.giveBack() }
+            parts.hedgeSent()
+            schedule(call, next)
+        } catch {
+            call.giveBack()
+            refused(call, attempt, error, isInPlace: isInPlace)
+        }
+    }
+
+    /// A hedge was not sent: the other attempts decide.
+    private func refused(_ call: HedgedCall, _ attempt: Int, _ error: ErrandError, isInPlace: Bool) {
+        let now = stopwatch.now()
+        let action = call.guarded.withLock { guarded in
+            guarded.refusals.append(HedgedCall.Answer(head: nil, result: .failure(error)))
+            // The call was cancelled while the hedge was being submitted.
+            if guarded.isCancelled, guarded.legs.isEmpty {
+                guarded.end(HedgedCall.Answer(head: nil, result: .failure(.cancelled)))
+            }
+            return guarded.machine.attemptFailed(attempt, isFatal: false, pushback: .stop, now: now)
+        }
+        carryOut(action, on: call, isInPlace: isInPlace)
+        finish(call, isInPlace: isInPlace)
+    }
+
+    /// The answer of `attempt` is that of the call.
+    private func deliver(_ call: HedgedCall, _ named: Int, cancelling others: [Int], isInPlace: Bool) {
+        let now = stopwatch.now()
+        let decided = call.guarded.withLock { guarded -> Decided in
+            let attempt = guarded.standIn(for: named, isStreamed: call.isStreamed)
+            var decided = Decided()
+            for other in others {
+                guard let leg = guarded.legs[other] else { continue }
+                decided.ages.append(now - leg.start)
+                decided.orders.append((other, guarded.cut(other)))
+            }
+            if let leg = guarded.legs[attempt] {
+                // A streamed response, of which the head has arrived.
+                guarded.winner = attempt
+                if let head = leg.head { guarded.outbox.append(.head(head)) }
+                decided.credit = guarded.owed
+                guarded.owed = 0
+                decided.attempt = leg.control.id
+            } else {
+                guarded.end(guarded.answer(of: attempt))
+            }
+            decided.isHedge = attempt > 1 && guarded.hasAnswered(attempt)
+            return decided
+        }
+        for age in decided.ages { call.tracker.record(.loser, age: age) }
+        parts.lost(decided.orders.count)
+        if decided.isHedge { parts.hedgeWon() }
+        if decided.credit > 0 {
+            if let id = decided.attempt {
+                base.grant(id, bytes: decided.credit)
+            } else {
+                // `send` grants it, as soon as the id is known.
+                call.guarded.withLock { $0.owed += decided.credit }
+            }
+        }
+        call.flush(isInPlace: isInPlace)
+        for (other, order) in decided.orders { perform(order, on: call, other) }
+        finish(call, isInPlace: isInPlace)
+    }
+
+    private struct Decided: Sendable {
+        var orders: [(Int, TransferControl.Order)] = []
+        /// Of the attempts that are cancelled.
+        var ages: [Duration] = []
+        var credit = 0
+        var attempt: TransferID?
+        var isHedge = false
+    }
+
+    private func cancel(_ attempts: [Int], of call: HedgedCall, isInPlace: Bool) {
+        let orders = call.guarded.withLock { guarded -> [(Int, TransferControl.Order)] in
+            let orders = attempts.map { ($0, guarded.cut($0)) }
+            // Otherwise the end of the last attempt is that of the call.
+            if guarded.legs.isEmpty { guarded.end(HedgedCall.Answer(head: nil, result: .failure(.cancelled))) }
+            return orders
+        }
+        for (attempt, order) in orders { perform(order, on: call, attempt) }
+        finish(call, isInPlace: isInPlace)
+    }
+
+    /// Hands out what is in the outbox, and forgets the call after its end.
+    func finish(_ call: HedgedCall, isInPlace: Bool) {
+        call.flush(isInPlace: isInPlace)
+        if call.guarded.withLock({ $0.isOver }) { forget(call) }
+    }
+
+    func perform(_ first: TransferControl.Order, on call: HedgedCall, _ attempt: Int) {
+        var order = first
+        while order != .none {
+            base.perform(order)
+            let performed = order
+            order = call.guarded.withLock { $0.legs[attempt]?.control.performed(performed) ?? .none }
+        }
+    }
+}

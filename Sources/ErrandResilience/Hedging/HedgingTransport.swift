@@ -1,0 +1,303 @@
+import Synchronization
+
+/// Sends transfers a second time whose answer is late. Stands over the ``ResilientTransport``, so each attempt passes the
+/// breaker and the limits, and gets an endpoint of its own.
+///
+/// Transfers that are not hedged go to the transport beneath with its ids. The ids of hedged transfers have the highest
+/// bit set.
+package final class HedgingTransport: StackedTransport {
+    private struct Table: ~Copyable {
+        var calls: [TransferID: HedgedCall] = [:]
+        var isClosing = false
+    }
+
+    package let base: any Transport
+    private let resilient: ResilientTransport
+    private let lastID = Atomic<UInt64>(0)
+    private let table = Mutex(Table())
+    /// Keeps this transport as long as a call may be hedged, no longer.
+    private let timer: TimerQueue<HedgeTimer>
+
+    private static let hedgedBit: UInt64 = 1 << 63
+
+    package init(_ base: ResilientTransport) {
+        self.base = base
+        resilient = base
+        timer = TimerQueue(base.stopwatch) { $0.fire() }
+    }
+
+    var stopwatch: Stopwatch { resilient.stopwatch }
+    var parts: ResilienceParts { resilient.parts }
+
+    /// The hedged transfers that have not ended.
+    package var count: Int { table.withLock { $0.calls.count } }
+
+    // MARK: Submission
+
+    package func submit(
+        _ description: RequestDescription, for receiver: TransferReceiver
+    ) throws(ErrandError) -> TransferID {
+        let replaced = description.replacedResilience
+        // Most clients have no hedges.
+        guard let hedge = replaced?.hedge ?? resilient.settings.hedge, hedge.maxExtra > 0, !description.isExempt,
+            !description.isWritten
+        else { return try base.submit(description, for: receiver) }
+        let policy = replaced?.retry ?? resilient.settings.retry ?? RetryPolicy()
+        guard RetrySubject(description, policy).isRepeatable else { return try base.submit(description, for: receiver) }
+        let now = stopwatch.now()
+        let keyed = resilient.keyedParts(of: description, now: now)
+        let tracker = parts.hedgeTracker(for: keyed.key, hedge)
+        tracker.budget.deposit()
+        guard let delay = tracker.delay else {
+            return try base.submit(description, for: measuring(receiver, description, policy, tracker, since: now))
+        }
+        let deadline = ResilientTransport.deadline(of: description, now: now)
+        if let deadline, deadline <= now { throw .timeoutTotal }
+        let id = TransferID(
+            rawValue: Self.hedgedBit | lastID.wrappingAdd(1, ordering: .relaxed).newValue)
+        let call = HedgedCall(
+            id, description, for: receiver, policy: policy, tracker: tracker, budget: keyed.budget,
+            delay: delay, deadline: deadline)
+        let isOpen = table.withLock { table in
+            guard !table.isClosing else { return false }
+            table.calls[id] = call
+            return true
+        }
+        guard isOpen else { throw .shutDown }
+        guard case .send(let attempt, let next) = call.guarded.withLock({ $0.machine.started(now: now) }) else {
+            return id
+        }
+        do throws(ErrandError) {
+            _ = try send(call, attempt)
+        } catch {
+            _ = call.guarded.withLock { $0.cancelled() }
+            forget(call)
+            throw error
+        }
+        schedule(call, next)
+        return id
+    }
+
+    private func measuring(
+        _ receiver: TransferReceiver, _ description: RequestDescription, _ policy: RetryPolicy, _ tracker: HedgeTracker,
+        since start: Duration
+    ) -> TransferReceiver {
+        LatencyReceiver(receiver, isStreamed: description.delivery == .streamed, policy) { [stopwatch] sample in
+            tracker.record(sample, age: stopwatch.now() - start)
+        }
+    }
+
+    /// Sends an attempt. Returns false where it is not wanted any more.
+    func send(_ call: HedgedCall, _ attempt: Int) throws(ErrandError) -> Bool {
+        let now = stopwatch.now()
+        var description = call.description
+        description.trail = call.trail
+        if attempt > 1, let deadline = call.deadline {
+            let left = deadline - now
+            guard left > .zero else { throw .timeoutTotal.refused }
+            description.settings = try description.settings.with(total: min(left, Timeouts.maximum))
+        }
+        guard call.guarded.withLock({ $0.begin(attempt, now: now) }) else { return false }
+        let id: TransferID
+        do throws(ErrandError) {
+            id = try base.submit(description, for: HedgeReceiver(call, attempt: attempt, of: self))
+        } catch {
+            call.guarded.withLock { _ = $0.legs.removeValue(forKey: attempt) }
+            throw error
+        }
+        let (order, credit) = call.guarded.withLock { guarded -> (TransferControl.Order, Int) in
+            let order = guarded.legs[attempt]?.control.opened(id) ?? .none
+            guard guarded.winner == attempt else { return (order, 0) }
+            defer { guarded.owed = 0 }
+            return (order, guarded.owed)
+        }
+        if credit > 0 { base.grant(id, bytes: credit) }
+        perform(order, on: call, attempt)
+        return true
+    }
+
+    func schedule(_ call: HedgedCall, _ next: Duration?) {
+        guard let next else { return }
+        timer.add(HedgeTimer(call: call, transport: self), at: next)
+        stopIfClosing(call)
+    }
+
+    /// The time of a hedge has come; any thread.
+    fileprivate func delayElapsed(_ call: HedgedCall) {
+        let now = stopwatch.now()
+        carryOut(call.guarded.withLock { $0.machine.delayElapsed(now: now) }, on: call, isInPlace: false)
+    }
+
+    // MARK: The transport beneath reports here, on the receiver's queue
+
+    func pass(_ event: TransferEvent.Kind, of call: HedgedCall, _ attempt: Int) {
+        let isPassed = call.guarded.withLock { guarded in
+            // Until there is a winner, the first attempt stands for the call.
+            guard !guarded.isOver, attempt == guarded.winner ?? 1, guarded.legs[attempt]?.isCut == false else {
+                return false
+            }
+            guarded.outbox.append(event)
+            return true
+        }
+        if isPassed { call.flush(isInPlace: true) }
+    }
+
+    func headArrived(_ call: HedgedCall, _ attempt: Int, _ head: Response) {
+        guard call.isStreamed else {
+            return call.guarded.withLock { $0.legs[attempt]?.head = head }
+        }
+        let now = stopwatch.now()
+        let isBad = call.policy.statusCodes.contains(head.statusCode)
+        // The wait that the server asks for would have to hold the response back.
+        let pushback: HedgeMachine.Pushback = isBad && head.headers.retryAfter != nil ? .stop : .none
+        let (action, age) = call.guarded.withLock { guarded -> (HedgeMachine.Action, Duration?) in
+            guard let leg = guarded.legs[attempt], !leg.isCut, guarded.winner == nil else { return (.none, nil) }
+            guarded.legs[attempt]?.head = head
+            if isBad {
+                return (guarded.machine.attemptFailed(attempt, isFatal: false, pushback: pushback, now: now), nil)
+            }
+            return (guarded.machine.attemptSucceeded(attempt), now - leg.start)
+        }
+        if let age { call.tracker.record(.success, age: age) }
+        carryOut(action, on: call, isInPlace: true)
+        guard isBad else { return }
+        // Another attempt goes on in place of this one.
+        let order = call.guarded.withLock { guarded in
+            guarded.winner == attempt ? .none : guarded.cut(attempt)
+        }
+        perform(order, on: call, attempt)
+    }
+
+    func attemptEnded(_ call: HedgedCall, _ attempt: Int, _ result: TransferResult) {
+        let now = stopwatch.now()
+        let ending = RetryMachine.Ending(result, call.policy)
+        let judgement = call.policy.judge(ending)
+        var age: Duration?
+        let action = call.guarded.withLock { guarded -> HedgeMachine.Action in
+            guard let leg = guarded.legs.removeValue(forKey: attempt) else { return .none }
+            if guarded.winner == attempt {
+                guarded.end(HedgedCall.Answer(head: nil, result: result))
+                return .none
+            }
+            guard !leg.isCut, guarded.winner == nil else {
+                // The caller has cancelled the call, and this was its last attempt.
+                if guarded.isCancelled, guarded.legs.isEmpty {
+                    guarded.end(HedgedCall.Answer(head: nil, result: .failure(.cancelled)))
+                }
+                return .none
+            }
+            age = now - leg.start
+            let answer = HedgedCall.Answer(head: leg.head, result: result)
+            if case .failure(let error) = result, error.isRefusal {
+                // The attempt was not sent. The other attempts go on.
+                guarded.refusals.append(answer)
+                return guarded.machine.attemptFailed(attempt, isFatal: false, pushback: .stop, now: now)
+            }
+            guarded.answers[attempt] = answer
+            switch (judgement, result) {
+            case (.retry, _):
+                return guarded.machine.attemptFailed(
+                    attempt, isFatal: false, pushback: call.policy.pushback(ending), now: now)
+            case (.stop, .response): return guarded.machine.attemptSucceeded(attempt)
+            case (.stop, .failure): return guarded.machine.attemptFailed(attempt, isFatal: true, now: now)
+            }
+        }
+        if let age { call.tracker.record(LatencySample(result, judgement), age: age) }
+        carryOut(action, on: call, isInPlace: true)
+        finish(call, isInPlace: true)
+    }
+
+    // MARK: Orders of the caller
+
+    private func call(_ id: TransferID) -> HedgedCall? {
+        guard id.rawValue & Self.hedgedBit != 0 else { return nil }
+        return table.withLock { $0.calls[id] }
+    }
+
+    /// Whether the transfer is one of the transport beneath.
+    private func isPlain(_ id: TransferID) -> Bool { id.rawValue & Self.hedgedBit == 0 }
+
+    package func cancel(_ id: TransferID) {
+        guard !isPlain(id) else { return base.cancel(id) }
+        guard let call = call(id) else { return }
+        let (action, order) = call.guarded.withLock { guarded -> (HedgeMachine.Action, (Int, TransferControl.Order)?) in
+            // A streamed response that is being read.
+            if let winner = guarded.winner {
+                return (.none, guarded.legs[winner].map { _ in (winner, guarded.stop(winner)) })
+            }
+            return (guarded.cancelled(), nil)
+        }
+        if let order { perform(order.1, on: call, order.0) }
+        carryOut(action, on: call, isInPlace: false)
+    }
+
+    package func pause(_ id: TransferID) { isPlain(id) ? base.pause(id) : setPaused(true, id) }
+    package func resume(_ id: TransferID) { isPlain(id) ? base.resume(id) : setPaused(false, id) }
+
+    private func setPaused(_ isPaused: Bool, _ id: TransferID) {
+        guard let call = call(id) else { return }
+        let orders = call.guarded.withLock { guarded -> [(Int, TransferControl.Order)] in
+            guarded.isPaused = isPaused
+            return guarded.legs.keys.sorted().map { ($0, guarded.legs[$0]?.control.setPaused(isPaused) ?? .none) }
+        }
+        for (attempt, order) in orders { perform(order, on: call, attempt) }
+    }
+
+    package func grant(_ id: TransferID, bytes: Int) {
+        guard !isPlain(id) else { return base.grant(id, bytes: bytes) }
+        guard bytes > 0, let call = call(id) else { return }
+        let attempt = call.guarded.withLock { guarded -> TransferID? in
+            if let winner = guarded.winner, let attempt = guarded.legs[winner]?.control.id { return attempt }
+            let (sum, overflows) = guarded.owed.addingReportingOverflow(bytes)
+            guarded.owed = overflows ? .max : sum
+            return nil
+        }
+        if let attempt { base.grant(attempt, bytes: bytes) }
+    }
+
+    // Bodies that are written while they are sent are not hedged.
+
+    package func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {
+        if isPlain(id) { base.write(bytes, to: id) }
+    }
+
+    package func finishUpload(_ id: TransferID) { if isPlain(id) { base.finishUpload(id) } }
+    package func failUpload(_ id: TransferID) { if isPlain(id) { base.failUpload(id) } }
+    package func filesMayHaveChanged() { base.filesMayHaveChanged() }
+
+    // MARK: The end
+
+    func forget(_ call: HedgedCall) {
+        table.withLock { _ = $0.calls.removeValue(forKey: call.id) }
+    }
+
+    package func shutdown(_ stopped: @escaping @Sendable () -> Void) {
+        let calls = table.withLock { table in
+            table.isClosing = true
+            return table.calls.values.sorted { $0.id.rawValue < $1.id.rawValue }
+        }
+        for call in calls { stopIfWaiting(call) }
+        // The transport beneath ends all attempts, and the calls with them.
+        base.shutdown(stopped)
+    }
+
+    private func stopIfClosing(_ call: HedgedCall) {
+        if table.withLock({ $0.isClosing }) { stopIfWaiting(call) }
+    }
+
+    /// Ends a call that has no attempt in flight: it waits for the time of the next one.
+    private func stopIfWaiting(_ call: HedgedCall) {
+        let action = call.guarded.withLock { guarded in
+            guarded.legs.isEmpty && guarded.winner == nil ? guarded.cancelled() : .none
+        }
+        carryOut(action, on: call, isInPlace: false)
+    }
+}
+
+/// The time of a call's next hedge.
+struct HedgeTimer: Sendable {
+    let call: HedgedCall
+    let transport: HedgingTransport
+
+    func fire() { transport.delayElapsed(call) }
+}
