@@ -20,6 +20,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/libcurl/openssl.c
   Sources/CErrand/libcurl/process.c
   Sources/CErrand/libcurl/trust.c
+  Sources/CErrand/loop/address_filter.c
   Sources/CErrand/loop/admission.c
   Sources/CErrand/loop/collect.c
   Sources/CErrand/loop/commands.c

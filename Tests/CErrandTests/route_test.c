@@ -1,13 +1,11 @@
-/* Ways to the server: proxies, unix sockets, given addresses, the filter. */
+/* Ways to the server: proxies, unix sockets, given addresses. */
 #include "support/dns_interposer.h"
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -209,72 +207,6 @@ static void what_is_no_interface_is_refused(void **state) {
   assert_int_equal(dns_calls(), asked_before);
 }
 
-static errand_address asked;
-static uint64_t asked_tag;
-static int answer;
-
-static int filter(void *context, uint64_t tag, const errand_address *address) {
-  (void) context;
-  asked = *address;
-  asked_tag = tag;
-  return answer;
-}
-
-static int set_up_filter(void **state) {
-  answer = 0;
-  asked = (errand_address){0};
-  return rig_set_up_with(
-      state, (errand_group_init){.loops = 1, .address_filter = filter});
-}
-
-static void the_filter_is_asked_before_the_connect(void **state) {
-  test_rig *rig = *state;
-  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK), ERRAND_FAULT_STEP(FINISH));
-  errand_request request = rig_request("GET", rig_url(rig, "/"));
-  request.tag = 77;
-  rig_expect_response(rig_run(rig, &request), 200, "ok");
-  assert_int_equal(asked.family, AF_INET);
-  assert_int_equal(asked.port, errand_fault_server_port(rig->server));
-  assert_memory_equal(asked.bytes, "\x7f\0\0\1", 4);
-  assert_int_equal(asked_tag, 77);
-  answer = 1;
-  request.flags = ERRAND_REQUEST_FRESH_CONNECTION;
-  rig_expect_status(rig_run(rig, &request), ERRAND_ADDRESS_REFUSED);
-  assert_int_equal(rig_counts(rig).connections, 1);
-}
-
-static int refuses_2(void *context, uint64_t tag,
-                     const errand_address *address) {
-  (void) context, (void) tag;
-  return address->bytes[3] == 2;
-}
-
-static int set_up_refusing_2(void **state) {
-  return rig_set_up_with(
-      state, (errand_group_init){.loops = 1, .address_filter = refuses_2});
-}
-
-/* The filter's no to one address is not why the other failed. */
-static void an_address_may_fail_after_one_was_refused(void **state) {
-  test_rig *rig = *state;
-  errand_fault_port *port = NULL;
-  assert_int_equal(errand_fault_port_create(ERRAND_FAULT_PORT_REFUSED, &port),
-                   0);
-  unsigned number = errand_fault_port_number(port);
-  static const char *const addresses[] = {"127.0.0.2,127.0.0.1",
-                                          "127.0.0.2,127.0.0.2"};
-  static const errand_status statuses[] = {ERRAND_CONNECT_FAILED,
-                                           ERRAND_ADDRESS_REFUSED};
-  for (size_t i = 0; i < COUNT_OF(addresses); i++) {
-    const char *entry = text("a.invalid:%u:%s", number, addresses[i]);
-    rig_expect_status(
-        get(rig, text("http://a.invalid:%u/", number),
-            (errand_options_init){.resolve = &entry, .resolve_count = 1}),
-        statuses[i]);
-  }
-  errand_fault_port_destroy(port);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST(a_proxy_forwards_http),
@@ -287,10 +219,6 @@ int main(void) {
       RIG_TEST(given_addresses_keep_host_and_sni),
       RIG_TEST(where_a_connection_begins),
       RIG_TEST(what_is_no_interface_is_refused),
-      cmocka_unit_test_setup_teardown(the_filter_is_asked_before_the_connect,
-                                      set_up_filter, rig_tear_down),
-      cmocka_unit_test_setup_teardown(an_address_may_fail_after_one_was_refused,
-                                      set_up_refusing_2, rig_tear_down),
   };
   return cmocka_run_group_tests_name("route", tests, nginx_set_up,
                                      nginx_tear_down);

@@ -10,22 +10,30 @@
 
 ERRAND_BEGIN_DECLS
 
-/* The address of a connection that is about to be opened. */
+/* The address that a connection goes to. */
 typedef struct errand_address {
-  int32_t family;    /* AF_INET, AF_INET6, AF_UNIX */
+  int32_t family;    /* AF_INET, AF_INET6, AF_UNIX; AF_UNSPEC: not known */
   uint16_t port;     /* host byte order, 0 for AF_UNIX */
   uint8_t bytes[16]; /* network order; 4 used for AF_INET, 0 for AF_UNIX */
 } errand_address;
 
+/* Room for the reason of an address filter, with its NUL. */
+#define ERRAND_REASON_MAX 96
+
 /*
- * Runs on a loop thread before every connect. A result that is not 0 forbids
- * the address: the next one is tried, and where none is left the request ends
- * with ADDRESS_REFUSED. `tag` is the request's. The function must be fast and
- * must not block. For a request through a proxy, the address is the proxy's.
+ * Runs on a loop thread before every connect, and with the address of the peer
+ * before a request is sent on a connection, which may be a kept one. A result
+ * that is not 0 forbids the address. Before a connect the next address of the
+ * host is tried; in place of a kept connection a new one is made, once. Where
+ * every address of the host was refused the request ends with ADDRESS_REFUSED
+ * and a text with the first of these addresses and its reason: what the
+ * function has written to `reason`, which has ERRAND_REASON_MAX bytes and is
+ * empty before. `tag` is the request's. The function must be fast and must not
+ * block. For a request through a proxy, the address is the proxy's.
  */
 typedef int (*errand_address_filter)(
     void *ERRAND_NULLABLE context, uint64_t tag,
-    const errand_address *ERRAND_NONNULL address);
+    const errand_address *ERRAND_NONNULL address, char *ERRAND_NONNULL reason);
 
 typedef enum ERRAND_CLOSED_ENUM errand_cookie_policy {
   ERRAND_COOKIES_OFF ERRAND_SWIFT_NAME("off") = 0,

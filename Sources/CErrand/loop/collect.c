@@ -71,6 +71,7 @@ static bool retry_fresh(errand__loop *loop, errand__transfer *t) {
   }
   errand__slot_unpause(slot);
   t->upload.starved = false;
+  slot->single_use = true; /* FRESH_CONNECT stays set */
   slot->fd = -1;
   slot->error[0] = '\0';
   errand__deadline_reconnect(&loop->agenda, t);

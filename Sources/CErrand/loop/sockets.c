@@ -1,35 +1,18 @@
 #include "loop/sockets.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/open_error.h"
 #include "libcurl/curl_traits.h"
+#include "loop/address_filter.h"
 #include "loop/admission.h"
 #include "loop/descriptors.h"
 #include "loop/report.h"
 #include "loop/shard.h"
 #include "transfer/body.h"
 #include "transfer/deadline.h"
-
-static void describe(const struct curl_sockaddr *from, errand_address *out) {
-  *out = (errand_address){.family = from->family};
-  if (from->family == AF_INET) {
-    struct sockaddr_in in;
-    memcpy(&in, &from->addr, sizeof in);
-    out->port = ntohs(in.sin_port);
-    memcpy(out->bytes, &in.sin_addr, 4);
-  } else if (from->family == AF_INET6) {
-    /* The storage of libcurl behind `addr` has room for any sockaddr. */
-    struct sockaddr_in6 in;
-    memcpy(&in, (const void *) &from->addr, sizeof in);
-    out->port = ntohs(in.sin6_port);
-    memcpy(out->bytes, &in.sin6_addr, 16);
-  }
-}
 
 /* Whether libcurl found the kept connection dead after it had sent on it, and
    is about to send once more (Curl_retry_request). */
@@ -48,16 +31,8 @@ static curl_socket_t on_open(void *context, curlsocktype purpose,
     slot->transfer->reason = ERRAND_CONNECTION_LOST;
     return CURL_SOCKET_BAD;
   }
-  const errand_group_init *init = &loop->shared->init;
-  if (init->address_filter && purpose == CURLSOCKTYPE_IPCXN) {
-    errand_address plain;
-    describe(address, &plain);
-    slot->transfer->attempt.address_refused =
-        init->address_filter(init->address_filter_context, slot->transfer->tag,
-                             &plain) != 0;
-    if (slot->transfer->attempt.address_refused)
-      return CURL_SOCKET_BAD;
-  }
+  if (purpose == CURLSOCKTYPE_IPCXN && !errand__may_connect(slot, address))
+    return CURL_SOCKET_BAD;
   /* The connection before, if any, is given up. */
   slot->fd = -1;
   slot->transfer->attempt.opened = true;
@@ -175,9 +150,29 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   return CURL_PREREQFUNC_OK;
 }
 
+/* The same in a group with an address filter. The connection may be a kept one,
+   which was made for another request, or before the filter changed its mind. */
+static int on_ready_to_ask(void *context, char *remote, char *local,
+                           int remote_port, int local_port) {
+  errand__slot *slot = context;
+  errand__transfer *t = slot->transfer;
+  if (errand__may_send(slot, remote, remote_port))
+    return on_ready(context, remote, local, remote_port, local_port);
+  /* The host may have other addresses, so errand__collect gives the request a
+     new connection. That happens once, and while nothing was sent. */
+  bool may_leave = !t->attempt.opened && !t->attempt.left_connection &&
+                   t->attempt.connects == 0;
+  t->attempt.wants_fresh = t->attempt.left_connection = may_leave;
+  if (!may_leave)
+    t->reason = ERRAND_ADDRESS_REFUSED;
+  return CURL_PREREQFUNC_ABORT;
+}
+
 bool errand__sockets_attach(errand__slot *slot) {
   CURL *easy = slot->easy;
-  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_ready);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION,
+                   errand__has_address_filter(slot) ? on_ready_to_ask
+                                                    : on_ready);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
   curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
   return curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot) == CURLE_OK &&

@@ -38,6 +38,8 @@ static const char *words_of(const errand__slot *slot,
                             const errand_record *record) {
   if (record->status == ERRAND_DECODING_FAILED && slot->words)
     return slot->words;
+  if (record->status == ERRAND_ADDRESS_REFUSED)
+    return slot->refusal;
   /* Where the core gave up, libcurl's text is about a callback that failed. */
   bool ours = slot->transfer->reason != ERRAND_OK &&
               record->status != ERRAND_OUT_OF_DESCRIPTORS;

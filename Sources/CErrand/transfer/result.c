@@ -39,8 +39,10 @@ static errand_status connect_status(const errand__slot *slot) {
   if (!t->attempt.opened && !t->attempt.address_refused &&
       errand__curl_does(ERRAND__CURL_HIDES_FAILED_NAMES))
     return used_proxy(slot) ? ERRAND_PROXY_FAILED : ERRAND_RESOLVE_FAILED;
-  return t->attempt.address_refused ? ERRAND_ADDRESS_REFUSED
-                                    : ERRAND_CONNECT_FAILED;
+  /* Where an address was tried and failed, that is the reason. */
+  return t->attempt.address_refused && !t->attempt.opened
+             ? ERRAND_ADDRESS_REFUSED
+             : ERRAND_CONNECT_FAILED;
 }
 
 /* 7.88.1 has CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken

@@ -19,6 +19,10 @@ struct errand__jar;
 struct errand__realm;
 struct errand__shard;
 
+/* Room for an address, a reason of the address filter, and the words between.
+ */
+#define ERRAND__REFUSAL_MAX 192
+
 /* Lines of a head or of trailers. The memory is kept from request to request.
  */
 typedef struct errand__scratch {
@@ -70,6 +74,7 @@ typedef struct errand__slot {
   uint8_t rounds_left;         /* in which a resting transfer goes on */
   uint8_t rounds_after_upload; /* seconds in which it did so needlessly */
   char error[CURL_ERROR_SIZE];
+  char refusal[ERRAND__REFUSAL_MAX]; /* of the address filter, in words */
 } errand__slot;
 
 /* The slot of an easy handle. Returns: NULL for a handle of libcurl's own,

@@ -98,7 +98,8 @@ typedef struct errand__attempt {
   uint8_t connects;       /* how often it became ready to send; 1 at most */
   bool awaits_descriptor; /* until retry_at_ms */
   bool opened;            /* has a new socket, on which nothing was sent */
-  bool address_refused;   /* by the address filter */
+  bool address_refused;   /* one at least, by the address filter */
+  bool left_connection;   /* a kept one, whose peer the filter refused */
   bool reconnecting;      /* had a connection, and libcurl makes another */
   bool replayed;          /* was sent again on another connection */
   bool round_replayed;    /* the same, within this round of an authentication */

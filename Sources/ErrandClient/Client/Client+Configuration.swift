@@ -21,6 +21,9 @@ extension Client {
         /// What stands between the client and its engine. Members of the module `ErrandResilience`, such as
         /// `Configuration.resilience`, set them. Their positions give the order.
         package var layers: [any TransportLayer] = []
+        /// What judges the addresses of connections. `Configuration.addressGuard` of the module `ErrandResilience`
+        /// sets one.
+        package var addressFilter: (any AddressFilter)?
         /// Where cookies are kept. Default: off.
         public var cookies = CookieStorage.off
         /// The number of loop threads, 1...64. `nil`: one per core, at most 4.
@@ -76,6 +79,7 @@ extension Client.Configuration {
         engine.inFlightLimit = inFlightLimit
         engine.originInFlightLimit = originInFlightLimit
         engine.connection = settings.connection
+        engine.addressFilter = addressFilter
         return engine
     }
 }

@@ -42,6 +42,9 @@ extension AnyRequest {
             return .finished
         case .failure(.uploadNotReplayable):
             return sendAgain(result, by: builder, inPlace: inPlace)
+        case .failure(let error) where error == .addressRefused:
+            // The engine has sent nothing of this transfer, but maybe of others before it.
+            return finish(.failure(refusal(error)), by: builder, inPlace: inPlace, isPlain: isPlain)
         case .failure(let error):
             // The head decides a redirect (RFC 9110 15.4); a failure of the redirect's body, which is not read, does
             // not matter. If an interceptor refused a replay, no transfer took place: the response in its error belongs

@@ -281,14 +281,15 @@ extension AnyRequest {
         core.withLock { swap(&$0.description, &description) }
     }
 
-    /// The error of a transfer that the transport did not accept: the first of a run, one after a redirect, or a
-    /// replay.
-    private func refusal(_ error: ErrandError) -> ErrandError {
+    /// The error of a transfer that the transport did not accept, or of which nothing was sent: the first of a run, one
+    /// after a redirect, or a replay.
+    final func refusal(_ error: ErrandError) -> ErrandError {
         let (last, isReplay) = core.withLock { core in
             (core.earlier.last, core.hooks?.run.attemptsBeforeReplay == core.earlier.count)
         }
         guard let last else { return error.refused }
-        return isReplay ? error.with(response: last.response) : error.refusingHop(after: last.response)
+        return isReplay
+            ? error.with(response: last.response, isRefusal: false) : error.refusingHop(after: last.response)
     }
 
     /// Delivers the result of a transfer that the transport never received like any other end, so that callbacks never

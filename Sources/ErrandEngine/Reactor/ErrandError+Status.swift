@@ -10,11 +10,12 @@ extension ErrandError {
 
     /// The error of a failed record, with libcurl's text and the part of the response that arrived.
     init(record: errand_record, response: Response?, text: String?) {
+        let code = Code(number: record.status)
         self.init(
-            Code(number: record.status),
+            code,
             details: Details(
                 message: text, curlCode: record.curl_code, systemErrorCode: record.os_error, response: response,
-                metrics: TransferMetrics(record)))
+                metrics: TransferMetrics(record), isRefusal: code == .addressRefused))
     }
 
     /// The error for the status that a call of the core returned; `nil` for `ok`.

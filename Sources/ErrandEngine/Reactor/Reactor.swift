@@ -23,11 +23,18 @@ package final class Reactor: @unchecked Sendable {
         static let closed: UInt64 = 1 << 63
     }
 
-    private init() {}
+    private let filter: (any AddressFilter)?
 
-    /// Starts the loop threads. Owns: the group holds a reference to the object until the group is destroyed.
-    static func start(_ configure: (inout errand_group_init) -> Void) throws(ErrandError) -> Reactor {
-        let reactor = Reactor()
+    private init(_ filter: (any AddressFilter)?) {
+        self.filter = filter
+    }
+
+    /// Starts the loop threads. `filter`: asked about the addresses of connections; without one the core asks nobody.
+    /// Owns: the group holds a reference to the object until the group is destroyed.
+    static func start(
+        filter: (any AddressFilter)?, _ configure: (inout errand_group_init) -> Void
+    ) throws(ErrandError) -> Reactor {
+        let reactor = Reactor(filter)
         let context = Unmanaged.passRetained(reactor)
         var settings = errand_group_init(
             loops: 0, queue_capacity: 0, in_flight_limit: 0, origin_in_flight_limit: 0, shard_in_flight_limit: 0,
@@ -39,6 +46,14 @@ package final class Reactor: @unchecked Sendable {
             context: context.toOpaque(), on_stopped: nil, address_filter: nil, address_filter_context: nil,
             allow_denied_library: 0)
         configure(&settings)
+        if filter != nil {
+            settings.address_filter_context = context.toOpaque()
+            settings.address_filter = { context, _, address, reason in
+                guard let context else { return 1 }
+                let reactor = Unmanaged<Reactor>.fromOpaque(context).takeUnretainedValue()
+                return reactor.filter?.answer(for: address.pointee, reason) ?? 0
+            }
+        }
         settings.on_stopped = { context in
             guard let context else { return }
             Unmanaged<Reactor>.fromOpaque(context).takeUnretainedValue().threadsEnded()
@@ -119,6 +134,7 @@ package struct ReactorSettings: Sendable {
     package var inFlightLimit: Int?
     package var originInFlightLimit: Int?
     package var connection = ConnectionOptions()
+    package var addressFilter: (any AddressFilter)?
 
     package init() {}
 }

@@ -44,7 +44,7 @@ package final class ReactorTransport: Transport {
         let originInFlightLimit = try count(settings.originInFlightLimit, "originInFlightLimit")
         return try withCookieFile(settings.cookies) { cookieFile in
             Result { () throws(ErrandError) in
-                try Reactor.start { group in
+                try Reactor.start(filter: settings.addressFilter) { group in
                     group.loops = loops
                     group.queue_capacity = queueCapacity
                     group.in_flight_limit = inFlightLimit

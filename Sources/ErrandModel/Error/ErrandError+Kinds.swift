@@ -61,7 +61,8 @@ extension ErrandError {
     public static let resolveFailed = ErrandError(.resolveFailed)
     /// No address of the host accepted a connection.
     public static let connectFailed = ErrandError(.connectFailed)
-    /// The address filter refused every address of the host.
+    /// `Configuration.addressGuard` refused every address of the host, or of the proxy. Nothing was sent; the message
+    /// has the first address and the rule. After a redirect ``response`` is the redirecting response.
     public static let addressRefused = ErrandError(.addressRefused)
     /// The proxy failed or refused the connection.
     public static let proxyFailed = ErrandError(.proxyFailed)

@@ -112,7 +112,7 @@ extension ErrandError {
     package func refusingHop(after response: Response?) -> ErrandError {
         switch code {
         case .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread,
-            .fileUnwritable, .outOfDescriptors, .circuitOpen, .limitExceeded, .noEndpoint,
+            .fileUnwritable, .outOfDescriptors, .circuitOpen, .limitExceeded, .noEndpoint, .addressRefused,
             .internalFailure, .fileUnreadable, .invalidBody:
             with(response: response, isRefusal: false)
         default:

@@ -1,8 +1,9 @@
 /// Judges the address that a socket is about to connect to: a guard against server-side request forgery (SSRF).
 ///
-/// The guard judges an address, never a name. A name may resolve to another address a moment later (DNS rebinding), and
-/// spellings such as `0x7f.1` or `2130706433` are settled by the resolver. Judge each address before the connection,
-/// and again the peer's address of a kept connection that was made without this guard.
+/// ``Client/Configuration/addressGuard`` has a client's engine ask a guard. The guard judges an address, never a name. A
+/// name may resolve to another address a moment later (DNS rebinding), and spellings such as `0x7f.1` or `2130706433`
+/// are settled by the resolver. Who connects by other means judges each address before the connection, and again the
+/// peer's address of a kept connection that was made without this guard.
 ///
 /// - Of all ranges that contain the address, the one with the longest prefix decides. Among ranges of equal length a
 ///   rule of one's own decides before a special range, and a rule that denies before a rule that allows. So
@@ -93,10 +94,12 @@ public struct AddressGuard: Sendable, Hashable {
         return isOpenPort ? .allowed(rule: own?.name) : .refused(rule: "port")
     }
 
+    static let unreadable = "unreadable address"
+
     /// Judges a connection to a `sockaddr_in` or `sockaddr_in6`. Refuses all that is neither, Unix sockets among them.
     public func verdict(forSocketAddress bytes: UnsafeRawBufferPointer) -> Verdict {
         guard let (address, port) = IPAddress.read(socketAddress: bytes) else {
-            return .refused(rule: "unreadable address")
+            return .refused(rule: Self.unreadable)
         }
         return verdict(for: address, port: port)
     }

@@ -144,6 +144,7 @@ extension IPAddress {
         case (0, 0), (0, 0xffff), (0, 0xffff_0000): return [last]
         // NAT64 (RFC 6052 2.1).
         case (0x0064_ff9b_0000_0000, 0): return [last]
+        case (0x0064_ff9b_0001_0000...0x0064_ff9b_0001_ffff, _): return embeddedLocally
         default: break
         }
         switch high >> 48 {
@@ -154,6 +155,20 @@ extension IPAddress {
             return [IPAddress(v4: UInt32(truncatingIfNeeded: high)), IPAddress(v4: ~UInt32(truncatingIfNeeded: low))]
         default: return []
         }
+    }
+
+    /// The IPv4 addresses that an address of 64:ff9b:1::/48 may embed. RFC 8215 leaves the length of the NAT64 prefix
+    /// to the network: 48, 56, 64 or 96 bits of the forms of RFC 6052 2.2. In the first three the bits after the IPv4
+    /// address are zero. Where several forms fit, the address may mean any of them, except 0.0.0.0 beside others.
+    private var embeddedLocally: [IPAddress] {
+        let forms: [(bits: UInt64, suffix: UInt64)] = [
+            ((high & 0xffff) << 16 | (low >> 40) & 0xffff, low << 24),
+            ((high & 0xff) << 24 | (low >> 32) & 0xff_ffff, low << 32),
+            ((low >> 24) & 0xffff_ffff, low << 40),
+            (low & 0xffff_ffff, 0),
+        ]
+        let found = forms.filter { $0.suffix == 0 && $0.bits != 0 }.map { IPAddress(v4: UInt32($0.bits)) }
+        return found.isEmpty ? [IPAddress(v4: 0)] : found
     }
 }
 

@@ -230,6 +230,10 @@ package struct ResilientCallMachine: Sendable {
     package mutating func attemptEnded(_ result: TransferResult, now: Duration, random: Double) -> Decision {
         guard case .sending(let sending) = state else { return Decision(action: .none) }
         var outcome = Outcome(result: result)
+        if sending.attempt > 1, case .failure(let error) = result, error.isRefusal {
+            // The attempts before were sent.
+            outcome.result = .failure(error.with(isRefusal: false))
+        }
         switch sending.head {
         case .rejected(let head):
             guard case .waiting(_, let until, _) = retry.state else {

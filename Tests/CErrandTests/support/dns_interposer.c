@@ -16,6 +16,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool released;
 static int hanging;
 static int calls;
+static bool turned;
 
 static bool matches(const char *name, const char *prefix) {
   size_t length = strlen(name);
@@ -49,13 +50,22 @@ static int two(resolver real, const char *service, const struct addrinfo *hints,
   return 0;
 }
 
+static int turn(resolver real, const char *service,
+                const struct addrinfo *hints, struct addrinfo **out) {
+  pthread_mutex_lock(&lock);
+  bool first = !turned;
+  turned = true;
+  pthread_mutex_unlock(&lock);
+  return real(first ? "127.0.0.1" : "127.0.0.2", service, hints, out);
+}
+
 int getaddrinfo(const char *node, const char *service,
                 const struct addrinfo *hints, struct addrinfo **out) {
-  static const char *const prefixes[] = {"hang", "fail", "again", "local",
-                                         "two"};
+  static const char *const prefixes[] = {"hang",  "fail", "again",
+                                         "local", "two",  "turn"};
   resolver real = (resolver) dlsym(RTLD_NEXT, "getaddrinfo");
   int found = -1;
-  for (int i = 0; node != NULL && i < 5; i++)
+  for (int i = 0; node != NULL && i < 6; i++)
     if (matches(node, prefixes[i]))
       found = i;
   if (found < 0)
@@ -73,8 +83,10 @@ int getaddrinfo(const char *node, const char *service,
     return EAI_AGAIN;
   case 3:
     return real("127.0.0.1", service, hints, out);
-  default:
+  case 4:
     return two(real, service, hints, out);
+  default:
+    return turn(real, service, hints, out);
   }
 }
 

@@ -8,6 +8,7 @@
  * again*.test  EAI_AGAIN
  * local*.test  127.0.0.1
  * two*.test    127.0.0.2 (where nobody listens), then 127.0.0.1
+ * turn*.test   127.0.0.1 the first time, and 127.0.0.2 from then on
  * all others are forwarded to the real one.
  */
 

@@ -117,6 +117,11 @@ import Testing
         ("2002::/16", "2002:7f00:1::", "loopback"), ("2001::/32", "2001:0:a00:1:0:0:f7f7:f7f7", "private"),
         // The client of Teredo has inverted bits: 127.0.0.1.
         ("2001::/32", "2001:0:808:808::80ff:fffe", "loopback"),
+        // The prefixes of 96, 48, 56 and 64 bits that a network may choose, with 10.1.2.3.
+        ("64:ff9b:1::/48", "64:ff9b:1::10.1.2.3", "private"), ("64:ff9b:1::/48", "64:ff9b:1:a01:2:300::", "private"),
+        ("64:ff9b:1::/48", "64:ff9b:1:aa0a:1:203::", "private"),
+        ("64:ff9b:1::/48", "64:ff9b:1:aaaa:a:102:300::", "private"),
+        ("64:ff9b:1::/48", "64:ff9b:1:ffff:1:2:7f00:1", "loopback"), ("64:ff9b:1::/48", "64:ff9b:1::", "this network"),
     ])
     func embeddedAddressesAreJudgedToo(_ range: String, _ address: String, _ rule: String) throws {
         let opened = try AddressGuard.Rule.allow(range)
@@ -126,6 +131,8 @@ import Testing
     @Test(arguments: [
         ("::ffff:0:0/96", "::ffff:8.8.8.8"), ("64:ff9b::/96", "64:ff9b::8.8.8.8"), ("2002::/16", "2002:808:808::"),
         ("2001::/32", "2001:0:808:808:0:0:f7f7:f7f7"), ("::1/128", "::1"), ("::/128", "::"),
+        ("64:ff9b:1::/48", "64:ff9b:1::8.8.8.8"), ("64:ff9b:1::/48", "64:ff9b:1:808:8:800::"),
+        ("64:ff9b:1::/48", "64:ff9b:1:aa08:8:808::"), ("64:ff9b:1::/48", "64:ff9b:1:aaaa:8:808:800::"),
     ])
     func anAllowedMechanism(_ range: String, _ address: String) throws {
         let opened = try AddressGuard.Rule.allow(range)
@@ -155,6 +162,21 @@ import Testing
         #expect(answer(subject, "10.0.0.2", 444) == "no: port")
         #expect(answer(subject, "8.8.8.8", 443) == "no: deny 8.8.8.8/32 ports 443-443")
         #expect(answer(subject, "8.8.8.8", 80) == "allowed")
+    }
+
+    /// What the engine asks.
+    @Test func theFilterOfAnEngine() {
+        let refusal = { (bytes: [UInt8]) in bytes.withUnsafeBytes { AddressGuard().refusal(of: $0, port: 80) } }
+        #expect(refusal([127, 0, 0, 1]) == "loopback")
+        #expect(refusal([8, 8, 8, 8]) == nil)
+        #expect(refusal([0xFE, 0x80] + Array(repeating: 0, count: 14)) == "link-local")
+        #expect(refusal([]) == "unreadable address")
+        var configuration = Client.Configuration()
+        #expect(configuration.addressGuard == nil)
+        configuration.addressGuard = AddressGuard(ports: [443...443])
+        #expect(configuration.addressGuard == AddressGuard(ports: [443...443]))
+        configuration.addressGuard = nil
+        #expect(configuration.addressGuard == nil)
     }
 
     @Test func socketAddresses() {

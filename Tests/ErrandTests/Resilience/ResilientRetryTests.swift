@@ -43,6 +43,20 @@ import Testing
         #expect(fixture.isEmpty())
     }
 
+    /// Nothing of the second attempt was sent, but the first one was: the call is not refused.
+    @Test func anAddressThatIsRefusedLater() async throws {
+        let fixture = ResilientFixture(Self.retry)
+        let (receiver, _) = try fixture.submit()
+        try fixture.answer(503)
+        try await fixture.pass(.milliseconds(100), attempts: 2)
+        let refusal = ErrandError.addressRefused.refused
+        #expect(fixture.stub.complete(try #require(fixture.stub.open.first), with: .failure(refusal)))
+        #expect(receiver.error == .addressRefused && receiver.error?.isRefusal == false)
+        let (first, _) = try fixture.submit()
+        #expect(fixture.stub.complete(try #require(fixture.stub.open.first), with: .failure(refusal)))
+        #expect(first.error?.isRefusal == true && fixture.isEmpty())
+    }
+
     @Test func aRefusedRetryLeavesTheLastResult() async throws {
         let fixture = ResilientFixture(Self.retry)
         let (receiver, _) = try fixture.submit()

@@ -1,0 +1,21 @@
+/* The group's address filter, asked about the addresses of connections. */
+#ifndef ERRAND_LOOP_ADDRESS_FILTER_H
+#define ERRAND_LOOP_ADDRESS_FILTER_H
+
+#include "transfer/slot.h"
+
+/* Whether the group has a filter. */
+bool errand__has_address_filter(const errand__slot *slot);
+
+/* Whether the slot's transfer may connect to the address; without a filter it
+   may. A refusal is noted in the transfer and described in the slot.
+   Thread: the loop's. */
+bool errand__may_connect(errand__slot *slot, const struct curl_sockaddr *to);
+
+/* Whether the slot's transfer may be sent to the peer of a connection, as
+   libcurl writes its address. A refusal is noted as above. There must be a
+   filter.
+   Thread: the loop's. */
+bool errand__may_send(errand__slot *slot, const char *ip, int port);
+
+#endif
