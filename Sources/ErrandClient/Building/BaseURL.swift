@@ -13,7 +13,7 @@ public enum PathJoining: Sendable, Hashable {
 /// request retains one object instead of four strings.
 package final class BaseURL: Sendable {
     /// `http://host:port`, without a slash.
-    private let origin: String
+    let origin: String
     /// The origin in the form in which RFC 6454 compares it.
     private let normalOrigin: String
     /// The URL as written, from scheme to path.

@@ -13,6 +13,7 @@ extension RequestBuilder {
         let query = command.givenQuery
         if !query.isEmpty { url = PercentEncoding.appending(PercentEncoding.query(query), to: url) }
         if let overrides { url = PercentEncoding.appending(PercentEncoding.query(overrides.query), to: url) }
+        if let upgrade { upgrade.upgrade(&url) }
         return url
     }
 
@@ -64,12 +65,19 @@ extension RequestBuilder {
 
     /// Whether `url` has an origin that the client's settings name, or the command by a base or CDN URL of its own.
     func isOwn(_ url: String, of command: some Command, _ overrides: RequestOverrides?) -> Bool {
-        if let base = baseURL?.made, base.isOrigin(of: url) { return true }
-        if let base = cdnURL?.made, base.isOrigin(of: url) { return true }
+        if let base = baseURL?.made, isOrigin(base, of: url) { return true }
+        if let base = cdnURL?.made, isOrigin(base, of: url) { return true }
         for case let text? in [ownBaseURL(of: command, overrides), ownCDNURL(of: command, overrides)] {
-            if let base = try? BaseURL(text), base.isOrigin(of: url) { return true }
+            if let base = try? BaseURL(text), isOrigin(base, of: url) { return true }
         }
         return false
+    }
+
+    /// Whether `url` has the origin of the base, or the one that takes the place of that origin.
+    private func isOrigin(_ base: BaseURL, of url: String) -> Bool {
+        if base.isOrigin(of: url) { return true }
+        guard let upgraded = upgrade?.upgraded(base.origin) else { return false }
+        return URLReference(upgraded).origin == URLReference(url).origin
     }
 
     /// `path` if it is an absolute URL, without dot segments; `nil` if it is relative.

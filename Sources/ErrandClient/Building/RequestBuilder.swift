@@ -18,11 +18,14 @@ package final class RequestBuilder: Sendable {
     /// TLS settings by host. `nil`: one TLS setting for all hosts.
     let policies: Result<TLSPolicyTable, ErrandError>?
     let hasPolicies: Bool
+    /// Replaces the URLs of commands, redirects and interceptors; `nil`: they are used as they are.
+    let upgrade: (any URLUpgrade)?
 
-    init(_ settings: Client.Settings, engine: ConnectionOptions) {
+    init(_ settings: Client.Settings, engine: ConnectionOptions, upgrade: (any URLUpgrade)? = nil) {
         let engine = engine.resolved
         self.settings = settings
         self.engine = engine
+        self.upgrade = upgrade
         baseURL = Self.base(settings.baseURL)
         cdnURL = Self.base(settings.cdnURL)
         hasBrokenBase = baseURL?.isBroken == true || cdnURL?.isBroken == true
@@ -55,7 +58,8 @@ package final class RequestBuilder: Sendable {
     }
 
     convenience init(_ configuration: Client.Configuration) {
-        self.init(configuration.settings, engine: configuration.settings.connection)
+        self.init(
+            configuration.settings, engine: configuration.settings.connection, upgrade: configuration.urlUpgrade)
     }
 
     private static func base(_ text: String?) -> Prepared<BaseURL>? {
@@ -131,6 +135,7 @@ package final class RequestBuilder: Sendable {
     ) throws(ErrandError) -> RequestDescription {
         let path = try PercentEncoding.url(custom.url)
         guard var url = try Self.absolute(path, hasBase: false) else { throw Self.unusable(path) }
+        upgrade?.upgrade(&url)
         var fields = custom.headers
         var body = custom.body
         var authentication: ServerAuthentication?

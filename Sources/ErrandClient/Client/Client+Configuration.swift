@@ -21,6 +21,8 @@ extension Client {
         /// What stands between the client and its engine. Members of the module `ErrandResilience`, such as
         /// `Configuration.resilience`, set them. Their positions give the order.
         package var layers: [any TransportLayer] = []
+        /// What replaces URLs before they are requested. `Configuration.hsts` of the module `ErrandResilience` sets one.
+        package var urlUpgrade: (any URLUpgrade)?
         /// What judges the addresses of connections. `Configuration.addressGuard` of the module `ErrandResilience`
         /// sets one.
         package var addressFilter: (any AddressFilter)?

@@ -100,7 +100,7 @@ extension Client {
             let present = builder
             var settings = present.settings
             try change(&settings)
-            let next = RequestBuilder(settings, engine: present.engine)
+            let next = RequestBuilder(settings, engine: present.engine, upgrade: present.upgrade)
             let replaced = building.withLock { building in
                 let replaced = building
                 building = next

@@ -26,12 +26,12 @@ package struct TransportLayerContext: Sendable {
 
 /// The order of the layers, from the engine outwards.
 package enum TransportLayerPosition: Int, Comparable, Sendable {
+    /// Changes the URL of what the engine sends.
+    case security
     /// Chooses the server of an attempt.
     case endpoints
     /// Deadlines, retries, hedges, breakers and limits.
     case resilience
-    /// Changes the URL of every transfer.
-    case security
 
     package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }

@@ -148,8 +148,10 @@ extension AnyRequest {
             (core.description, core.earlier.count - (core.hooks?.run.attemptsBeforeReplay ?? 0))
         }
         guard let sent else { return .take }
+        let builder = client.builder
         return RedirectRules.decide(
-            response, to: sent, hops: hops, policy: redirectPolicy, connection: client.connection)
+            response, to: sent, hops: hops, policy: redirectPolicy, connection: builder.engine,
+            upgrade: builder.upgrade)
     }
 
     /// The description with the rest of `Timeouts.total`; `nil` if no time is left.
@@ -176,6 +178,7 @@ extension AnyRequest {
             return conclude(.uploadNotReplayable.with(response: response, underlying: error))
         }
         guard var next = withTimeLeft(built) else { return conclude(.timeoutTotal.with(response: response)) }
+        client.builder.upgrade?.upgrade(&next.url)
         if let reading = next.cachePlan?.reading, reading != .cacheOnly { next.cachePlan?.reading = .networkOnly }
         let attempt = Attempt(number: attempts + 1, url: sent?.url ?? built.url, response: response, error: error)
         let (action, stream) = core.withLock { core in

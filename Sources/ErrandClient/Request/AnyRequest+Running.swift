@@ -236,6 +236,7 @@ extension AnyRequest {
             }
             // Pins and certificates belong to a host. If an interceptor changed the URL, those of the new host apply.
             if prepared.url != built.url {
+                client.builder.upgrade?.upgrade(&prepared.url)
                 prepared.settings = try client.builder.settings(forHop: prepared, from: built.url, byServer: false)
             }
             // The time that interceptors took counts towards the total time.

@@ -33,10 +33,10 @@ package enum RedirectRules {
     }
 
     /// Decides about a redirect. `hops`: the number of hops so far. `connection`: the options that `sent` uses if it
-    /// has none of its own.
+    /// has none of its own. `upgrade`: replaces the target.
     package static func decide(
         _ response: Response, to sent: RequestDescription, hops: Int, policy: RedirectPolicy,
-        connection: ConnectionOptions
+        connection: ConnectionOptions, upgrade: (any URLUpgrade)? = nil
     ) -> Decision {
         guard policy.limit > 0, let field = response.headers[fields: .location].first else { return .take }
         let location = PercentEncoding.text(field)
@@ -57,6 +57,7 @@ package enum RedirectRules {
         }
         var target = source.resolving(reference)
         target.fragment = nil
+        if let upgraded = upgrade?.upgraded(target.text) { target = URLReference(upgraded) }
         guard let scheme = target.scheme else { return .take }
         // The scheme is checked before the host: `javascript:` and `file:///` have no host.
         guard RequestBuilder.isSupported(scheme) else {
@@ -80,6 +81,7 @@ package enum RedirectRules {
             case .stop: return .take
             }
         }
+        upgrade?.upgrade(&next.url)
         // Checked after the closure, which may set another body. A body that was written to a stream is gone.
         guard next.body.isReplayable else {
             let message = "the redirect requires the body again, but the body was streamed"

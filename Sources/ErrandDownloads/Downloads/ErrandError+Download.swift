@@ -1,5 +1,3 @@
-import Glibc
-
 extension ErrandError {
     /// The disk, a quota or the process's file size limit is full; see ``systemErrorCode``. The downloaded bytes are
     /// kept for the next try.
@@ -18,29 +16,4 @@ extension ErrandError {
     public static let lengthMismatch = ErrandError(.lengthMismatch)
     /// The content's digest is not the one that the caller expects. None of the content is kept.
     public static let digestMismatch = ErrandError(.digestMismatch)
-}
-
-extension ErrandError {
-    /// The error for a failed call on a file; `problem` describes the failure of `path`: "cannot be opened".
-    static func file(_ path: String, _ problem: String, errno number: Int32) -> ErrandError {
-        file(kind(ofErrno: number), path, "\(problem): \(SystemError(number).text)", errno: number)
-    }
-
-    /// The same with a known error code.
-    static func file(_ code: Code, _ path: String, _ problem: String, errno number: Int32 = 0) -> ErrandError {
-        ErrandError(code, details: Details(message: "\(path.debugDescription) \(problem)", systemErrorCode: number))
-    }
-
-    private static func kind(ofErrno number: Int32) -> Code {
-        switch number {
-        case _ where SystemError(number).isOutOfSpace: .diskFull
-        case ENOENT, ENOTDIR: .directoryMissing
-        case EACCES, EPERM, EROFS: .fileAccessDenied
-        case EISDIR: .fileIsDirectory
-        case EEXIST: .fileExists
-        case EWOULDBLOCK: .fileLocked
-        case ENOMEM: .outOfMemory
-        default: .fileUnwritable
-        }
-    }
 }

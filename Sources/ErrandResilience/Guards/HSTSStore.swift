@@ -4,8 +4,9 @@ import Synchronization
 /// The hosts that are reached by https alone: HTTP Strict Transport Security (RFC 6797). Share one store between
 /// clients. Any thread.
 ///
-/// Learn from responses with ``learn(_:from:overFaultlessTLS:)``. Ask with ``upgraded(_:)`` before a request is sent
-/// and for each redirect. The store is in memory; ``text`` and ``read(_:)`` keep it in a file in curl's format.
+/// ``Client/Configuration/hsts`` has a client use the store. Who uses it otherwise learns from responses with
+/// ``learn(_:from:overFaultlessTLS:)``, and asks ``upgraded(_:)`` before a request is sent and for each redirect. The
+/// store is in memory; ``load(from:)`` and ``save(to:)`` keep it in a file in curl's format.
 public final class HSTSStore: Sendable {
     /// A host of a list of one's own. No response changes it.
     public struct Preload: Sendable, Hashable {

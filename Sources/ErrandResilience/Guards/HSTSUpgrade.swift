@@ -21,8 +21,15 @@ enum HSTSUpgrade {
         return reference.text
     }
 
-    /// The host without percent-encoding, as it will be looked up. `nil` where the encoding is broken.
+    /// The host without percent-encoding, as it will be looked up: an international name in its ASCII form. `nil` where
+    /// the encoding is broken, or the text is no host name.
     private static func decoded(_ host: Substring) -> String? {
+        guard let name = withoutEscapes(host) else { return nil }
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
+        return try? HostName.ascii(name)
+    }
+
+    private static func withoutEscapes(_ host: Substring) -> String? {
         guard host.utf8.contains(UInt8(ascii: "%")) else { return String(host) }
         var bytes: [UInt8] = []
         var rest = host.utf8[...]

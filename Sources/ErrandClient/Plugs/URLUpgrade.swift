@@ -1,0 +1,13 @@
+/// Replaces URLs before anything is decided about them: credentials, TLS policies, caches and redirect rules see the new
+/// URL. The module `ErrandResilience` has one (HSTS).
+package protocol URLUpgrade: AnyObject, Sendable {
+    /// The URL to request instead; `nil`: the URL as it is. Any thread.
+    func upgraded(_ url: String) -> String?
+}
+
+extension URLUpgrade {
+    /// Replaces the URL in place.
+    func upgrade(_ url: inout String) {
+        if let upgraded = upgraded(url) { url = upgraded }
+    }
+}
