@@ -308,6 +308,14 @@ static void bad_options(void **state) {
   for (size_t i = 0; i < COUNT_OF(bad_resolve); i++)
     REFUSED(INVALID_OPTION, .resolve = &bad_resolve[i], .resolve_count = 1);
   REFUSED(INVALID_OPTION, .resolve_count = 1);
+  static const char *const bad_places[] = {
+      "",     "a",     "a:",    ":1",    "a:0",  "a:65536", "a b:1",
+      "a:1x", "a,b:1", "u@a:1", "[1]:2", "[::1", "::1:2"};
+  for (size_t i = 0; i < COUNT_OF(bad_places); i++)
+    REFUSED(INVALID_OPTION, .connect_to = bad_places[i]);
+  REFUSED(INVALID_OPTION, .connect_to = "a:1", .unix_socket_path = "/tmp/s");
+  REFUSED(INVALID_OPTION, .connect_to = "a:1", .proxy_policy = ERRAND_PROXY_URL,
+          .proxy_url = "http://proxy");
   REFUSED(INVALID_OPTION, .proxy_policy = ERRAND_PROXY_URL);
   REFUSED(INVALID_OPTION, .proxy_policy = ERRAND_PROXY_URL,
           .proxy_url = "ftp://127.0.0.1:1");

@@ -173,6 +173,24 @@ static void given_addresses_keep_host_and_sni(void **state) {
       200, "hello world\n");
 }
 
+static void another_place_keeps_host_sni_and_certificate(void **state) {
+  test_rig *rig = *state;
+  const char *url = "https://errand.test:1/echo";
+  const test_result *result =
+      get(rig, url,
+          (errand_options_init){
+              .connect_to = text("127.0.0.1:%u", nginx.ports[NGINX_TLS])});
+  rig_expect_response(result, 200, NULL);
+  errand_bytes body = errand_payload_body(result->end.payload);
+  assert_true(bytes_contain(body, "host: errand.test:1\n"));
+  assert_true(bytes_contain(body, "sni: errand.test\n"));
+  rig_expect_status(get(rig, url,
+                        (errand_options_init){
+                            .connect_to = text("127.0.0.1:%u",
+                                               nginx.ports[NGINX_WRONGHOST])}),
+                    ERRAND_TLS_UNTRUSTED);
+}
+
 static void where_a_connection_begins(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
@@ -217,6 +235,7 @@ int main(void) {
       RIG_TEST(a_unix_socket),
       RIG_TEST_ONE_LOOP(two_unix_sockets_are_two_origins),
       RIG_TEST(given_addresses_keep_host_and_sni),
+      RIG_TEST(another_place_keeps_host_sni_and_certificate),
       RIG_TEST(where_a_connection_begins),
       RIG_TEST(what_is_no_interface_is_refused),
   };

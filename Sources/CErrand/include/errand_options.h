@@ -101,6 +101,10 @@ typedef struct errand_options_init {
   /* "host:port:address[,address]" each. SNI and Host still name the host. */
   const char *ERRAND_NULLABLE const *ERRAND_NULLABLE resolve;
   size_t resolve_count;
+  /* "host:port" to connect to in place of the URL's host and port; an IPv6
+     address in brackets. SNI, the certificate's name and Host are those of the
+     URL (RFC 7838 2.1). Not together with a proxy or a unix_socket_path. */
+  const char *ERRAND_NULLABLE connect_to;
   /* Connects to this socket in place of the URL's host. */
   const char *ERRAND_NULLABLE unix_socket_path;
   /* Address to connect from, or an interface that exists when the options are
@@ -120,9 +124,9 @@ typedef struct errand_options_init {
  * readable.
  * Thread: any.
  * Owns: `init` stays the caller's; *out has one reference, the caller's.
- * Returns: OK; INVALID_OPTION (a value out of its enum, an invalid pin, proxy
- * or resolve entry, a missing proxy_url, a local_interface that is neither an
- * address nor exists); FILE_UNREADABLE; OUT_OF_DESCRIPTORS;
+ * Returns: OK; INVALID_OPTION (a value out of its enum, an invalid pin, proxy,
+ * resolve entry or connect_to, a missing proxy_url, a local_interface that is
+ * neither an address nor exists); FILE_UNREADABLE; OUT_OF_DESCRIPTORS;
  * UNSUPPORTED_FEATURE; OUT_OF_MEMORY; SYSTEM (libcurl could not be
  * initialised); FORKED (in a child of a process that had already started the
  * engine). *out is NULL unless OK.

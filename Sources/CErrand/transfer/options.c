@@ -183,6 +183,24 @@ static errand_status set_interface(errand_options *o, const char *name) {
   return ERRAND_OK;
 }
 
+static errand_status set_connect_to(errand_options *o,
+                                    const errand_options_init *in) {
+  if (!in->connect_to)
+    return ERRAND_OK;
+  /* libcurl cannot do it through an HTTPS proxy (KNOWN_BUGS). */
+  if (!errand__check_connect_to(in->connect_to) || in->unix_socket_path ||
+      in->proxy_policy != ERRAND_PROXY_NONE)
+    return ERRAND_INVALID_OPTION;
+  size_t size = sizeof "::" + strlen(in->connect_to);
+  char *entry = errand__malloc(size);
+  if (!entry)
+    return ERRAND_OUT_OF_MEMORY;
+  snprintf(entry, size, "::%s", in->connect_to);
+  o->connect_to = curl_slist_append(NULL, entry);
+  errand__free(entry);
+  return o->connect_to ? ERRAND_OK : ERRAND_OUT_OF_MEMORY;
+}
+
 static errand_status set_network(errand_options *o,
                                  const errand_options_init *in) {
   if (in->unix_socket_path &&
@@ -199,6 +217,9 @@ static errand_status set_network(errand_options *o,
       return ERRAND_OUT_OF_MEMORY;
     o->resolve = longer;
   }
+  errand_status status = set_connect_to(o, in);
+  if (status != ERRAND_OK)
+    return status;
   o->unix_socket = in->unix_socket_path != NULL;
   o->tcp_keepalive_seconds = in->tcp_keepalive_seconds;
   o->idle_connection_seconds = in->idle_connection_seconds
@@ -215,8 +236,8 @@ static errand_status set_network(errand_options *o,
 static bool needs_identity(const errand_options *o) {
   return o->ca_file || o->client_certificate || o->pinned_keys ||
          o->accept_any_certificate || o->accept_any_host_name || o->resolve ||
-         o->unix_socket_path || o->local_interface || o->proxy_http ||
-         o->proxy_https;
+         o->connect_to || o->unix_socket_path || o->local_interface ||
+         o->proxy_http || o->proxy_https;
 }
 
 /* Not where the proxy speaks TLS: libcurl asks for the roots of such a proxy by
@@ -311,6 +332,7 @@ void errand_options_release(errand_options *o) {
   errand__free(o->unix_socket_path);
   errand__free(o->local_interface);
   curl_slist_free_all(o->resolve);
+  curl_slist_free_all(o->connect_to);
   errand__trust_release(o->trust);
   errand__free(o);
 }

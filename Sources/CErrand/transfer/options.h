@@ -47,7 +47,8 @@ struct errand_options {
   char *unix_socket_path;
   char *local_interface; /* with its prefix */
   struct curl_slist *resolve;
-  errand__trust *trust; /* NULL: libcurl reads the roots itself */
+  struct curl_slist *connect_to; /* one entry, for all hosts and ports */
+  errand__trust *trust;          /* NULL: libcurl reads the roots itself */
 };
 
 /* The proxy for a scheme, "" for none. */

@@ -96,6 +96,23 @@ bool errand__check_resolve(const char *entry) {
   return true;
 }
 
+bool errand__check_connect_to(const char *place) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  const char *port = strrchr(place, ':');
+  if (!port || port == place || port - place > HOST_MAX)
+    return false;
+  size_t host = (size_t) (port - place);
+  size_t digits = strspn(port + 1, "0123456789");
+  if (digits == 0 || digits > 5 || port[1 + digits] != '\0')
+    return false;
+  long number = strtol(port + 1, NULL, 10);
+  if (number < 1 || number > 65535)
+    return false;
+  return place[0] == '[' ? is_address(place, host)
+                         : strspn(place, letters) == host;
+}
+
 const char *errand__interface_prefix(const char *name) {
   if (name[0] != '[' && is_address(name, strlen(name)))
     return "host!";

@@ -15,6 +15,10 @@ bool errand__check_proxy(const char *url);
 /* "host:port:address[,address]". */
 bool errand__check_resolve(const char *entry);
 
+/* "host:port"; the host is a name of letters, digits, '-', '_' and '.', an IPv4
+   address, or an IPv6 address in brackets. */
+bool errand__check_connect_to(const char *place);
+
 /* Checks that a file can be opened for reading and is no directory; NULL
    passes.
    Returns: OK, FILE_UNREADABLE, OUT_OF_DESCRIPTORS. */

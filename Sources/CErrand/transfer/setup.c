@@ -156,6 +156,8 @@ static void set_network(setter *s, const errand_options *o) {
   text_if(s, CURLOPT_INTERFACE, o->local_interface);
   if (o->resolve)
     pointer(s, CURLOPT_RESOLVE, o->resolve);
+  if (o->connect_to)
+    pointer(s, CURLOPT_CONNECT_TO, o->connect_to);
   /* An empty proxy and a NOPROXY of "*" keep libcurl from reading the
      environment for each request. */
   pointer(s, CURLOPT_PROXY, errand__options_proxy(o, false));

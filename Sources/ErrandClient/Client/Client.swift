@@ -89,7 +89,7 @@ public final class Client: Sendable {
         coalescing = CoalescingTransport(transport, stopwatch: stopwatch)
         cacheBase = CacheBase(
             transport: transport, coalescing: coalescing, stopwatch: stopwatch,
-            connection: connection, cookies: configuration.cookies)
+            connection: configuration.settings.connection, cookies: configuration.cookies)
         let cache = configuration.cacheStorage?.makeCache(over: cacheBase)
         if let cache { _ = caching.storeIfNil(cache) }
         cachesByDefault = Atomic(!configuration.settings.cache.isOff)

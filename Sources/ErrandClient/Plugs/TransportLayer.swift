@@ -28,6 +28,8 @@ package struct TransportLayerContext: Sendable {
 package enum TransportLayerPosition: Int, Comparable, Sendable {
     /// Changes the URL of what the engine sends.
     case security
+    /// Sends an attempt to an alternative service of its origin.
+    case alternatives
     /// Chooses the server of an attempt.
     case endpoints
     /// Deadlines, retries, hedges, breakers and limits.

@@ -6,6 +6,7 @@ extension ConnectionOptions {
     /// ``ErrandError/invalidOption``.
     func check() throws(ErrandError) {
         var texts = (resolveOverrides ?? []) + (tls.pinnedKeys ?? [])
+        if let connectTo { texts.append(connectTo) }
         for (name, setting) in [
             ("caFile", tls.caFile), ("proxyCAFile", tls.proxyCAFile), ("clientCertificate", tls.clientCertificate),
             ("clientKey", tls.clientKey), ("clientKeyPassword", tls.clientKeyPassword),
@@ -40,6 +41,7 @@ extension ConnectionOptions {
         if let file = tls.clientKey?.value { parts.append("clientKey \(file)") }
         if let keys = tls.pinnedKeys { parts.append("\(keys.count) pinned keys") }
         if let resolveOverrides { parts.append("resolveOverrides \(resolveOverrides)") }
+        if let connectTo { parts.append("connectTo \(connectTo)") }
         if let path = unixSocketPath?.value { parts.append("unixSocketPath \(path)") }
         if let name = localInterface?.value { parts.append("localInterface \(name)") }
         if proxy != nil { parts.append("a proxy") }
@@ -85,6 +87,7 @@ extension ConnectionOptions {
             options.no_proxy = strings.add(ProxyBypass.fromEnvironment())
         }
         options.unix_socket_path = strings.add(unixSocketPath?.value)
+        options.connect_to = strings.add(connectTo)
         options.local_interface = strings.add(localInterface?.value)
         options.tcp_keepalive_seconds = tcpKeepaliveSeconds?.value ?? 0
         options.idle_connection_seconds = idleConnectionSeconds?.value ?? 0

@@ -228,8 +228,8 @@ extension TransferSettings {
             ownTLS: ownTLS)
     }
 
-    /// The same settings with other options, for an entry of the TLS policies.
-    func with(connection: ConnectionOptions?, requiresTLS: Bool) -> TransferSettings {
+    /// The same settings with other options, for an entry of the TLS policies or an alternative service.
+    package func with(connection: ConnectionOptions?, requiresTLS: Bool) -> TransferSettings {
         TransferSettings(self, connection: connection, requiresTLS: requiresTLS, ownTLS: ownTLS)
     }
 

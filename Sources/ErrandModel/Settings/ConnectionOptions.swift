@@ -136,6 +136,9 @@ public struct ConnectionOptions: Sendable, Hashable {
     /// Entries `host:port:address[,address]`: the engine connects there instead of asking DNS; SNI and `Host` stay
     /// those of the host. The list is inherited as a whole. The library's default: an empty list (CURLOPT_RESOLVE).
     public var resolveOverrides: [String]?
+    /// `host:port` to connect to instead of the URL's host and port; the certificate is that of the URL's host
+    /// (CURLOPT_CONNECT_TO). Set for one transfer by alternative services.
+    package var connectTo: String?
     /// Connect to this Unix socket instead of the URL's host. The library's default: none (CURLOPT_UNIX_SOCKET_PATH).
     /// The socket replaces the network: the request goes there whatever the host is, also after a redirect to another
     /// host.

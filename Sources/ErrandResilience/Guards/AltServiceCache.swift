@@ -2,8 +2,9 @@ import Synchronization
 
 /// The alternative services that origins have announced (RFC 7838), in memory and bounded. Any thread.
 ///
-/// The cache only remembers. A client that uses an alternative must still check the certificate for the host of the
-/// origin, and must judge the alternative's address by its ``AddressGuard``.
+/// ``Client/Configuration/altServices`` has a client use the cache. The cache itself only remembers: who uses an
+/// alternative otherwise must check the certificate for the host of the origin, and judge the alternative's address by
+/// an ``AddressGuard``.
 public final class AltServiceCache: Sendable {
     private let table: Mutex<AltServiceTable>
     private let stopwatch: Stopwatch

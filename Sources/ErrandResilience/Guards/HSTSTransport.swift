@@ -84,7 +84,7 @@ private final class HSTSReceiver: TransferReceiver, @unchecked Sendable {
 
 extension ConnectionOptions.TLS {
     /// Whether a certificate that is not trusted, or is for another host, ends the transfer.
-    fileprivate var checksCertificates: Bool {
+    var checksCertificates: Bool {
         insecureAcceptAnyCertificate != true && insecureAcceptAnyHostName != true
     }
 }

@@ -1,0 +1,166 @@
+import HTTPTypes
+import Synchronization
+
+/// Sends transfers to alternative services of their origins (RFC 7838), and to the origin where that fails. Responses
+/// over TLS without a fault teach the ``AltServiceCache``.
+///
+/// Only transfers to an alternative have an id of this transport, which the transport beneath never gives: the top bit
+/// is set. All others keep theirs.
+final class AltServiceTransport: StackedTransport {
+    private static let ownIDs: UInt64 = 1 << 63
+    /// RFC 7838 5.
+    static let altUsed = HTTPField.Name("Alt-Used")
+
+    let base: any Transport
+    let cache: AltServiceCache
+    let stopwatch: Stopwatch
+    /// The options of transfers that have none of their own.
+    private let connection: ConnectionOptions
+    private let lastID = Atomic<UInt64>(0)
+    private let calls = Mutex<[TransferID: AltServiceCall]>([:])
+
+    init(_ base: any Transport, _ cache: AltServiceCache, stopwatch: Stopwatch, connection: ConnectionOptions) {
+        self.base = base
+        self.cache = cache
+        self.stopwatch = stopwatch
+        self.connection = connection.resolved
+    }
+
+    func submit(
+        _ description: RequestDescription, for receiver: TransferReceiver
+    ) throws(ErrandError) -> TransferID {
+        guard let origin = origin(of: description) else { return try base.submit(description, for: receiver) }
+        let found = cache.services(of: origin.text).first { usable($0, at: origin, for: description) != nil }
+        guard let service = found, let altered = usable(service, at: origin, for: description) else {
+            return try base.submit(description, for: AltServiceReceiver(receiver, origin.text, cache))
+        }
+        let id = TransferID(rawValue: Self.ownIDs | lastID.wrappingAdd(1, ordering: .relaxed).newValue)
+        let call = AltServiceCall(
+            id, description, for: receiver, origin: origin.text, service, beganAt: stopwatch.now(), of: self)
+        calls.withLock { $0[id] = call }
+        do throws(ErrandError) {
+            try call.begin(altered)
+        } catch {
+            forget(call)
+            throw error
+        }
+        return id
+    }
+
+    private struct Origin {
+        let text: String
+        let place: String
+    }
+
+    /// The origin of a transfer whose response may teach, and which may use alternatives; `nil`: neither.
+    private func origin(of description: RequestDescription) -> Origin? {
+        let reference = URLReference(description.url)
+        guard reference.scheme?.lowercased() == "https" else { return nil }
+        let options = options(of: description)
+        guard options.tls.checksCertificates, options.proxy == nil, options.unixSocketPath == nil else { return nil }
+        let text = reference.origin
+        return Origin(text: text, place: String(text.dropFirst("https://".count)))
+    }
+
+    private func options(of description: RequestDescription) -> ConnectionOptions {
+        description.settings.hasConnection ? description.settings.connection ?? connection : connection
+    }
+
+    /// The description of the transfer to the alternative; `nil`: the transfer cannot use it.
+    private func usable(
+        _ service: AltService, at origin: Origin, for description: RequestDescription
+    ) -> RequestDescription? {
+        var options = options(of: description)
+        guard !description.isWritten, options.httpVersion != .http2PriorKnowledge else { return nil }
+        let mayHTTP2 =
+            options.httpVersion == .http2OverTLS
+            || options.httpVersion ?? .automatic == .automatic
+                && EngineHTTP2.isDefault
+        switch service.protocolID {
+        case "h2": guard mayHTTP2 else { return nil }
+        case "http/1.1": options.httpVersion = .http1
+        default: return nil
+        }
+        let colon = origin.place.lastIndex(of: ":") ?? origin.place.endIndex
+        let host = service.host.isEmpty ? String(origin.place[..<colon]) : service.host
+        let place = "\(host):\(service.port)"
+        guard place != origin.place, place.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }) else { return nil }
+        options.connectTo = place
+        var altered = description
+        altered.settings = description.settings.with(
+            connection: options, requiresTLS: description.settings.requiresTLS)
+        if let name = Self.altUsed { try? altered.headers.set(name, to: place) }
+        return altered
+    }
+
+    func forget(_ call: AltServiceCall) {
+        calls.withLock { $0[call.id] = nil }
+    }
+
+    /// Gives an order to the call of the id, or to the transport beneath. A call that has ended has none.
+    private func order(_ id: TransferID, _ own: (AltServiceCall) -> Void, beneath: () -> Void) {
+        guard id.rawValue & Self.ownIDs != 0 else { return beneath() }
+        if let call = calls.withLock({ $0[id] }) { own(call) }
+    }
+
+    func cancel(_ id: TransferID) {
+        order(id, { call in call.control { $0.cancel() } }, beneath: { base.cancel(id) })
+    }
+
+    func pause(_ id: TransferID) {
+        order(id, { call in call.control { $0.setPaused(true) } }, beneath: { base.pause(id) })
+    }
+
+    func resume(_ id: TransferID) {
+        order(id, { call in call.control { $0.setPaused(false) } }, beneath: { base.resume(id) })
+    }
+
+    func grant(_ id: TransferID, bytes: Int) {
+        order(id, { $0.grant(bytes) }, beneath: { base.grant(id, bytes: bytes) })
+    }
+
+    // A transfer to an alternative has no body that is written.
+    func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) { base.write(bytes, to: id) }
+    func finishUpload(_ id: TransferID) { base.finishUpload(id) }
+    func failUpload(_ id: TransferID) { base.failUpload(id) }
+    func filesMayHaveChanged() { base.filesMayHaveChanged() }
+    func shutdown(_ stopped: @escaping @Sendable () -> Void) { base.shutdown(stopped) }
+}
+
+/// Reads the field of a response before the request sees the response.
+///
+/// `@unchecked Sendable`: what this class adds is constant.
+class AltServiceReceiver: TransferReceiver, @unchecked Sendable {
+    private static let altSvc = HTTPField.Name("Alt-Svc")
+
+    private let receiver: TransferReceiver
+    final let origin: String
+    private let cache: AltServiceCache
+
+    init(_ receiver: TransferReceiver, _ origin: String, _ cache: AltServiceCache) {
+        self.receiver = receiver
+        self.origin = origin
+        self.cache = cache
+        super.init(callbacks: receiver.callbacks)
+    }
+
+    override func receive(_ event: TransferEvent.Kind) {
+        switch event {
+        case .head(let response): learn(response)
+        case .ended(let result): if let response = result.response { learn(response) }
+        case .chunk, .uploadCredit, .started, .sent, .progress, .retrying: break
+        }
+        receiver.receive(event)
+    }
+
+    override final func joined(sentAt time: Int64?) { receiver.joined(sentAt: time) }
+
+    final func learn(_ response: Response) {
+        // RFC 7838 6: a 421 announces nothing.
+        guard response.statusCode != 421, let name = Self.altSvc else { return }
+        let values = response.headers[fields: name].map(\.value)
+        guard !values.isEmpty else { return }
+        let age = response.headers[.age].flatMap { Int64($0) } ?? 0
+        cache.learn(values, from: origin, age: age, overFaultlessTLS: true)
+    }
+}
