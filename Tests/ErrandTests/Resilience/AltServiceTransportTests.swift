@@ -197,9 +197,15 @@ import Testing
         configuration.altServices = cache
         configuration.hsts = HSTSStore()
         #expect(configuration.altServices === cache)
-        #expect(configuration.layers.map { "\(type(of: $0))" } == ["HSTSLayer", "AltServiceLayer", "ResilienceLayer"])
+        #expect(
+            configuration.layers.sorted { $0.position < $1.position }.map { "\(type(of: $0))" } == [
+                "HSTSLayer", "AltServiceLayer", "ResilienceLayer",
+            ])
         configuration.altServices = AltServiceCache()
-        #expect(configuration.layers.map { "\(type(of: $0))" } == ["HSTSLayer", "AltServiceLayer", "ResilienceLayer"])
+        #expect(
+            configuration.layers.sorted { $0.position < $1.position }.map { "\(type(of: $0))" } == [
+                "HSTSLayer", "AltServiceLayer", "ResilienceLayer",
+            ])
         configuration.altServices = nil
         #expect(configuration.layers.count == 2 && configuration.altServices == nil)
     }

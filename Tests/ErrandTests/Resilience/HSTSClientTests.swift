@@ -59,7 +59,7 @@ import Testing
         configuration.hsts = store
         #expect(configuration.hsts === store)
         // Innermost, so that the client's resilience is found, and each attempt passes.
-        #expect(configuration.layers.map { $0 is HSTSLayer } == [true, false])
+        #expect(configuration.layers.sorted { $0.position < $1.position }.map { $0 is HSTSLayer } == [true, false])
         #expect(configuration.resilience != nil)
         configuration.hsts = HSTSStore()
         #expect(configuration.layers.count == 2)
