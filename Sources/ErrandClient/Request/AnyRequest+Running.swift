@@ -158,13 +158,13 @@ extension AnyRequest {
             guard let hooks = core.hooks else { return (nil, false) }
             return (hooks.run.stream, !hooks.run.observers.isEmpty)
         }
-        var description = try describe(stream, by: builder)
-        if client.hasLayers { try addLayers(to: &description) }
+        let description = try describe(stream, by: builder)
         let own = commandInterceptors
         isIntercepted = group == nil && !(own.isEmpty && client.interceptors.isEmpty)
         // Most requests have none of this, and their description is not copied.
         guard
             isIntercepted || isObserved || stream != nil || cachePolicy != nil || description.settings.hasTotalTimeout
+                || client.hasLayers
         else { return description }
         let interceptors = isIntercepted ? client.interceptors + own : []
         return try runDescription(from: description, stream, isObserved: isObserved, interceptors)
@@ -192,6 +192,7 @@ extension AnyRequest {
         _ interceptors: [any Interceptor]
     ) throws(ErrandError) -> RequestDescription {
         var description = description
+        if client.hasLayers { try addLayers(to: &description) }
         if let total = description.settings.timeouts.total?.duration {
             let deadline = client.stopwatch.now() + total
             core.withLock { $0.deadline = deadline }
