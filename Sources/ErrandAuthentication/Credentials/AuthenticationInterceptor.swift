@@ -173,7 +173,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         let begun = guarded.withLock { guarded -> Task<Void, Never>? in
             guard guarded.machine.generation == order.flight else { return nil }
             // Under the lock, so that a setter of `credential` finds the task that it has to cancel.
-            let refresh = Task { [self] in
+            // Detached: several requests wait for the refresh, and the deadline of the task that began it is not theirs.
+            let refresh = Task.detached { [self] in
                 end(order, await refreshed(order))
             }
             guarded.refresh = refresh

@@ -21,6 +21,8 @@ struct SharedTransferKey: Hashable {
     /// other bytes the next time.
     init?(_ description: RequestDescription) {
         guard case .buffered = description.delivery else { return nil }
+        // The settings of another command would decide about retries and limits.
+        guard description.resilience == nil else { return nil }
         switch description.body {
         case .none: body = []
         case .bytes(let bytes): body = bytes

@@ -42,7 +42,7 @@ extension AnyRequest {
             return .finished
         case .failure(.uploadNotReplayable):
             return sendAgain(result, by: builder, inPlace: inPlace)
-        case .failure(let error) where error == .addressRefused:
+        case .failure(let error) where error == .addressRefused && error.isRefusal:
             // The engine has sent nothing of this transfer, but maybe of others before it.
             return finish(.failure(refusal(error)), by: builder, inPlace: inPlace, isPlain: isPlain)
         case .failure(let error):

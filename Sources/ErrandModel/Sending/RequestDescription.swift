@@ -83,6 +83,11 @@ public struct RequestDescription: Sendable {
         get { rare?.members.trail }
         set { changeRare { $0.trail = newValue } }
     }
+    /// Whether the address of the connection was chosen among endpoints.
+    package var hasEndpointAddress: Bool {
+        get { rare?.members.hasEndpointAddress ?? false }
+        set { changeRare { $0.hasEndpointAddress = newValue } }
+    }
     /// Fields that must not be sent to another origin, whatever their names: a redirect to another origin drops them,
     /// as it drops ``Redaction/secretHeaders``. The fields that an interceptor's `prepare` adds or alters are added
     /// here when it returns, including those of an authenticator. Remove a name, in ``RedirectPolicy/decide``, to keep
@@ -99,10 +104,12 @@ public struct RequestDescription: Sendable {
         var moment: SendingMoment?
         var resilience: RequestResilience?
         var trail: AttemptTrail?
+        var hasEndpointAddress = false
         var originBoundFields: Set<HTTPField.Name> = []
 
         var isEmpty: Bool {
             authentication == nil && cachePlan == nil && moment == nil && resilience == nil && trail == nil
+                && !hasEndpointAddress
                 && originBoundFields.isEmpty
         }
     }

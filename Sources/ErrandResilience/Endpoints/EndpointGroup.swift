@@ -76,7 +76,8 @@ final class EndpointGroup: Sendable {
             state.isRefreshing = true
             return (state.isLoaded, true)
         }
-        if isDue { Task { [weak self] in await self?.ask(refresh) } }
+        // Detached: the list is that of all requests, and must not be fetched within the deadline of this one.
+        if isDue { Task.detached { [weak self] in await self?.ask(refresh) } }
         return isLoaded
     }
 

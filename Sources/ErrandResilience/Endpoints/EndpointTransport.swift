@@ -80,8 +80,8 @@ private final class EndpointReceiver: TransferReceiver, @unchecked Sendable {
         case .head(let head) where isStreamed: lease.answered(head.statusCode)
         case .ended(.response(let response)): lease.answered(response.statusCode)
         case .ended(.failure(let error)):
-            // Cancellations and refusals say nothing about the server.
-            error.isTransient && !error.isRefusal ? lease.fail() : lease.drop()
+            // Cancellations, refusals and a lack of descriptors say nothing about the server.
+            BreakerOutcome(error: error) == .failure ? lease.fail() : lease.drop()
         default: break
         }
         receiver.receive(event)
@@ -103,6 +103,7 @@ extension RequestDescription {
     {
         if let address = endpoint.address {
             settings = group.settings(settings, to: address)
+            hasEndpointAddress = true
             return
         }
         let place = URLReference(endpoint.url)

@@ -65,7 +65,8 @@ final class AltServiceCall: AltServiceReceiver, @unchecked Sendable {
         do throws(ErrandError) {
             opened(try transport.base.submit(altered, for: self), isAlternative: true)
         } catch {
-            // Such as options that the engine cannot use together.
+            // Options that the engine cannot use together. A full queue says nothing about the alternative.
+            guard error == .invalidOption || error == .unsupportedFeature else { throw error }
             transport.cache.markBroken(service, of: origin)
             guarded.withLock { $0.state = .origin(TransferControl()) }
             opened(try transport.base.submit(description, for: self), isAlternative: false)
@@ -126,9 +127,9 @@ final class AltServiceCall: AltServiceReceiver, @unchecked Sendable {
         case .head(let response) where isAlternative && response.statusCode == 421 && isBuffered: return
         case .head, .chunk, .uploadCredit, .started, .sent, .progress, .retrying: super.receive(event)
         case .ended(let result):
-            if isAlternative, shouldLeave(result) {
+            if isAlternative, isUseless(result) {
                 transport.cache.markBroken(service, of: origin)
-                if sendsToOrigin(result) { return }
+                if shouldLeave(result), sendsToOrigin(result) { return }
             } else if isAlternative, service.protocolID == "h2", result.isOfHTTP1 {
                 // The connection was good, but not what was announced (RFC 7838 2).
                 transport.cache.markBroken(service, of: origin)
@@ -141,7 +142,14 @@ final class AltServiceCall: AltServiceReceiver, @unchecked Sendable {
         if case .buffered = description.delivery { true } else { false }
     }
 
-    /// Whether the alternative is of no use: it was not reached, is not the origin's, or says that it is not (RFC 9110
+    /// Whether the next transfer should go elsewhere: every failure without a response that may be the alternative's.
+    private func isUseless(_ result: TransferResult) -> Bool {
+        if shouldLeave(result) { return true }
+        guard case .failure(let error) = result, error.response == nil else { return false }
+        return error == .tlsCredentials || BreakerOutcome(error: error) == .failure
+    }
+
+    /// Whether the origin is asked in place of the alternative: that one was not reached, is not the origin's, or says that it is not (RFC 9110
     /// 15.5.20).
     private func shouldLeave(_ result: TransferResult) -> Bool {
         switch result {
@@ -159,6 +167,8 @@ final class AltServiceCall: AltServiceReceiver, @unchecked Sendable {
     /// Sends the transfer to the origin in the time that is left, unless it was cancelled.
     private func sendsToOrigin(_ result: TransferResult) -> Bool {
         if case .response = result, !isBuffered { return false }
+        // An alert may come after the request was read, and over TLS 1.3 also after the handshake.
+        if case .failure(.tlsFailed) = result, !RetrySubject(description, RetryPolicy()).isRepeatable { return false }
         let isWanted = guarded.withLock { guarded in
             guard let control = guarded.state.control, !control.isCancelled else { return false }
             guarded.state = .origin(TransferControl(isPaused: control.isPaused))

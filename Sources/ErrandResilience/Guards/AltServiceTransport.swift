@@ -57,7 +57,10 @@ final class AltServiceTransport: StackedTransport {
         let reference = URLReference(description.url)
         guard reference.scheme?.lowercased() == "https" else { return nil }
         let options = options(of: description)
-        guard options.tls.checksCertificates, options.proxy == nil, options.unixSocketPath == nil else { return nil }
+        guard options.tls.checksCertificates, options.proxy == nil, options.unixSocketPath == nil,
+            // An alternative would lead past the choice of an endpoint.
+            !description.hasEndpointAddress
+        else { return nil }
         let text = reference.origin
         return Origin(text: text, place: String(text.dropFirst("https://".count)))
     }

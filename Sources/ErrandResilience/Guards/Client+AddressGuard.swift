@@ -16,8 +16,7 @@ extension Client.Configuration {
     ///   and judges the name of the server; a proxy in a private network needs a rule that allows it.
     /// - A Unix socket (``ConnectionOptions/unixSocketPath``) has no address and is not judged.
     /// - The guard belongs to the client's engine, which shares no connections with other clients. It has no effect on
-    ///   a client that is made with a transport, or on a command with a ``Command/transport`` of its own: that
-    ///   transport opens the sockets.
+    ///   a client that is made with a transport: that transport opens the sockets.
     public var addressGuard: AddressGuard? {
         get { addressFilter as? AddressGuard }
         set { addressFilter = newValue }

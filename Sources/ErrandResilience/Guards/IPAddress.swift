@@ -158,16 +158,17 @@ extension IPAddress {
     }
 
     /// The IPv4 addresses that an address of 64:ff9b:1::/48 may embed. RFC 8215 leaves the length of the NAT64 prefix
-    /// to the network: 48, 56, 64 or 96 bits of the forms of RFC 6052 2.2. In the first three the bits after the IPv4
-    /// address are zero. Where several forms fit, the address may mean any of them, except 0.0.0.0 beside others.
+    /// to the network: 48, 56, 64 or 96 bits of the forms of RFC 6052 2.2. A translator takes the bits by their position,
+    /// whatever follows them, so the address may mean any of the four. Those in 0.0.0.0/8 count only where there is no
+    /// other.
     private var embeddedLocally: [IPAddress] {
-        let forms: [(bits: UInt64, suffix: UInt64)] = [
-            ((high & 0xffff) << 16 | (low >> 40) & 0xffff, low << 24),
-            ((high & 0xff) << 24 | (low >> 32) & 0xff_ffff, low << 32),
-            ((low >> 24) & 0xffff_ffff, low << 40),
-            (low & 0xffff_ffff, 0),
+        let forms: [UInt64] = [
+            (high & 0xffff) << 16 | (low >> 40) & 0xffff,
+            (high & 0xff) << 24 | (low >> 32) & 0xff_ffff,
+            (low >> 24) & 0xffff_ffff,
+            low & 0xffff_ffff,
         ]
-        let found = forms.filter { $0.suffix == 0 && $0.bits != 0 }.map { IPAddress(v4: UInt32($0.bits)) }
+        let found = forms.filter { $0 >> 24 != 0 }.map { IPAddress(v4: UInt32($0)) }
         return found.isEmpty ? [IPAddress(v4: 0)] : found
     }
 }

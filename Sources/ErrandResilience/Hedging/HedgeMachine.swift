@@ -78,6 +78,11 @@ package struct HedgeMachine: Sendable {
 
     package var isEnded: Bool { state == .ended }
 
+    /// Whether the budgets are being asked.
+    package var isAsking: Bool {
+        if case .running(let run) = state { run.next == .asking } else { false }
+    }
+
     /// Whether the attempt is under way.
     package func isOpen(_ attempt: Int) -> Bool {
         if case .running(let run) = state { run.open.contains(attempt) } else { false }

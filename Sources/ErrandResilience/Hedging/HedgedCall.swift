@@ -27,6 +27,8 @@ final class HedgedCall: Sendable {
         var legs: [Int: Leg] = [:]
         /// The answers of the attempts that have ended.
         var answers: [Int: Answer] = [:]
+        /// The head of a streamed response that is not wanted.
+        var cutHead: Response?
         /// Why hedges were not sent.
         var refusals: [Answer] = []
         /// The attempt whose answer is that of the call.
@@ -130,13 +132,21 @@ extension HedgedCall.Guarded {
     /// The answer that stands for the call. Where the attempt is a hedge that was not sent, the last failure stands, and
     /// without one the refusal.
     func answer(of attempt: Int) -> HedgedCall.Answer {
-        answers[attempt] ?? answers.max { $0.key < $1.key }?.value ?? refusals.last
-            ?? HedgedCall.Answer(head: nil, result: .failure(.cancelled))
+        if let found = answers[attempt] ?? answers.max(by: { $0.key < $1.key })?.value { return found }
+        guard let refusal = refusals.last else {
+            return HedgedCall.Answer(head: nil, result: .failure(.cancelled))
+        }
+        // The server has answered another attempt, whose response is gone.
+        if let cutHead, case .failure(let error) = refusal.result {
+            return HedgedCall.Answer(head: nil, result: .failure(error.with(response: cutHead, isRefusal: false)))
+        }
+        return refusal
     }
 
     /// Whether the attempt has an answer that is not an error.
     func hasAnswered(_ attempt: Int) -> Bool {
-        if winner == attempt { return true }
+        // A streamed response of which the head has arrived.
+        if legs[attempt]?.head != nil { return true }
         if case .response = answers[attempt]?.result { return true }
         return false
     }
@@ -155,6 +165,7 @@ extension HedgedCall.Guarded {
     /// Cancels an attempt whose answer is not wanted.
     mutating func cut(_ attempt: Int) -> TransferControl.Order {
         legs[attempt]?.isCut = true
+        cutHead = legs[attempt]?.head ?? cutHead
         return legs[attempt]?.control.cancel() ?? .none
     }
 
@@ -164,5 +175,8 @@ extension HedgedCall.Guarded {
         isOver = true
         if let head = answer.head { outbox.append(.head(head)) }
         outbox.append(.ended(answer.result))
+        // Bodies of other attempts. No value of a user is released here.
+        answers = [:]
+        refusals = []
     }
 }

@@ -35,14 +35,14 @@ extension HedgingTransport {
     }
 
     private func hedge(_ call: HedgedCall, _ attempt: Int, _ next: Duration?, isInPlace: Bool) {
-        let isWanted = call.guarded.withLock { guarded in
-            guard !guarded.isOver, guarded.winner == nil else { return false }
-            guarded.outbox.append(.retrying(TransferRetry(attempt: attempt - 1, reason: "hedge", wait: .zero)))
-            return true
-        }
-        if isWanted { call.flush(isInPlace: isInPlace) }
         do throws(ErrandError) {
             guard try send(call, attempt) else { return call.giveBack() }
+            let isWanted = call.guarded.withLock { guarded in
+                guard !guarded.isOver else { return false }
+                guarded.outbox.append(.retrying(TransferRetry(attempt: attempt - 1, reason: "hedge", wait: .zero)))
+                return true
+            }
+            if isWanted { call.flush(isInPlace: isInPlace) }
             parts.hedgeSent()
             schedule(call, next)
         } catch {
@@ -72,6 +72,7 @@ extension HedgingTransport {
         let decided = call.guarded.withLock { guarded -> Decided in
             let attempt = guarded.standIn(for: named, isStreamed: call.isStreamed)
             var decided = Decided()
+            decided.isHedge = attempt > 1 && guarded.hasAnswered(attempt)
             for other in others {
                 guard let leg = guarded.legs[other] else { continue }
                 decided.ages.append(now - leg.start)
@@ -81,28 +82,26 @@ extension HedgingTransport {
                 // A streamed response, of which the head has arrived.
                 guarded.winner = attempt
                 if let head = leg.head { guarded.outbox.append(.head(head)) }
-                decided.credit = guarded.owed
-                guarded.owed = 0
-                decided.attempt = leg.control.id
+                // The caller has cancelled the call before there was a winner.
+                if guarded.isCancelled { decided.stop = (attempt, guarded.stop(attempt)) }
+                // Without an id `send` grants the credit, as soon as the id is known.
+                if let id = leg.control.id {
+                    decided.attempt = id
+                    decided.credit = guarded.owed
+                    guarded.owed = 0
+                }
             } else {
                 guarded.end(guarded.answer(of: attempt))
             }
-            decided.isHedge = attempt > 1 && guarded.hasAnswered(attempt)
             return decided
         }
         for age in decided.ages { call.tracker.record(.loser, age: age) }
         parts.lost(decided.orders.count)
         if decided.isHedge { parts.hedgeWon() }
-        if decided.credit > 0 {
-            if let id = decided.attempt {
-                base.grant(id, bytes: decided.credit)
-            } else {
-                // `send` grants it, as soon as the id is known.
-                call.guarded.withLock { $0.owed += decided.credit }
-            }
-        }
+        if let id = decided.attempt, decided.credit > 0 { base.grant(id, bytes: decided.credit) }
         call.flush(isInPlace: isInPlace)
         for (other, order) in decided.orders { perform(order, on: call, other) }
+        if let (attempt, order) = decided.stop { perform(order, on: call, attempt) }
         finish(call, isInPlace: isInPlace)
     }
 
@@ -110,6 +109,8 @@ extension HedgingTransport {
         var orders: [(Int, TransferControl.Order)] = []
         /// Of the attempts that are cancelled.
         var ages: [Duration] = []
+        /// Of the winner.
+        var stop: (Int, TransferControl.Order)?
         var credit = 0
         var attempt: TransferID?
         var isHedge = false

@@ -15,7 +15,6 @@ package final class HedgingTransport: StackedTransport {
     private let resilient: ResilientTransport
     private let lastID = Atomic<UInt64>(0)
     private let table = Mutex(Table())
-    /// Keeps this transport as long as a call may be hedged, no longer.
     private let timer: TimerQueue<HedgeTimer>
 
     private static let hedgedBit: UInt64 = 1 << 63
@@ -70,10 +69,18 @@ package final class HedgingTransport: StackedTransport {
         do throws(ErrandError) {
             _ = try send(call, attempt)
         } catch {
-            _ = call.guarded.withLock { $0.cancelled() }
+            // A shutdown may have ended the call already, as one that waits.
+            let isRefused = call.guarded.withLock { guarded in
+                guard !guarded.isOver else { return false }
+                _ = guarded.cancelled()
+                guarded.isOver = true
+                return true
+            }
             forget(call)
+            guard isRefused else { return id }
             throw error
         }
+        parts.transferBegan()
         schedule(call, next)
         return id
     }
@@ -154,6 +161,8 @@ package final class HedgingTransport: StackedTransport {
             guard let leg = guarded.legs[attempt], !leg.isCut, guarded.winner == nil else { return (.none, nil) }
             guarded.legs[attempt]?.head = head
             if isBad {
+                // While the budgets are asked nobody knows whether another attempt follows: then this one stands.
+                let pushback = guarded.machine.isAsking ? .stop : pushback
                 return (guarded.machine.attemptFailed(attempt, isFatal: false, pushback: pushback, now: now), nil)
             }
             return (guarded.machine.attemptSucceeded(attempt), now - leg.start)
@@ -173,6 +182,7 @@ package final class HedgingTransport: StackedTransport {
         let ending = RetryMachine.Ending(result, call.policy)
         let judgement = call.policy.judge(ending)
         var age: Duration?
+        var isUnsent = false
         let action = call.guarded.withLock { guarded -> HedgeMachine.Action in
             guard let leg = guarded.legs.removeValue(forKey: attempt) else { return .none }
             if guarded.winner == attempt {
@@ -191,6 +201,7 @@ package final class HedgingTransport: StackedTransport {
             if case .failure(let error) = result, error.isRefusal {
                 // The attempt was not sent. The other attempts go on.
                 guarded.refusals.append(answer)
+                isUnsent = true
                 return guarded.machine.attemptFailed(attempt, isFatal: false, pushback: .stop, now: now)
             }
             guarded.answers[attempt] = answer
@@ -202,7 +213,11 @@ package final class HedgingTransport: StackedTransport {
             case (.stop, .failure): return guarded.machine.attemptFailed(attempt, isFatal: true, now: now)
             }
         }
-        if let age { call.tracker.record(LatencySample(result, judgement), age: age) }
+        if isUnsent {
+            if attempt > 1 { call.giveBack() }
+        } else if let age {
+            call.tracker.record(LatencySample(result, judgement), age: age)
+        }
         carryOut(action, on: call, isInPlace: true)
         finish(call, isInPlace: true)
     }
@@ -276,6 +291,7 @@ package final class HedgingTransport: StackedTransport {
             table.isClosing = true
             return table.calls.values.sorted { $0.id.rawValue < $1.id.rawValue }
         }
+        timer.removeAll()
         for call in calls { stopIfWaiting(call) }
         // The transport beneath ends all attempts, and the calls with them.
         base.shutdown(stopped)
@@ -294,10 +310,12 @@ package final class HedgingTransport: StackedTransport {
     }
 }
 
-/// The time of a call's next hedge.
+/// The time of a call's next hedge. Keeps neither: the table keeps calls that have not ended.
 struct HedgeTimer: Sendable {
-    let call: HedgedCall
-    let transport: HedgingTransport
+    weak let call: HedgedCall?
+    weak let transport: HedgingTransport?
 
-    func fire() { transport.delayElapsed(call) }
+    func fire() {
+        if let call, let transport { transport.delayElapsed(call) }
+    }
 }

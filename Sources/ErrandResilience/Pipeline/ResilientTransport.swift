@@ -78,7 +78,7 @@ package final class ResilientTransport: StackedTransport {
             forget(call)
             throw error
         }
-        parts.transferBegan()
+        if !(description.trail?.isHedged ?? false) { parts.transferBegan() }
         return id
     }
 

@@ -20,6 +20,14 @@ final class TimerQueue<Item: Sendable>: Sendable {
         /// Sleeps until `wakes`; `nil`: nothing is outstanding.
         var sleeper: Task<Void, Never>?
         var wakes = Duration.zero
+        /// The number of the present sleeper: one that was replaced may wake all the same.
+        var lastSleeper: UInt64 = 0
+
+        /// Forgets what is outstanding.
+        mutating func clear() -> Heap<Entry> {
+            defer { entries = Heap() }
+            return entries
+        }
     }
 
     private let state = Mutex(State())
@@ -43,37 +51,53 @@ final class TimerQueue<Item: Sendable>: Sendable {
             state.entries.insert(Entry(due: due, number: state.lastNumber, item: item))
             guard state.sleeper == nil || due < state.wakes else { return nil }
             let former = state.sleeper
-            state.wakes = due
-            state.sleeper = sleep(until: due)
+            sleep(until: due, &state)
             return former
         }
         former?.cancel()
     }
 
-    /// The task keeps neither the queue nor the items.
-    private func sleep(until due: Duration) -> Task<Void, Never> {
-        Task { [weak self, stopwatch] in
+    /// Nothing that is outstanding fires any more.
+    func removeAll() {
+        let (sleeper, entries) = state.withLock { state in
+            state.lastSleeper += 1
+            return (state.sleeper.take(), state.clear())
+        }
+        sleeper?.cancel()
+        // Released here, not under the lock: an item may hold a user's value.
+        withExtendedLifetime(entries) {}
+    }
+
+    /// Detached: the task serves all items, so it must not have the task-local values, such as a deadline, of the caller
+    /// that added the first one. The task keeps neither the queue nor the items.
+    private func sleep(until due: Duration, _ state: inout State) {
+        state.lastSleeper += 1
+        let number = state.lastSleeper
+        state.wakes = due
+        state.sleeper = Task.detached { [weak self, stopwatch] in
             let wait = min(max(due - stopwatch.now(), .zero), .longestSleep)
-            // A cancelled sleep was replaced by an earlier one. A clock that fails must not lose the items.
-            try? await stopwatch.sleep(for: wait)
-            guard !Task.isCancelled else { return }
-            self?.wake()
+            do {
+                try await stopwatch.sleep(for: wait)
+            } catch {
+                guard !Task.isCancelled else { return }
+                // The clock has failed. The items fire late rather than never.
+                try? await Task.sleep(for: .milliseconds(10))
+            }
+            self?.wake(number)
         }
     }
 
-    private func wake() {
+    private func wake(_ number: UInt64) {
         let now = stopwatch.now()
         let items = state.withLock { state -> [Item] in
+            guard number == state.lastSleeper else { return [] }
             var items: [Item] = []
             while let first = state.entries.min, first.due <= now {
                 items.append(first.item)
                 state.entries.removeMin()
             }
             state.sleeper = nil
-            if let next = state.entries.min {
-                state.wakes = next.due
-                state.sleeper = sleep(until: next.due)
-            }
+            if let next = state.entries.min { sleep(until: next.due, &state) }
             return items
         }
         for item in items { fire(item) }

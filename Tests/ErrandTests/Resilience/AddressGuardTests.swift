@@ -121,7 +121,7 @@ import Testing
         ("64:ff9b:1::/48", "64:ff9b:1::10.1.2.3", "private"), ("64:ff9b:1::/48", "64:ff9b:1:a01:2:300::", "private"),
         ("64:ff9b:1::/48", "64:ff9b:1:aa0a:1:203::", "private"),
         ("64:ff9b:1::/48", "64:ff9b:1:aaaa:a:102:300::", "private"),
-        ("64:ff9b:1::/48", "64:ff9b:1:ffff:1:2:7f00:1", "loopback"), ("64:ff9b:1::/48", "64:ff9b:1::", "this network"),
+        ("64:ff9b:1::/48", "64:ff9b:1:ffff:1:2:7f00:1", "reserved"), ("64:ff9b:1::/48", "64:ff9b:1::", "this network"),
     ])
     func embeddedAddressesAreJudgedToo(_ range: String, _ address: String, _ rule: String) throws {
         let opened = try AddressGuard.Rule.allow(range)

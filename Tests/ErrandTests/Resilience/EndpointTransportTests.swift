@@ -98,6 +98,19 @@ import Testing
         #expect(set.statuses.map(\.health) == [.ejected, .healthy] && fixture.isEmpty())
     }
 
+    /// A lack of descriptors is no failure of the endpoint.
+    @Test func localFailuresDoNotEject() throws {
+        let policy = EndpointPolicy(.roundRobin, outliers: .init(consecutiveFailures: 1), panicThreshold: 0)
+        let fixture = ResilientFixture(
+            Resilience(), endpoints: try Self.endpoints(["http://one", "http://two"], policy))
+        let set = try #require(fixture.endpoints?.groups["https://a:443"]?.set)
+        for _ in 0..<4 {
+            _ = try fixture.submit(Self.description())
+            fixture.stub.completeAll { _ in .failure(.outOfDescriptors) }
+        }
+        #expect(set.statuses.allSatisfy { $0.health == .healthy } && fixture.isEmpty())
+    }
+
     @Test func anEmptyListRefuses() throws {
         let service = try ServiceEndpoints(of: "https://a/", .list([]))
         let fixture = ResilientFixture(Resilience(), endpoints: [service])

@@ -20,6 +20,7 @@ import Testing
         await fixture.clock.sleepers(1)
         fixture.clock.advance(by: .milliseconds(100))
         try await waitUntil("attempt \(count) was sent") { fixture.stub.open.count == count }
+        try await waitUntil("it was announced") { fixture.transport.parts.counts.hedges > 0 }
     }
 
     private func streamed() throws -> RequestDescription {
@@ -272,6 +273,46 @@ import Testing
         #expect(fixture.stub.submitted.count == 1 && receiver.results.all.isEmpty)
         await withCheckedContinuation { done in fixture.outer.shutdown { done.resume() } }
         #expect(receiver.error == .cancelled && fixture.isEmpty())
+    }
+
+    /// The timer of all hedges has no deadline of the request that started it.
+    @Test func aDeadlineIsThatOfOneRequest() async throws {
+        let fixture = fixture()
+        _ = try Deadline.limit(to: .after(.milliseconds(1))) {
+            try fixture.submit(ResilientFixture.description(url: "http://b/"))
+        }
+        let soon = ContinuousClock.now + .milliseconds(2)
+        let (receiver, _) = try fixture.submit()
+        try await waitUntil("the deadline of the first has passed") { ContinuousClock.now > soon }
+        try await waitUntil("the second is hedged") {
+            fixture.clock.advance(by: .milliseconds(100))
+            return fixture.stub.submitted.count { $0.url == "http://a/" } == 2
+        }
+        #expect(fixture.stub.submitted.last { $0.url == "http://a/" }?.settings.timeouts.total == nil)
+        fixture.stub.completeAll { _ in .response(Response(statusCode: 200)) }
+        #expect(receiver.events.all.last == "200" && fixture.isEmpty())
+    }
+
+    /// A hedge that waits for a limit and is refused then gives its tokens back.
+    @Test func aLateRefusalGivesTheTokensBack() async throws {
+        let fixture = ResilientFixture(
+            Resilience(
+                retry: RetryPolicy(), hedge: Self.hedge,
+                concurrency: .init(limit: 1, queueCapacity: 4, longestWait: .milliseconds(50))))
+        let (receiver, _) = try fixture.submit()
+        let budget = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80")
+        await fixture.clock.sleepers(1)
+        fixture.clock.advance(by: .milliseconds(100))
+        try await waitUntil("the hedge waits") {
+            fixture.transport.parts.concurrency?.waiting(of: "http://a:80") == 1
+        }
+        #expect(budget.counts.withdrawals == 1)
+        try await waitUntil("the hedge is refused") {
+            fixture.clock.advance(by: .milliseconds(50))
+            return fixture.transport.parts.counts.refusedByLimit == 1 && budget.counts.withdrawals == 0
+        }
+        try fixture.answer(200)
+        #expect(receiver.events.all.last == "200" && fixture.isEmpty())
     }
 
     @Test func noHedgeLeavesAtTheDeadline() async throws {

@@ -54,6 +54,14 @@ import Testing
         await client.shutdown()
     }
 
+    /// A request with settings of its own does not share a transfer that has others.
+    @Test func transfersWithSettingsAreNotShared() throws {
+        var description = try ResilientFixture.description()
+        #expect(SharedTransferKey(description) != nil)
+        description.resilience = .off
+        #expect(SharedTransferKey(description) == nil)
+    }
+
     /// A breaker of a name sees the requests of this name alone.
     @Test func aNameHasPartsOfItsOwn() async throws {
         let stub = StubTransport { $0.url.hasSuffix("bad") ? .response(status: 500) : .response(status: 200) }
