@@ -62,16 +62,14 @@ package final class EndpointTransport: StackedTransport {
 /// Gives the lease of an endpoint back when the transfer has ended.
 ///
 /// `@unchecked Sendable`: what this class adds is constant and itself safe to share.
-private final class EndpointReceiver: TransferReceiver, @unchecked Sendable {
-    private let receiver: TransferReceiver
+private final class EndpointReceiver: ForwardingReceiver, @unchecked Sendable {
     private let lease: EndpointLease
     private let isStreamed: Bool
 
     init(_ receiver: TransferReceiver, _ lease: EndpointLease, isStreamed: Bool) {
-        self.receiver = receiver
         self.lease = lease
         self.isStreamed = isStreamed
-        super.init(callbacks: receiver.callbacks)
+        super.init(to: receiver)
     }
 
     override func receive(_ event: TransferEvent.Kind) {
@@ -84,10 +82,8 @@ private final class EndpointReceiver: TransferReceiver, @unchecked Sendable {
             BreakerOutcome(error: error) == .failure ? lease.fail() : lease.drop()
         default: break
         }
-        receiver.receive(event)
+        super.receive(event)
     }
-
-    override func joined(sentAt time: Int64?) { receiver.joined(sentAt: time) }
 }
 
 extension EndpointLease {

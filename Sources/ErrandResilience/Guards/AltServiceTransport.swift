@@ -133,18 +133,16 @@ final class AltServiceTransport: StackedTransport {
 /// Reads the field of a response before the request sees the response.
 ///
 /// `@unchecked Sendable`: what this class adds is constant.
-class AltServiceReceiver: TransferReceiver, @unchecked Sendable {
+class AltServiceReceiver: ForwardingReceiver, @unchecked Sendable {
     private static let altSvc = HTTPField.Name("Alt-Svc")
 
-    private let receiver: TransferReceiver
     final let origin: String
     private let cache: AltServiceCache
 
     init(_ receiver: TransferReceiver, _ origin: String, _ cache: AltServiceCache) {
-        self.receiver = receiver
         self.origin = origin
         self.cache = cache
-        super.init(callbacks: receiver.callbacks)
+        super.init(to: receiver)
     }
 
     override func receive(_ event: TransferEvent.Kind) {
@@ -153,10 +151,8 @@ class AltServiceReceiver: TransferReceiver, @unchecked Sendable {
         case .ended(let result): if let response = result.response { learn(response) }
         case .chunk, .uploadCredit, .started, .sent, .progress, .retrying: break
         }
-        receiver.receive(event)
+        super.receive(event)
     }
-
-    override final func joined(sentAt time: Int64?) { receiver.joined(sentAt: time) }
 
     final func learn(_ response: Response) {
         // RFC 7838 6: a 421 announces nothing.

@@ -53,16 +53,14 @@ final class HSTSTransport: StackedTransport {
 /// followed by https.
 ///
 /// `@unchecked Sendable`: what this class adds is constant.
-private final class HSTSReceiver: TransferReceiver, @unchecked Sendable {
-    private let receiver: TransferReceiver
+private final class HSTSReceiver: ForwardingReceiver, @unchecked Sendable {
     private let host: String
     private let store: HSTSStore
 
     init(_ receiver: TransferReceiver, from host: String, _ store: HSTSStore) {
-        self.receiver = receiver
         self.host = host
         self.store = store
-        super.init(callbacks: receiver.callbacks)
+        super.init(to: receiver)
     }
 
     override func receive(_ event: TransferEvent.Kind) {
@@ -71,10 +69,8 @@ private final class HSTSReceiver: TransferReceiver, @unchecked Sendable {
         case .ended(let result): if let response = result.response { learn(response) }
         case .chunk, .uploadCredit, .started, .sent, .progress, .retrying: break
         }
-        receiver.receive(event)
+        super.receive(event)
     }
-
-    override func joined(sentAt time: Int64?) { receiver.joined(sentAt: time) }
 
     private func learn(_ response: Response) {
         let values = response.headers[fields: .strictTransportSecurity].map(\.value)

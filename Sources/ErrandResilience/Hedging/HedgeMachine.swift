@@ -76,8 +76,6 @@ package struct HedgeMachine: Sendable {
         return reason
     }
 
-    package var isEnded: Bool { state == .ended }
-
     /// Whether the budgets are being asked.
     package var isAsking: Bool {
         if case .running(let run) = state { run.next == .asking } else { false }

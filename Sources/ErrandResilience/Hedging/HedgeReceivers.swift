@@ -27,8 +27,7 @@ final class HedgeReceiver: TransferReceiver, @unchecked Sendable {
 /// Measures a transfer that could be hedged, as long as there are too few samples for a delay.
 ///
 /// `@unchecked Sendable`: what this class adds is constant and itself safe to share.
-final class LatencyReceiver: TransferReceiver, @unchecked Sendable {
-    private let receiver: TransferReceiver
+final class LatencyReceiver: ForwardingReceiver, @unchecked Sendable {
     private let isStreamed: Bool
     private let policy: RetryPolicy
     private let ended: @Sendable (LatencySample) -> Void
@@ -38,10 +37,9 @@ final class LatencyReceiver: TransferReceiver, @unchecked Sendable {
         ended: @escaping @Sendable (LatencySample) -> Void
     ) {
         self.policy = policy
-        self.receiver = receiver
         self.isStreamed = isStreamed
         self.ended = ended
-        super.init(callbacks: receiver.callbacks)
+        super.init(to: receiver)
     }
 
     override func receive(_ event: TransferEvent.Kind) {
@@ -53,8 +51,6 @@ final class LatencyReceiver: TransferReceiver, @unchecked Sendable {
             ended(LatencySample(result, policy.judge(RetryMachine.Ending(result, policy))))
         default: break
         }
-        receiver.receive(event)
+        super.receive(event)
     }
-
-    override func joined(sentAt time: Int64?) { receiver.joined(sentAt: time) }
 }
