@@ -12,14 +12,14 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
-/// The library's targets in layers: each sees those before it in the first line, and those of the second do not see each
-/// other.
+/// The library's targets in layers. Each target in the first line sees the targets before it. The other targets see the
+/// first line, but not each other.
 let parts = [
     "ErrandModel", "ErrandEngine", "ErrandClient",
     "ErrandCaching", "ErrandDownloads", "ErrandGroups", "ErrandEvents", "ErrandAuthentication", "ErrandLogging",
     "ErrandResilience",
 ]
-/// For targets that import Errand: SwiftPM compiles them anew only where a target changes that they name.
+/// For targets that import Errand: SwiftPM recompiles them only if a target that they name changes.
 let library = (["Errand"] + parts).map { Target.Dependency(stringLiteral: $0) }
 
 let package = Package(
@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "ErrandXML", targets: ["ErrandXML"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
+        .library(name: "ErrandLoad", targets: ["ErrandLoad"]),
         .library(name: "CErrand", targets: ["CErrand"]),
         .executable(name: "errand", targets: ["errand"]),
     ],
@@ -58,19 +59,19 @@ let package = Package(
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
-        // The C core. CMakeLists.txt builds the same files alone.
+        // The C core. CMakeLists.txt builds the same files without the Swift targets.
         .target(
             name: "CErrand",
             dependencies: ["CLibcurl", "CLibuv", "CZlib", "CBrotli", "CZstd"],
             cSettings: [.define("_GNU_SOURCE"), .headerSearchPath(".")]),
-        // Values, no I/O: what is asked, what came, errors, URLs, header fields, JSON.
+        // Values without I/O: requests, responses, errors, URLs, header fields, JSON.
         .target(name: "ErrandModel", dependencies: ["CZlib", httpTypes], swiftSettings: settings),
         // Transports: the protocol, the reactor over the core, callback queues, cookies.
         .target(name: "ErrandEngine", dependencies: ["ErrandModel", "CErrand", httpTypes], swiftSettings: settings),
-        // The main way: commands, clients, requests, interceptors, accessories, streams.
+        // The main interface: commands, clients, requests, interceptors, accessories, streams.
         .target(
             name: "ErrandClient", dependencies: ["ErrandEngine", deque, httpTypes, logging], swiftSettings: settings),
-        // What plugs into the client, each without the others.
+        // The parts that plug into the client, independent of each other.
         .target(name: "ErrandCaching", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
         .target(name: "ErrandDownloads", dependencies: ["ErrandClient", deque, httpTypes], swiftSettings: settings),
         .target(name: "ErrandGroups", dependencies: ["ErrandClient", httpTypes], swiftSettings: settings),
@@ -79,14 +80,23 @@ let package = Package(
         .target(name: "ErrandLogging", dependencies: ["ErrandClient", httpTypes, logging], swiftSettings: settings),
         .target(
             name: "ErrandResilience", dependencies: ["ErrandClient", httpTypes, heap], swiftSettings: settings),
-        // What users import: all of the above.
+        // The module that users import: all of the above.
         .target(
             name: "Errand", dependencies: parts.map { Target.Dependency(stringLiteral: $0) } + [httpTypes],
             swiftSettings: settings),
-        // Apart, because FoundationXML brings libxml2 and ICU.
+        // Separate, because FoundationXML brings libxml2 and ICU.
         .target(name: "ErrandXML", dependencies: library, swiftSettings: settings),
-        // Apart, because it brings SQLite.
+        // Separate, because it brings SQLite.
         .target(name: "ErrandSQLite", dependencies: library + ["CSQLite"], swiftSettings: settings),
+        // The keys of settings: a table without dependencies, which the tool prints.
+        .target(name: "ErrandConfigurationKeys", swiftSettings: settings),
+        // Load tests. Separate, because it brings HdrHistogram.
+        .target(
+            name: "ErrandLoad",
+            dependencies: library + [
+                "CZlib", httpTypes, .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: settings),
         // A scripted server that misbehaves on demand; the C tests use it too.
         .target(name: "CErrandFaultServer", cSettings: [.define("_GNU_SOURCE")]),
         .target(
@@ -98,26 +108,32 @@ let package = Package(
             dependencies: library + [
                 "CErrand",
                 "CSQLite",
+                "ErrandConfigurationKeys",
+                "ErrandLoad",
                 "ErrandSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             path: "Sources/errand-tool",
             swiftSettings: settings),
-        // What scripts/demo runs.
+        // The demo program, which scripts/demo runs.
         .executableTarget(
             name: "errand-demo",
             dependencies: library,
             path: "Examples/Demo",
             exclude: ["demo.http", "nginx.conf.in"],
             swiftSettings: settings),
-        // What scripts/gates counts.
+        // Sends a load with different client settings to a server that falls ill by a script. scripts/demo runs it too.
+        .executableTarget(
+            name: "errand-sick-server", dependencies: library, path: "Examples/SickServer", swiftSettings: settings),
+        // The load whose costs scripts/gates counts.
         .executableTarget(
             name: "errand-gates", dependencies: library, path: "Benchmarks/Gates", swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",
             dependencies: library + [
-                "ErrandTesting", "CErrand", "CZlib", .product(name: "Logging", package: "swift-log"),
+                "ErrandTesting", "ErrandConfigurationKeys", "CErrand", "CZlib",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .testTarget(
@@ -130,7 +146,8 @@ let package = Package(
                 "ErrandXML", .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings),
-        // What the tests of the cache file run as processes of their own, to kill them or to bind their hands.
+        // The tests of the cache file run this program in separate processes, to kill them or to restrict their
+        // rights.
         .executableTarget(
             name: "errand-cache-probe",
             dependencies: library + ["ErrandSQLite", "ErrandTesting", "CSQLite"],
@@ -140,27 +157,44 @@ let package = Package(
             name: "ErrandSQLiteTests",
             dependencies: library + ["ErrandSQLite", "ErrandTesting", "CSQLite", "errand-cache-probe"],
             swiftSettings: settings),
-        // They run the built tool.
+        .testTarget(
+            name: "ErrandLoadTests",
+            dependencies: library + ["ErrandLoad", "ErrandTesting", httpTypes],
+            swiftSettings: settings),
+        // These tests run the built tool.
         .testTarget(
             name: "ErrandToolTests",
-            dependencies: ["errand", "ErrandTesting"],
+            dependencies: [
+                "errand", "errand-sick-server", "ErrandLoad", "ErrandTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             exclude: ["Samples"],
             swiftSettings: settings),
     ],
     cLanguageStandard: .gnu11
 )
 
-// The parsers under libFuzzer: `scripts/fuzz`. Only then, as the program has no main function but libFuzzer's.
+// The parsers under libFuzzer: `scripts/fuzz`. The target exists only then, because the program has no main function
+// except libFuzzer's.
 if Context.environment["ERRAND_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "errand-fuzz",
             dependencies: library + [
-                "CErrand", "CSQLite", "ErrandSQLite",
+                "CErrand", "CSQLite", "ErrandConfigurationKeys", "ErrandLoad", "ErrandSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             path: "Tests/Fuzz/Swift",
             exclude: ["Tool/Tool.swift", "Tool/Arguments/AttachedValues.swift", "Tool/Manual"],
             swiftSettings: settings))
+}
+
+// The library and its tests without the programs, for builds with a sanitizer: `scripts/test`.
+if Context.environment["ERRAND_LIBRARY_ONLY"] != nil {
+    let programs = [
+        "errand", "errand-demo", "errand-sick-server", "errand-gates", "ErrandToolTests",
+    ]
+    package.targets.removeAll { programs.contains($0.name) }
+    package.products.removeAll { $0.name == "errand" }
 }

@@ -1,5 +1,6 @@
-# Headers, both libraries, errand.pc and the CMake package Errand. What a program
-# needs to run is the component `runtime`, the rest is `development`.
+# Headers, both libraries, errand.pc and the CMake package Errand. The component
+# `runtime` has the files that a program needs to run, `development` has the
+# rest.
 include(CMakePackageConfigHelpers)
 set(ERRAND_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Errand)
 
@@ -7,7 +8,8 @@ install(DIRECTORY Sources/CErrand/include/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/errand
   COMPONENT development
   FILES_MATCHING PATTERN "*.h")
-# Two export sets: who links the shared library needs no libcurl package.
+# Two export sets: a program that links the shared library needs no libcurl
+# package.
 install(TARGETS errand EXPORT ErrandTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   COMPONENT runtime NAMELINK_COMPONENT development)
@@ -30,7 +32,8 @@ install(FILES ${PROJECT_BINARY_DIR}/ErrandConfig.cmake
               ${PROJECT_BINARY_DIR}/ErrandConfigVersion.cmake
   DESTINATION ${ERRAND_PACKAGE_DIR} COMPONENT development)
 
-# errand.pc finds the prefix from its own place, so a tree can be moved.
+# errand.pc derives the prefix from its own path, so an installed tree can be
+# moved.
 file(RELATIVE_PATH ERRAND_PC_TO_PREFIX
   /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/errand.pc.in

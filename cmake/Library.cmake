@@ -1,4 +1,4 @@
-# What pkg-config found, as "PREFIX=module".
+# The modules that pkg-config found, as "PREFIX=module".
 set(ERRAND_MODULES LIBCURL=libcurl LIBUV=libuv ZLIB=zlib)
 foreach(coding BROTLI=libbrotlidec ZSTD=libzstd)
   string(REGEX REPLACE "=.*" "" prefix ${coding})
@@ -30,8 +30,8 @@ set_target_properties(errand PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}
   LINKER_LANGUAGE C)
-# libcurl keeps the addresses of base/heap.c for as long as it is loaded: what
-# they are in must stay too.
+# libcurl keeps the addresses of functions of base/heap.c for as long as it is
+# loaded. So the library with these functions must stay loaded too.
 target_link_options(errand PRIVATE -Wl,-z,nodelete)
 if(NOT ERRAND_SANITIZE)
   target_link_options(errand PRIVATE -Wl,--no-undefined)

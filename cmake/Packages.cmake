@@ -1,5 +1,5 @@
 # Debian packages by cpack, for scripts/package: liberrand0, liberrand-dev, and
-# errand where ERRAND_TOOL_ROOT has the tool, as installed for /usr.
+# errand if ERRAND_TOOL_ROOT has the tool, as installed for /usr.
 set(ERRAND_TOOL_ROOT "" CACHE PATH "a folder with the tool's usr/, or empty")
 set(ERRAND_MAINTAINER "The Errand authors <errand@packages.invalid>"
     CACHE STRING "who answers for the packages")
@@ -14,7 +14,7 @@ set(CPACK_PACKAGE_VENDOR "The Errand authors")
 set(CPACK_PACKAGE_CONTACT "${ERRAND_MAINTAINER}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-# Whatever the umask is (Debian policy 10.9).
+# The same permissions with any umask (Debian policy 10.9).
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE
   GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -30,7 +30,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ${library})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
-# shlibdeps knows functions, and not which versions are tested.
+# shlibdeps knows which functions are used, but not which versions are tested.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "libcurl4 (>= 7.88), libuv1 (>= 1.44)")
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
 "HTTP client engine on libcurl and libuv
@@ -48,7 +48,7 @@ drive libcurl, and results come back a batch at a time.
 
 This package has the headers, the static library, and the files for pkg-config
 and CMake.")
-# What errand.pc requires: pkg-config asks for all of it.
+# The packages that errand.pc requires: pkg-config asks for all of them.
 set(depends
   "${library} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})"
   "libcurl4-openssl-dev (>= 7.88) | libcurl-dev" "libuv1-dev (>= 1.44)"
@@ -74,8 +74,9 @@ and measures a server under load.
 
 Swift's runtime is within the program.")
 
-# Who links liberrand.so.0 depends on the version it was linked with, while 0.x
-# may break; and the loader's cache learns of the library.
+# A package that links liberrand.so.0 depends on the minor version it was linked
+# with, because 0.x may break. The trigger adds the library to the loader's
+# cache.
 set(control ${PROJECT_BINARY_DIR}/control)
 file(WRITE ${control}/shlibs "liberrand ${PROJECT_VERSION_MAJOR} \
 ${library} (>= ${PROJECT_VERSION}), ${library} (<< \

@@ -1,6 +1,7 @@
 # Written by scripts/checks/cmake-sources --write.
 set(ERRAND_SOURCES
   Sources/CErrand/base/heap.c
+  Sources/CErrand/base/lines.c
   Sources/CErrand/base/mem.c
   Sources/CErrand/base/status.c
   Sources/CErrand/base/wheel.c
@@ -19,6 +20,7 @@ set(ERRAND_SOURCES
   Sources/CErrand/libcurl/jar.c
   Sources/CErrand/libcurl/openssl.c
   Sources/CErrand/libcurl/process.c
+  Sources/CErrand/libcurl/tls_facts.c
   Sources/CErrand/libcurl/trust.c
   Sources/CErrand/loop/address_filter.c
   Sources/CErrand/loop/admission.c
@@ -43,10 +45,13 @@ set(ERRAND_SOURCES
   Sources/CErrand/loop/sockets.c
   Sources/CErrand/loop/start.c
   Sources/CErrand/loop/transfers.c
+  Sources/CErrand/loop/turn_time.c
   Sources/CErrand/loop/unreachable.c
+  Sources/CErrand/queue/command.c
   Sources/CErrand/queue/submit_queue.c
   Sources/CErrand/transfer/body.c
   Sources/CErrand/transfer/completion.c
+  Sources/CErrand/transfer/connection.c
   Sources/CErrand/transfer/deadline.c
   Sources/CErrand/transfer/feed.c
   Sources/CErrand/transfer/head.c

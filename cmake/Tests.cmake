@@ -1,16 +1,16 @@
-# Each Tests/CErrandTests/*_test.c is one executable and one ctest test, with
-# all of support/ and the fault server at hand. A first line such as
+# Each Tests/CErrandTests/*_test.c is one executable and one ctest test, linked
+# with all of support/ and the fault server. A first line such as
 #   /* Timeout: 300 s */
 # changes the limit of 240 s. Tests/CErrandTests/programs/*.c are programs that
-# tests run; they find them in the directory ERRAND_TEST_PROGRAMS.
+# tests run; the tests find them in the directory ERRAND_TEST_PROGRAMS.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET libssl libcrypto)
 set(tests ${PROJECT_SOURCE_DIR}/Tests/CErrandTests)
 set(fault_server ${PROJECT_SOURCE_DIR}/Sources/CErrandFaultServer)
 set(programs ${PROJECT_BINARY_DIR}/test-programs)
 
-# What runs in the tests beside the core; the shared library hides internal
-# functions, so tests link the static one.
+# The code that runs in the tests besides the core. The shared library hides
+# internal functions, so tests link the static library.
 file(GLOB support_sources CONFIGURE_DEPENDS
   ${tests}/support/*.c ${fault_server}/*.c)
 add_library(errand_test_support INTERFACE)
@@ -29,7 +29,8 @@ if(support_sources)
     ${fault_server})
   target_link_libraries(errand_test_support_objects PRIVATE
     errand_test_support)
-  # Objects, not an archive: an interposer is found by nobody's reference.
+  # Objects, not an archive: nothing refers to an interposer, so the linker
+  # would not take it from an archive.
   set(support_objects $<TARGET_OBJECTS:errand_test_support_objects>)
 endif()
 
@@ -73,8 +74,8 @@ foreach(source ${program_sources})
   target_link_libraries(${name} PRIVATE errand_test_support)
 endforeach()
 
-# Installed, found and used by programs that know nothing of this tree. A
-# sanitized library would ask the same of its users.
+# Installs the library; programs that know nothing of this tree find and use it.
+# A sanitized library would require sanitizers in these programs too.
 if(ERRAND_INSTALL AND NOT ERRAND_SANITIZE)
   add_executable(consumer_server
     ${PROJECT_SOURCE_DIR}/Tests/Consumers/server.c)

@@ -1,7 +1,9 @@
 /*
- * Answers every request after a while: slow_server PORT MILLISECONDS. One
- * thread, requests without a body, keep-alive. It exists because a memory
- * figure needs thousands of requests that wait at the same time.
+ * Answers every request after a while: slow_server PORT MILLISECONDS [PERMILLE
+ * STALL]. One thread, requests without a body, keep-alive. It exists because a
+ * memory figure needs thousands of requests that wait at the same time. With
+ * PERMILLE, that many of 1,000 requests are answered after STALL milliseconds:
+ * for the figures of hedges.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,8 +32,14 @@ typedef struct due {
   uint64_t at;
 } due;
 
-static due ring[QUEUE];
-static uint32_t head, tail;
+typedef struct queue {
+  due ring[QUEUE];
+  uint32_t head, tail;
+  uint64_t delay;
+} queue;
+
+static queue usual, stalled;
+static uint64_t permille, requests;
 static uint32_t generations[DESCRIPTORS];
 
 static uint64_t milliseconds(void) {
@@ -76,7 +84,12 @@ static void accept_all(int listener, int epoll) {
   }
 }
 
-static void read_from(int fd, uint64_t delay) {
+/* Every so many requests, so that all runs have the same share of stalls. */
+static queue *queue_of_next(void) {
+  return requests++ * 389 % 1000 < permille ? &stalled : &usual;
+}
+
+static void read_from(int fd) {
   char bytes[16384];
   ssize_t length = recv(fd, bytes, sizeof bytes, 0);
   if (length <= 0) {
@@ -88,53 +101,66 @@ static void read_from(int fd, uint64_t delay) {
   }
   if (length < 4 || memcmp(bytes + length - 4, "\r\n\r\n", 4) != 0)
     return;
-  if (tail - head == QUEUE)
+  queue *into = queue_of_next();
+  if (into->tail - into->head == QUEUE)
     return;
-  ring[tail++ % QUEUE] = (due){
-      .fd = fd, .generation = generations[fd], .at = milliseconds() + delay};
+  into->ring[into->tail++ % QUEUE] = (due){.fd = fd,
+                                           .generation = generations[fd],
+                                           .at = milliseconds() + into->delay};
 }
 
-static void answer_due(void) {
-  uint64_t now = milliseconds();
-  for (; head != tail && ring[head % QUEUE].at <= now; head++) {
-    due *due = &ring[head % QUEUE];
+static void answer_due(queue *from, uint64_t now) {
+  for (; from->head != from->tail && from->ring[from->head % QUEUE].at <= now;
+       from->head++) {
+    due *due = &from->ring[from->head % QUEUE];
     if (generations[due->fd] == due->generation)
       (void) !send(due->fd, answer, sizeof answer - 1, MSG_NOSIGNAL);
   }
+}
+
+/* Returns the shorter of `wait`, -1 for none, and the time to the next answer.
+ */
+static int wait_for(const queue *from, int wait) {
+  if (from->head == from->tail)
+    return wait;
+  uint64_t now = milliseconds(), at = from->ring[from->head % QUEUE].at;
+  int left = at > now ? (int) (at - now) : 0;
+  return wait < 0 || left < wait ? left : wait;
 }
 
 int main(int argc, char **argv) {
   struct rlimit limit;
   struct epoll_event event = {.events = EPOLLIN}, events[EVENTS];
   int listener, epoll;
-  uint64_t delay;
-  if (argc != 3) {
-    fprintf(stderr, "usage: slow_server PORT MILLISECONDS\n");
+  if (argc != 3 && argc != 5) {
+    fprintf(stderr, "usage: slow_server PORT MILLISECONDS [PERMILLE STALL]\n");
     return 64;
   }
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
   }
-  delay = strtoull(argv[2], NULL, 10);
+  usual.delay = strtoull(argv[2], NULL, 10);
+  if (argc == 5) {
+    permille = strtoull(argv[3], NULL, 10);
+    stalled.delay = strtoull(argv[4], NULL, 10);
+  }
   listener = listen_on((int) strtol(argv[1], NULL, 10));
   epoll = epoll_create1(EPOLL_CLOEXEC);
   event.data.fd = listener;
   if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event) != 0)
     fail("slow_server");
   for (;;) {
-    int wait = -1, count;
-    if (head != tail) {
-      uint64_t now = milliseconds(), at = ring[head % QUEUE].at;
-      wait = at > now ? (int) (at - now) : 0;
-    }
-    count = epoll_wait(epoll, events, EVENTS, wait);
+    int count = epoll_wait(epoll, events, EVENTS,
+                           wait_for(&stalled, wait_for(&usual, -1)));
     for (int i = 0; i < count; i++) {
       if (events[i].data.fd == listener)
         accept_all(listener, epoll);
       else
-        read_from(events[i].data.fd, delay);
+        read_from(events[i].data.fd);
     }
-    answer_due();
+    uint64_t now = milliseconds();
+    answer_due(&usual, now);
+    answer_due(&stalled, now);
   }
 }

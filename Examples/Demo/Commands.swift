@@ -59,7 +59,7 @@ struct GetNews: Command {
     typealias Response = String
 }
 
-/// 16 MB at 64 kB a second: slow enough to stop the download in the middle.
+/// 16 MB at 64 kB per second, which is slow enough to stop the download in the middle.
 struct SlowFile: Command {
     var path: String { "slow.bin" }
 }

@@ -1,7 +1,7 @@
 import Errand
 
 extension Demo {
-    /// First a cache with a time to live and a version, then a cache by the server's headers (RFC 9111).
+    /// Shows a cache with a time to live and a version, then a cache that follows the server's headers (RFC 9111).
     func cached() async throws {
         for expected in [false, true] {
             let request = try await ended(GetPrices())

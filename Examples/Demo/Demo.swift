@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// Runs the library against the server whose URL is the only argument, and prints the results. Exits with an error
-/// where a result is not as expected.
+/// Runs the library against the server whose URL is the only argument, and prints the results. Exits with an error if a
+/// result is not as expected.
 @main
 struct Demo {
     let client: Client
@@ -52,7 +52,7 @@ struct Demo {
         print("1,000 at once  all answered 'Hello world!' in \(milliseconds(clock.now - start))")
     }
 
-    /// If one request fails the others continue; five run at a time.
+    /// If one request fails, the others continue. Five requests run at a time.
     private func batch() async throws {
         let ids = Array(1...4)
         let result = try await client.run(

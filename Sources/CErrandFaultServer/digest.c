@@ -9,7 +9,7 @@
 #define REALM "errand"
 #define PART_MAX 512
 
-/* The value of `name=` in a list of parameters, unquoted; "" where absent. */
+/* The value of `name=` in a list of parameters, unquoted; "" if absent. */
 static const char *parameter(const char *list, const char *name, char *out) {
   size_t length = strlen(name);
   const char *at = list;
@@ -88,7 +88,7 @@ fault_outcome errand_fault__digest(fault_connection *connection,
   if (password == NULL)
     return FAULT_ENDED;
   *password++ = '\0';
-  /* The nonce belongs to the connection: another connection's is refused. */
+  /* Each connection has its own nonce: another connection's is refused. */
   snprintf(nonce, sizeof nonce, "nonce%llu",
            (unsigned long long) connection->number);
   while (

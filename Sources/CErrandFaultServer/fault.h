@@ -92,7 +92,7 @@ fault_outcome errand_fault__read_body(fault_connection *connection,
 const char *errand_fault__field(const fault_connection *connection,
                                 const char *name);
 
-/* record.c: Owns: the record is the server's. Returns: NULL without memory. */
+/* record.c: Owns: the record is the server's. Returns: NULL: out of memory. */
 fault_record *errand_fault__record(fault_connection *connection, char *head,
                                    size_t length);
 void errand_fault__record_body(fault_connection *connection, uint8_t *body,

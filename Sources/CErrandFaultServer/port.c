@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A backlog of 0 accepts one connection; more fillers are for kernels that
+/* A backlog of 0 accepts one connection. The other fillers are for kernels that
    round the backlog up. */
 #define FILLERS 16
 

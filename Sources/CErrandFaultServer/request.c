@@ -30,7 +30,8 @@ static bool append(fault_buffer *buffer, const void *data, size_t length) {
   return true;
 }
 
-/* Reads up to and including the next LF. Returns: ENDED also above HEAD_MAX. */
+/* Reads up to and including the next LF. Returns: ENDED also if `into` would
+   exceed HEAD_MAX. */
 static fault_outcome read_line(fault_connection *connection,
                                fault_buffer *into) {
   for (;;) {

@@ -69,8 +69,8 @@ int errand_fault_server_on_connection(errand_fault_server *server,
   return add(server, script);
 }
 
-/* The first unused script of the path (NULL: of any path); the last one where
-   all are used. */
+/* The first unused script of the path (NULL: of any path); the last one if all
+   are used. */
 static fault_script *find(errand_fault_server *server, const char *path,
                           size_t length) {
   fault_script *last = NULL;

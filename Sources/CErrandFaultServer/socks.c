@@ -60,7 +60,7 @@ static bool greet(fault_connection *connection, const char *credentials) {
   return answer(connection, 1, !right) && right;
 }
 
-/* Reads and records the request. Returns: the port, 0 where that fails. */
+/* Reads and records the request. Returns: the port; 0 if that fails. */
 static unsigned read_request(fault_connection *connection) {
   uint8_t head[4];
   uint8_t address[16];
@@ -90,7 +90,7 @@ static unsigned read_request(fault_connection *connection) {
   return number;
 }
 
-/* Sends the reply, in two parts where the step has an interval. */
+/* Sends the reply, in two parts if the step has an interval. */
 static bool reply_to(fault_connection *connection,
                      const errand_fault_step *step, const uint8_t *reply,
                      size_t size) {

@@ -1,4 +1,4 @@
-/* A function for each step that needs more than a call. */
+/* A function for each step that needs more than one call. */
 #include "fault.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@ final class SQLiteCacheContents {
     private let connection: SQLiteConnection
     /// Times of use by record id that are not yet written to the file.
     private var used: [Int64: Int64] = [:]
-    /// The number of noted uses at which they are next written.
+    /// The number of noted uses that triggers the next write.
     private var usesAtNextWrite = usesPerWrite
     private var agedOutAt: Int64?
 
@@ -21,7 +21,7 @@ final class SQLiteCacheContents {
     /// Milliseconds between two searches for records beyond the age limit.
     private static let ageInterval: Int64 = 60_000
 
-    /// Opens an existing file, and makes its tables where there are none. Called under the file's lock.
+    /// Opens an existing file, and makes its tables if there are none. Called under the file's lock.
     init(_ file: SQLiteCacheFile, until deadline: ContinuousClock.Instant) throws(SQLiteFailure) {
         connection = try SQLiteConnection(path: file.path, waiting: file.waiting)
         try connection.harden()
@@ -39,7 +39,7 @@ final class SQLiteCacheContents {
         finding = try SQLiteSchema.prepare(connection)
     }
 
-    /// What kind of file was found; only the kind `ours` may be used.
+    /// The kind of the file that was found; only the kind `ours` may be used.
     private(set) var finding = SQLiteSchema.Finding.empty
 
     /// Sets how long later calls wait for other processes' locks; `nil`: they do not wait.
@@ -71,7 +71,7 @@ final class SQLiteCacheContents {
         return found
     }
 
-    /// Removes a torn entry where the file can be written; otherwise the entry stays and reads remain misses.
+    /// Removes a torn entry if the file can be written; otherwise the entry stays and reads remain misses.
     private func drop(_ id: Int64, of key: CacheKey, oldest: Int64) throws(SQLiteFailure) {
         do {
             try connection.transaction { () throws(SQLiteFailure) in
@@ -156,7 +156,7 @@ final class SQLiteCacheContents {
         return total
     }
 
-    /// Makes all removals in one transaction, or none of them. Returns how many records were removed.
+    /// Performs all removals in one transaction, or none of them. Returns how many records were removed.
     @discardableResult
     func remove(_ removals: [SQLiteRemoval]) throws(SQLiteFailure) -> Int {
         let count = try connection.transaction { () throws(SQLiteFailure) -> Int in
@@ -178,7 +178,7 @@ final class SQLiteCacheContents {
         return isThere
     }
 
-    /// Writes to the file which records were used. The times affect only the order of removal, so a failure is ignored.
+    /// Writes the noted times of use to the file. The times affect only the order of removal, so a failure is ignored.
     /// The call does not wait for locks.
     func writeUses() {
         guard !used.isEmpty else { return }

@@ -17,7 +17,7 @@ enum SQLiteCacheDirectory {
         return try checked(filters.reduce("\(base)/\(name)") { $1($0) })
     }
 
-    /// The path without slashes at its end. Throws where it is not absolute or has a NUL byte.
+    /// The path without slashes at its end. Throws if it is not absolute or has a NUL byte.
     static func checked(_ path: String) throws(CacheStoreError) -> String {
         guard isAbsolute(path), !path.utf8.contains(0) else {
             throw CacheStoreError.pathRefused.with(message: "the cache's path \"\(path)\" is not absolute")

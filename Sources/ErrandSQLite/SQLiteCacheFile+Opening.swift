@@ -4,7 +4,7 @@ import Glibc
 extension SQLiteCacheFile {
     /// The result of opening the file.
     enum Opening {
-        /// `damage` is set where an existing file was damaged and had to be put aside.
+        /// `damage` is set if an existing file was damaged and had to be put aside.
         case contents(SQLiteCacheContents, damage: CacheStoreError?)
         case failure(SQLiteFailure)
     }
@@ -30,7 +30,7 @@ extension SQLiteCacheFile {
         }
     }
 
-    /// Renames the file to `.damaged`, replacing an earlier one, or removes it. Does nothing where another process has
+    /// Renames the file to `.damaged`, replacing an earlier one, or removes it. Does nothing if another process has
     /// already done so: the path then no longer names the file that was `opened`.
     func putAside(
         ifStill opened: Identity?, keeping: Bool, until deadline: ContinuousClock.Instant

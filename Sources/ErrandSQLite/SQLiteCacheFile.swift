@@ -13,7 +13,7 @@ struct SQLiteCacheFile {
         private let device: UInt64
         private let inode: UInt64
 
-        /// `nil` where there is no such file.
+        /// `nil` if there is no such file.
         init?(path: String) {
             var information = stat()
             guard stat(path, &information) == 0 else { return nil }
@@ -24,14 +24,14 @@ struct SQLiteCacheFile {
 
     var identity: Identity? { Identity(path: path) }
 
-    /// Creates an empty file (mode 0600) where there is none.
+    /// Creates an empty file (mode 0600) if there is none.
     func make() throws(CacheStoreError) {
         // An existing file is never opened here: closing the descriptor would drop SQLite's locks (see above).
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
             close(descriptor)
-            // Removes the log of an earlier file of this name. It is left over where the process that put that file
-            // aside was killed in between.
+            // Removes the log of an earlier file of this name. Such a log is left over if the process that put that
+            // file aside was killed in between.
             removeLog()
             return
         }
@@ -69,7 +69,7 @@ struct SQLiteCacheFile {
     }
 
     /// Runs `body` under the lock file, so that only one process opens or replaces the database file at a time. Waits
-    /// until `deadline` at most. Where the lock file cannot be created, `body` runs without it: the directory is not
+    /// until `deadline` at most. If the lock file cannot be created, `body` runs without the lock: the directory is not
     /// writable then, so no process can replace the database file.
     func exclusively<Result>(
         until deadline: ContinuousClock.Instant, _ body: () throws(CacheStoreError) -> Result

@@ -18,7 +18,7 @@ struct SQLiteCacheState {
         case read
         /// May be skipped.
         case write
-        /// May not be skipped silently.
+        /// Must not be skipped silently.
         case removal
     }
 
@@ -26,17 +26,18 @@ struct SQLiteCacheState {
     private let patience: Duration
     private let retryInterval: Int64
     private var phase = Phase.closed
-    /// The last call waited for a lock as long as it may, in vain. Later calls wait only briefly; otherwise the waits
-    /// of many calls would add up without end.
+    /// The last call waited for a lock for as long as it may, and did not get it. Later calls wait only briefly;
+    /// otherwise the waits of many calls would add up without limit.
     private var isLocked = false
     /// The last write met a full disk.
     private var isFull = false
-    /// When the path was last checked to name the file in use; `nil` where a check is due.
+    /// When the path was last checked to name the file in use; `nil` if a check is due.
     private var lookedAt: ContinuousClock.Instant?
     private var repairs = 0
     private var lastReason: CacheStoreError?
     private var pending = SQLitePendingRemovals()
-    /// Counts of what happened since this value was made; the counts of held records are read from the file.
+    /// The counters since this value was made. The number and size of the stored records are read from the file
+    /// instead.
     var statistics = CacheStatistics()
 
     private static let shutDown = CacheStoreError.unavailable.with(message: "the cache was closed")
@@ -63,7 +64,7 @@ struct SQLiteCacheState {
         }
     }
 
-    /// Returns the record for a key if it was stored no earlier than `oldest`; `nil` where reading is switched off.
+    /// Returns the record for a key if it was stored no earlier than `oldest`; `nil` if reading is switched off.
     mutating func find(
         _ key: CacheKey, at now: Int64, oldest: Int64
     ) throws(CacheStoreError) -> SQLiteCacheContents.Found? {
@@ -76,7 +77,7 @@ struct SQLiteCacheState {
         return SQLiteCacheContents.Found.none
     }
 
-    /// Runs `body` on the open file for reading; `nil` where reading is switched off.
+    /// Runs `body` on the open file for reading; `nil` if reading is switched off.
     mutating func look<Result>(
         at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
     ) throws(CacheStoreError) -> Result? {
@@ -84,7 +85,7 @@ struct SQLiteCacheState {
     }
 
     /// Runs `body` on the open file to replace the record for `key`. If the new record is not written, for whatever
-    /// reason, the old record is no longer found either. `nil` where writing is switched off.
+    /// reason, the old record is no longer found either. `nil` if writing is switched off.
     mutating func replace<Result>(
         _ key: CacheKey, at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
     ) throws(CacheStoreError) -> Result? {
@@ -98,7 +99,7 @@ struct SQLiteCacheState {
         }
     }
 
-    /// Removes records from the file. Where this throws, the removal is noted and made as soon as the file can be
+    /// Removes records from the file. If this throws, the removal is noted, and is performed as soon as the file can be
     /// written. Returns how many records were removed.
     mutating func remove(_ removal: SQLiteRemoval, at now: Int64) throws(CacheStoreError) -> Int {
         do throws(CacheStoreError) {
@@ -115,7 +116,7 @@ struct SQLiteCacheState {
         switch phase {
         case .open(let contents), .readingOnly(let contents, _, _):
             // Without this check, a file that can never be written would collect a pending removal for every key that is
-            // replaced, even where the file has no record for the key.
+            // replaced, even if the file has no record for the key.
             if case .key(let key) = removal, contents.isOurs, (try? contents.has(key)) == false { return }
         // Nothing is read any more, so nothing needs to be hidden.
         case .off(until: .max, _), .shutDown: return
@@ -124,7 +125,7 @@ struct SQLiteCacheState {
         pending.add(removal)
     }
 
-    /// Makes the pending removals. A read does not wait for locks to make them, because it skips those records in any
+    /// Performs the pending removals. A read does not wait for locks for this, because it skips those records in any
     /// case.
     private mutating func settle(
         _ contents: SQLiteCacheContents, for access: Access, at now: Int64
@@ -150,8 +151,8 @@ struct SQLiteCacheState {
         }
     }
 
-    /// Runs `body` on the open file; the file is opened, reopened or replaced where needed. `nil` where reading or
-    /// writing is switched off; a removal throws then. Waits no longer than `patience` in total.
+    /// Runs `body` on the open file; the file is opened, reopened or replaced if needed. `nil` if reading or writing is
+    /// switched off; a removal throws instead. Waits no longer than `patience` in total.
     private mutating func attempt<Result>(
         _ access: Access, at now: Int64, _ body: (SQLiteCacheContents) throws(SQLiteFailure) -> Result
     ) throws(CacheStoreError) -> Result? {
@@ -187,7 +188,7 @@ struct SQLiteCacheState {
         }
     }
 
-    /// Returns the open file, and opens it where needed; `nil` where that access is switched off.
+    /// Returns the open file, and opens it if needed; `nil` if that access is switched off.
     private mutating func usable(
         for access: Access, at now: Int64, until deadline: ContinuousClock.Instant
     ) throws -> SQLiteCacheContents? {
@@ -198,7 +199,7 @@ struct SQLiteCacheState {
                 return nil
             }
         case .readingOnly(let contents, let until, _):
-            // A removal is tried in any case, because it may not be skipped.
+            // A removal is tried in any case, because it must not be skipped.
             if access == .write, isAhead(until, of: now) { return nil }
             if let contents = current(contents) {
                 if access == .write { phase = .open(contents) }
@@ -221,7 +222,7 @@ struct SQLiteCacheState {
         until == .max || now < until && now >= until - retryInterval
     }
 
-    /// `nil` where the path names another file now, or where the file was opened before a fork.
+    /// `nil` if the path names another file now, or if the file was opened before a fork.
     private mutating func current(_ contents: SQLiteCacheContents) -> SQLiteCacheContents? {
         guard contents.isOurs else {
             // The child inherits the parent's table of open files in SQLite, so this process cannot open the file
@@ -268,7 +269,7 @@ struct SQLiteCacheState {
         return contents
     }
 
-    /// Reacts to a failure. Returns where the call is to be tried again; otherwise throws.
+    /// Reacts to a failure. Returns if the call is to be retried; otherwise throws.
     private mutating func meet(
         _ failure: SQLiteFailure, of access: Access, attempt: Int, at now: Int64,
         until deadline: ContinuousClock.Instant
@@ -349,7 +350,8 @@ struct SQLiteCacheState {
         settleAtLast()
     }
 
-    /// Makes the pending removals before the state is lost: other processes and the next process do not know about them.
+    /// Performs the pending removals before the state is lost: other processes and the next process do not know about
+    /// them.
     private mutating func settleAtLast() {
         guard !pending.isEmpty else { return }
         switch phase {

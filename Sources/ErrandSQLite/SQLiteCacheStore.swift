@@ -36,7 +36,7 @@ public final class SQLiteCacheStore: CacheStore {
         public var bytes: Int
         /// Bytes of one record; default 16 MiB.
         public var bytesPerEntry: Int
-        /// How long after it was stored a record may be found, whatever lifetime the cache asks for; default 30 days.
+        /// How long a record may be found after it was stored, whatever lifetime the cache asks for; default 30 days.
         public var age: Duration
 
         /// Makes limits. With a limit of 0 or less the store keeps nothing.
@@ -52,7 +52,7 @@ public final class SQLiteCacheStore: CacheStore {
         }
     }
 
-    /// The path of the database file; `nil` where no path could be determined. ``health`` then says so.
+    /// The path of the database file; `nil` if no path could be determined. ``health`` then reports this.
     public let path: String?
     /// The limits of the store.
     public let limits: Limits
@@ -86,7 +86,7 @@ public final class SQLiteCacheStore: CacheStore {
         }
     }
 
-    /// A store in the file at `path`. The directory is made where it is missing. Creating the store never fails.
+    /// A store in the file at `path`. The directory is made if it is missing. Creating the store never fails.
     ///
     /// - Parameters:
     ///   - path: An absolute path.
@@ -172,7 +172,7 @@ public final class SQLiteCacheStore: CacheStore {
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Records stored before this time may not be found.
+    /// Records stored before this time must not be found.
     private func oldest(at now: Int64) -> Int64 {
         let oldest = now.subtractingReportingOverflow(limits.ageInMilliseconds)
         return oldest.overflow ? .min : oldest.partialValue
@@ -202,13 +202,13 @@ extension SQLiteCacheStore {
         return nil
     }
 
-    /// `nil`: every read asks the file.
+    /// `nil`: every read accesses the file.
     public func readAtOnce(_ key: CacheKey) -> CacheRecord? { nil }
 
     /// False: calls wait for the disk, and for other processes.
     public var answersAtOnce: Bool { false }
 
-    /// Stores the record in one transaction, and removes other records where the limits require it.
+    /// Stores the record in one transaction, and removes other records if the limits require it.
     ///
     /// Throws ``/Errand/CacheStoreError/recordTooLarge`` for a record beyond the limits. Throws the failure of the file
     /// once; after that the store writes nothing until ``retryInterval`` has passed.
@@ -243,26 +243,26 @@ extension SQLiteCacheStore {
         byteCount <= limits.bytesPerEntry && byteCount <= limits.bytes
     }
 
-    /// Removes the record for `key`. Returns whether there was one. Throws where it cannot be removed.
+    /// Removes the record for `key`. Returns whether there was one. Throws if it cannot be removed.
     @discardableResult
     public func remove(_ key: CacheKey) throws(CacheStoreError) -> Bool {
         try remove(.key(key)) > 0
     }
 
-    /// Removes the records with that tag. Returns how many were removed. Throws where they cannot be removed.
+    /// Removes the records with that tag. Returns how many were removed. Throws if they cannot be removed.
     @discardableResult
     public func remove(tag: String) throws(CacheStoreError) -> Int {
         try remove(.tag(tag))
     }
 
     /// Removes the records stored before that instant, in milliseconds since 1970. Returns how many were removed.
-    /// Throws where they cannot be removed.
+    /// Throws if they cannot be removed.
     @discardableResult
     public func remove(olderThan instant: Int64) throws(CacheStoreError) -> Int {
         try remove(.older(than: instant))
     }
 
-    /// Removes all records and returns their space to the disk. Returns how many were removed. Throws where they cannot
+    /// Removes all records and returns their space to the disk. Returns how many were removed. Throws if they cannot
     /// be removed.
     @discardableResult
     public func removeAll() throws(CacheStoreError) -> Int {
@@ -270,7 +270,7 @@ extension SQLiteCacheStore {
     }
 
     /// Removes all records of that namespace and returns their space to the disk. Returns how many were removed. Throws
-    /// where they cannot be removed.
+    /// if they cannot be removed.
     @discardableResult
     public func removeAll(namespace: String) throws(CacheStoreError) -> Int {
         try remove(.namespace(namespace))
@@ -281,8 +281,8 @@ extension SQLiteCacheStore {
         return try state.withLock { (state) throws(CacheStoreError) in try state.remove(removal, at: now) }
     }
 
-    /// What the file holds, including records of other processes, and what this store did. While the store is switched
-    /// off, the counts of held records are 0.
+    /// The number and size of the records in the file, including those of other processes, and the counters of this
+    /// store. While the store is switched off, the number and size are 0.
     public func statistics() throws(CacheStoreError) -> CacheStatistics {
         let now = now()
         let (total, counts) = try state.withLock {

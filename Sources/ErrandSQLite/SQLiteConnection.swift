@@ -59,14 +59,16 @@ final class SQLiteConnection {
         SQLiteOpenFiles.leave(file)
     }
 
-    /// Clears `errno` before the call, so that no earlier failure of the thread is taken for one of this call.
+    /// Clears `errno` before the call, so that an earlier failure of the thread is not taken for a failure of this
+    /// call.
     private static func call(_ body: @autoclosure () -> Int32) -> Int32 {
         errno = 0
         return body()
     }
 
-    /// Must be called directly after the failed ``call(_:)``, while `errno` is its own. SQLite also keeps the number of
-    /// a failed system call, but not for a failed commit, and the kept number may be of an earlier call.
+    /// Must be called directly after the failed ``call(_:)``, while `errno` still belongs to that call. SQLite also
+    /// keeps the number of a failed system call, but not for a failed commit, and the kept number may be of an earlier
+    /// call.
     private static func failure(_ database: OpaquePointer, _ code: Int32) -> SQLiteFailure {
         let number = errno
         let kept = sqlite3_system_errno(database)
@@ -113,7 +115,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// The integer that a query returns; 0 where it returns no row.
+    /// The integer that a query returns; 0 if it returns no row.
     func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
         try column(sql) { sqlite3_column_int64($0, 0) }.first ?? 0
     }
@@ -144,7 +146,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// Runs `body` between BEGIN IMMEDIATE and COMMIT. Where `body` throws, the transaction is rolled back.
+    /// Runs `body` between BEGIN IMMEDIATE and COMMIT. If `body` throws, the transaction is rolled back.
     func transaction<Result>(
         _ body: () throws(SQLiteFailure) -> Result
     ) throws(SQLiteFailure) -> Result {
@@ -190,7 +192,7 @@ struct SQLiteRow {
         sqlite3_column_int64(statement, column)
     }
 
-    /// The bytes of a blob; empty where the column is not a blob.
+    /// The bytes of a blob; empty if the column is not a blob.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         // The order matters: sqlite3_column_blob may convert the value, and sqlite3_column_bytes must count the
         // converted value.

@@ -34,7 +34,7 @@ struct SQLitePendingRemovals {
         isAll = true
     }
 
-    /// Forgets the removals after they were made.
+    /// Forgets the removals after they were performed.
     mutating func clear() {
         self = SQLitePendingRemovals(most: most)
     }

@@ -5,9 +5,9 @@ enum SQLiteSchema {
     /// `user_version`; incremented with every change of the tables.
     static let version: Int64 = 1
 
-    /// Triggers keep the totals, so that they stay correct whichever program writes and whatever fails in the middle.
-    /// The content of a record is in a table apart from the time of use, because updating the time would otherwise
-    /// rewrite the content too.
+    /// Triggers update the totals, so that the totals stay correct whichever program writes and whatever fails in the
+    /// middle. The content of a record and its time of use are in separate tables, because updating the time would
+    /// otherwise rewrite the content too.
     static let tables = """
         CREATE TABLE record (
           id INTEGER PRIMARY KEY, namespace TEXT NOT NULL, digest TEXT NOT NULL,
@@ -54,7 +54,7 @@ enum SQLiteSchema {
         return found == version ? .ours : found < version ? .outdated : .newer
     }
 
-    /// Makes the tables where they are missing or outdated, in one transaction. The check is repeated inside the
+    /// Makes the tables if they are missing or outdated, in one transaction. The check is repeated inside the
     /// transaction, because other processes may do the same. Returns the final finding: ours, newer or foreign.
     static func prepare(_ connection: SQLiteConnection) throws(SQLiteFailure) -> Finding {
         let first = try finding(connection)

@@ -18,8 +18,9 @@ public final class EventRecorder: EventAccessory {
     public struct Entry: Sendable, CustomStringConvertible {
         /// ``/Errand/AnyRequest/id``.
         public let request: UInt64
-        /// What happened: `willStart`, `queued`, `started`, `sent`, `head 200`, `progress`, `redirected 302`,
-        /// `replaying 503`, `retrying status503`, `advanced 1/3`, `cacheHit`, `cached 200`, `willStop`, `didStop`.
+        /// What happened: `willStart`, `queued`, `started`, `connected`, `sent`, `head 200`, `progress`,
+        /// `redirected 302`, `replaying 503`, `resent connection`, `retrying status503`, `decided refused.breaker`, `advanced 1/3`, `answered 200`,
+        /// `fellBack stale`, `cacheHit`, `cached 200`, `willStop`, `didStop`.
         public let description: String
         /// The event itself; `nil` for `willStart`, `willStop` and `didStop`.
         public let event: RequestEvent?
@@ -71,13 +72,18 @@ public final class EventRecorder: EventAccessory {
         switch event {
         case .queued: "queued"
         case .started: "started"
+        case .connected: "connected"
         case .sent: "sent"
         case .head(let response): "head \(response.statusCode)"
         case .progress: "progress"
         case .redirected(let attempt, _): "redirected \(attempt.response?.statusCode ?? 0)"
         case .replaying(let attempt): "replaying \(attempt.response?.statusCode ?? 0)"
+        case .resent(let reason): "resent \(reason.label)"
         case .retrying(let retry): "retrying \(retry.reason)"
+        case .decided(let decision): "decided \(decision.label)"
         case .advanced(let ended, let count): "advanced \(ended)/\(count.map(String.init) ?? "?")"
+        case .answered(let response): "answered \(response.statusCode)"
+        case .fellBack(_, let source): "fellBack \(source)"
         case .cacheHit: "cacheHit"
         case .cached(let response): "cached \(response.statusCode)"
         }

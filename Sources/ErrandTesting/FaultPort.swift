@@ -20,7 +20,7 @@ public final class FaultPort: Sendable {
 
     /// Reserves a port.
     ///
-    /// - Throws: `POSIXError` where no socket can be created.
+    /// - Throws: `POSIXError` if no socket can be created.
     public init(_ kind: Kind) throws {
         var created: OpaquePointer?
         let code = errand_fault_port_create(

@@ -40,7 +40,7 @@ public final class ManualClock: Clock, Sendable {
     /// One attosecond, the smallest unit of `Duration`.
     public var minimumResolution: Duration { Duration(secondsComponent: 0, attosecondsComponent: 1) }
 
-    /// Returns when the clock has reached `deadline`. Throws `CancellationError` where the task is cancelled first.
+    /// Returns when the clock has reached `deadline`. Throws `CancellationError` if the task is cancelled first.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             state.lastID += 1

@@ -43,7 +43,7 @@ package final class NginxServer: Sendable {
 
     /// Starts the server and blocks the thread until it listens.
     ///
-    /// - Throws: ``StartError``, and `POSIXError` where no process can be started.
+    /// - Throws: ``StartError``, and `POSIXError` if no process can be started.
     package init() throws {
         let script = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -80,7 +80,7 @@ package final class NginxServer: Sendable {
         ports[port] ?? 0
     }
 
-    /// `http://HOST:PORT/path`, or `https` where the port uses TLS.
+    /// `http://HOST:PORT/path`, or `https` if the port uses TLS.
     package func url(_ path: String, port: Port = .http, host: String = "127.0.0.1") -> String {
         let scheme = port == .http || port == .h2c ? "http" : "https"
         return "\(scheme)://\(host):\(number(of: port))\(path)"

@@ -5,7 +5,7 @@ import Glibc
 /// A program that runs with its input and output redirected to files, for the package's own tests.
 ///
 /// Foundation's Process is not used: up to Swift 6.3 it reads beyond the entries of /proc/self/fd when it searches for
-/// the highest descriptor, and crashes the process where the entries end at the end of a page.
+/// the highest descriptor, and crashes the process if the entries end at the end of a page.
 package struct ProgramRun: Sendable {
     private let pid: pid_t
     private let path: String
@@ -55,7 +55,7 @@ package struct ProgramRun: Sendable {
     }
 
     /// Blocks the thread until the program ends, and returns the exit code, or 128 plus the number of the signal that
-    /// ended the program; `nil` where it does not end in time. Must not be called again after the program has ended.
+    /// ended the program; `nil` if it does not end in time. Must not be called again after the program has ended.
     package func wait(seconds: Double = 60) -> Int32? {
         let end = Date().addingTimeInterval(seconds)
         while true {

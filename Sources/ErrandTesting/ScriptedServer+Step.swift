@@ -114,7 +114,7 @@ extension ScriptedServer {
                     offset += part.data.count
                     return step
                 }
-                // One extra element, so that the array has an address even where there are no steps.
+                // One extra element, so that the array has an address even if there are no steps.
                 converted.append(errand_fault_step())
                 return converted.withUnsafeBufferPointer { buffer in
                     buffer.baseAddress.map { body($0, steps.count) } ?? ENOMEM

@@ -23,7 +23,7 @@ public final class ScriptedServer: Sendable {
     ///
     /// - Parameter unixSocketPath: The server listens on this socket instead. The socket is made here and removed when
     ///   the server ends.
-    /// - Throws: `POSIXError` where the socket or the thread cannot be created.
+    /// - Throws: `POSIXError` if the socket or the thread cannot be created.
     public init(unixSocketPath: String? = nil) throws {
         var created: OpaquePointer?
         let code = errand_fault_server_create(unixSocketPath, &created)

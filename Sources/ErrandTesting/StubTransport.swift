@@ -36,7 +36,7 @@ public final class StubTransport: Transport {
         case immediate
     }
 
-    /// What a receiver has written to a streamed upload.
+    /// The data that a receiver has written to a streamed upload.
     public struct Upload: Sendable, Equatable {
         /// Whether more data may follow.
         public enum Ending: Sendable {
@@ -110,7 +110,7 @@ public final class StubTransport: Transport {
     /// Whether a held transfer is paused.
     public func isPaused(_ id: TransferID) -> Bool { state.withLock { $0.held[id]?.isPaused ?? false } }
 
-    /// Ends a held transfer with `result`. Returns false where the transfer is not held.
+    /// Ends a held transfer with `result`. Returns false if the transfer is not held.
     @discardableResult
     public func complete(_ id: TransferID, with result: TransferResult) -> Bool {
         guard let held = state.withLock({ $0.held.removeValue(forKey: id) }) else { return false }
@@ -119,7 +119,7 @@ public final class StubTransport: Transport {
     }
 
     /// Sends an event before the end of a held transfer to its receiver: a head, a chunk, upload credit, progress.
-    /// Returns false where the transfer is not held, or where the event is an end; use ``complete(_:with:)`` for ends.
+    /// Returns false if the transfer is not held, or if the event is an end; use ``complete(_:with:)`` for ends.
     @discardableResult
     public func send(_ event: TransferEvent.Kind, to id: TransferID) -> Bool {
         if case .ended = event { return false }
@@ -131,7 +131,7 @@ public final class StubTransport: Transport {
     /// The total credit, in bytes of the response's body, that the receiver has granted.
     public func granted(to id: TransferID) -> Int { state.withLock { $0.granted[id] ?? 0 } }
 
-    /// What was written so far to a streamed upload.
+    /// The data that was written so far to a streamed upload.
     public func upload(of id: TransferID) -> Upload { state.withLock { $0.uploads[id] ?? Upload() } }
 
     /// Ends all held transfers in one batch.
@@ -195,12 +195,15 @@ public final class StubTransport: Transport {
     /// Records the credit.
     public func grant(_ id: TransferID, bytes: Int) { state.withLock { $0.granted[id, default: 0] += bytes } }
 
-    /// Records the bytes where the transfer is open.
+    /// Records the bytes if the transfer is open.
     public func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {
         state.withLock { state in
             if state.held[id] != nil { state.uploads[id, default: Upload()].bytes += bytes }
         }
     }
+
+    /// Records the bytes if the transfer is open.
+    public func write(shared bytes: SharedBytes, to id: TransferID) { bytes.withUnsafeBytes { write($0, to: id) } }
 
     /// Records the end of the upload.
     public func finishUpload(_ id: TransferID) {
@@ -211,6 +214,11 @@ public final class StubTransport: Transport {
     public func failUpload(_ id: TransferID) {
         state.withLock { $0.uploads[id, default: Upload()].ending = .failed }
         complete(id, with: .failure(.uploadFailed))
+    }
+
+    /// Forgets the bytes that were written so far. The stub itself never resends anything.
+    public func restartUpload(_ id: TransferID, after attempt: Int) {
+        state.withLock { $0.uploads[id] = nil }
     }
 
     /// Returns when all events so far have been delivered to their receivers.
@@ -239,4 +247,9 @@ public final class StubTransport: Transport {
 
     /// No effect: the stub reads no files.
     public func filesMayHaveChanged() {}
+}
+
+extension StubTransport: ShortIDTransport {
+    /// The ids are counted from 1.
+    package var idsAreShort: Bool { true }
 }

@@ -19,11 +19,11 @@ package struct WaitTimedOut: Error, CustomStringConvertible {
 ///
 /// - Parameters:
 ///   - condition: The condition in words, as the rest of a sentence that begins with "waits until".
-///   - limit: The longest wait. The default is two minutes, which is long enough for an overloaded machine, so that
+///   - limit: The longest wait. The default is five minutes, which is long enough for an overloaded machine, so that
 ///     only a fault exceeds the limit.
 /// - Throws: `WaitTimedOut` when the time is up or the task is cancelled; any error that `isTrue` throws.
 package func waitUntil(
-    _ condition: String, within limit: Duration = .seconds(120), isolation: isolated (any Actor)? = #isolation,
+    _ condition: String, within limit: Duration = .seconds(300), isolation: isolated (any Actor)? = #isolation,
     file: String = #fileID, line: Int = #line, _ isTrue: () throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit
@@ -51,7 +51,7 @@ package func allowTime(for fault: String, _ time: Duration = .milliseconds(20)) 
 
 /// Like ``waitUntil(_:within:isolation:file:line:_:)``, for tests that are not asynchronous: blocks the thread.
 package func blockUntil(
-    _ condition: String, within limit: Duration = .seconds(120), file: String = #fileID, line: Int = #line,
+    _ condition: String, within limit: Duration = .seconds(300), file: String = #fileID, line: Int = #line,
     _ isTrue: () throws -> Bool
 ) throws {
     let deadline = ContinuousClock.now + limit

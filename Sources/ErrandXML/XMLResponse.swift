@@ -12,14 +12,14 @@ public import Errand
 /// ```
 ///
 /// The value does not refer to libxml2, so it may cross threads. External entities and documents are never loaded, and
-/// a document that declares entities of its own is refused: such declarations could read files or fill the memory.
-/// Nesting is limited to 256 levels, which is libxml2's own limit. For XPath use `Errand.Response.xmlDocument()`. This
-/// module is a product of its own, because FoundationXML brings libxml2 and ICU.
+/// a document that declares its own entities is refused: such declarations could read files or fill the memory. Nesting
+/// is limited to 256 levels, which is libxml2's own limit. For XPath use `Errand.Response.xmlDocument()`. This module
+/// is a separate product, because FoundationXML brings libxml2 and ICU.
 public struct XMLResponse: ResponseConvertible, Hashable {
     /// The outermost element.
     public let root: Element
 
-    /// Parses the body. Throws ``/Errand/ErrandError/responseDecodingFailed`` where the body is not well-formed XML.
+    /// Parses the body. Throws ``/Errand/ErrandError/responseDecodingFailed`` if the body is not well-formed XML.
     public init(response: Errand.Response) throws {
         root = try XMLTreeBuilder.tree(of: XMLText(response), response)
     }
@@ -50,7 +50,7 @@ extension XMLResponse {
             self.children = children
         }
 
-        /// The first child element with that name; `nil` where there is none.
+        /// The first child element with that name; `nil` if there is none.
         public subscript(name: String) -> Element? {
             for case .element(let element) in children where element.name == name { return element }
             return nil

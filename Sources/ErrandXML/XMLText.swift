@@ -20,7 +20,7 @@ struct XMLText {
         bytes = whole[..<document.startIndex].filter { $0 == 0x0A } + Self.withSafeInstructions(document)
     }
 
-    /// The charset that the document's first bytes declare (XML 1.0, appendix F); `nil` where they have a byte order
+    /// The charset that the document's first bytes declare (XML 1.0, appendix F); `nil` if they have a byte order
     /// mark or declare no charset.
     private static func declaredCharset(_ body: Response.Body) -> String? {
         body.withBytes { bytes in
@@ -38,7 +38,7 @@ struct XMLText {
         }
     }
 
-    /// Whether the document type declaration has a `[` (XML 1.0, 2.8). It may stand only before the root element.
+    /// Whether the document type declaration has a `[` (XML 1.0, 2.8). It may occur only before the root element.
     private static func hasInternalSubset(_ document: ArraySlice<UInt8>) -> Bool {
         var rest = document
         while true {
@@ -65,7 +65,7 @@ struct XMLText {
         return false
     }
 
-    /// The document with a blank inserted into `<?target?>`: FoundationXML (6.3 at least) reads a null pointer where a
+    /// The document with a blank inserted into `<?target?>`: FoundationXML (6.3 at least) reads a null pointer if a
     /// processing instruction has no data, which XML 1.0, 2.6, allows.
     private static func withSafeInstructions(_ document: ArraySlice<UInt8>) -> [UInt8] {
         var safe: [UInt8] = []
@@ -112,7 +112,7 @@ struct XMLText {
         return text.dropFirst(text.count)
     }
 
-    /// The text after the first `end`; empty where `end` does not occur.
+    /// The text after the first `end`; empty if `end` does not occur.
     private static func skipped(_ text: ArraySlice<UInt8>, past end: StaticString) -> ArraySlice<UInt8> {
         let end = Array("\(end)".utf8)
         var rest = text

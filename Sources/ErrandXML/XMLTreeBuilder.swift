@@ -14,14 +14,14 @@ final class XMLTreeBuilder: XMLParserDelegate {
     private var text = ""
     private var failure: XMLFailure?
 
-    /// Returns the tree of a document. Throws `responseDecodingFailed` where the document is not well-formed.
+    /// Returns the tree of a document. Throws `responseDecodingFailed` if the document is not well-formed.
     static func tree(of text: XMLText, _ response: Response) throws(ErrandError) -> XMLResponse.Element {
         let parser = XMLParser(data: Data(text.bytes))
         parser.shouldResolveExternalEntities = false
         parser.externalEntityResolvingPolicy = .never
         let builder = XMLTreeBuilder()
         parser.delegate = builder
-        // Foundation's parser returns success where the end is missing or where content follows the root element. The
+        // Foundation's parser returns success even if the end is missing or if content follows the root element. The
         // document is accepted only if the parser reported no error and exactly one root element was opened and closed.
         let isParsed = parser.parse()
         if builder.failure == nil, isParsed, builder.open.isEmpty, let root = builder.root { return root }
@@ -84,7 +84,7 @@ public struct XMLFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public let line: Int
     /// The column, counted from 1 as in libxml2.
     public let column: Int
-    /// libxml2's error number (`xmlParserErrors`); `nil` where the document is too deep or ends too early.
+    /// libxml2's error number (`xmlParserErrors`); `nil` if the document is too deep or ends too early.
     public let code: Int?
     /// Whether the document has more than 256 levels.
     public let isTooDeep: Bool

@@ -20,6 +20,8 @@ enum ExitStatus: Int32, CaseIterable {
     case internalFailure = 70
     case system = 71
     case outputFile = 73
+    case noRequest = 98
+    case threshold = 99
     case hangup = 129
     case interrupted = 130
     case brokenPipe = 141
@@ -42,12 +44,15 @@ enum ExitStatus: Int32, CaseIterable {
             "with --fail: status 400 or above; batch, chain: not 200 to 299; download: neither 200 nor 206"
         case .expectation: "batch, chain: the response does not meet an expectation of the file ('@expect' or '??')"
         case .usage: "usage error: an option, URL, method, header or limit is not valid"
-        case .inputData: "a .http or environment file is not valid, or a variable is missing"
+        case .inputData: "a .http or environment file, a plan, data or a result is not valid, or a variable is missing"
         case .inputFile: "a file to send cannot be read, or a certificate or key file cannot be read or used"
         case .internalFailure: "an internal error occurred"
         case .system:
             "no memory, thread or descriptor is available, the queue is full, or this libcurl is not supported"
         case .outputFile: "the output cannot be written; download: the file exists, or another download is writing it"
+        case .noRequest: "bench: a load test sent no request, or all iterations of its users failed"
+        case .threshold:
+            "bench: a threshold is not met; bench compare: a figure is worse, or the second run is incomplete"
         case .hangup: "ended by SIGHUP, after cleaning up"
         case .interrupted: "interrupted (SIGINT)"
         case .brokenPipe: "ended by SIGPIPE, without a message: the reader of the output, such as head, has exited"
@@ -73,7 +78,8 @@ extension ExitStatus {
         case .resolveFailed: self = .resolve
         case .connectFailed, .addressRefused, .proxyFailed: self = .connect
         case .tlsFailed, .tlsUntrusted, .tlsPinMismatch: self = .tls
-        case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal: self = .timeout
+        case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal, .deadlineExceeded:
+            self = .timeout
         case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .uploadFailed, .uploadNotReplayable:
             self = .connectionLost
         case .malformedResponse, .contentDecodingFailed, .protocolError, .responseDecodingFailed, .lengthMismatch,

@@ -8,15 +8,18 @@ struct Tool: AsyncParsableCommand {
         commandName: "errand",
         abstract: "Sends HTTP requests with the Errand engine.",
         version: ToolVersion.text,
-        subcommands: [Fetch.self, DownloadCommand.self, BatchRun.self, ChainRun.self, Bench.self, ManualCommand.self])
+        subcommands: [
+            Fetch.self, DownloadCommand.self, BatchRun.self, ChainRun.self, Bench.self, BenchCompare.self,
+            BenchMerge.self, ConfigCommand.self, ManualCommand.self,
+        ])
 
     static func main() async {
         Descriptor.holdStandard()
         OpenFiles.allowAll()
-        // Dispatch opens the descriptors of its timers and signals on a thread of its own, when it first needs them, and
-        // traps if there is none. They are opened here, before the engine may take the last ones.
+        // When Dispatch first needs the descriptors of its timers and signals, it opens them on its own thread, and
+        // traps if none is left. They are opened here, before the engine may take the last ones.
         try? await Task.sleep(for: .nanoseconds(1))
-        let arguments = AttachedValues.split(Array(CommandLine.arguments.dropFirst()))
+        let arguments = AttachedValues.split(BenchWords.joined(Array(CommandLine.arguments.dropFirst())))
         do {
             var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
@@ -33,7 +36,7 @@ struct Tool: AsyncParsableCommand {
     private static func end(_ error: any Error, of arguments: [String]) -> Never {
         let code = exitCode(for: error)
         if code.isSuccess {
-            let text = fullMessage(for: error)
+            let text = BenchCompletion.completed(fullMessage(for: error))
             // The exit codes come last, so that they are visible at the end of the terminal.
             let isHelp = text.hasPrefix("OVERVIEW: ")
             print(isHelp ? text + (text.hasSuffix("\n") ? "\n" : "\n\n") + ExitStatus.help : text)
@@ -43,8 +46,8 @@ struct Tool: AsyncParsableCommand {
         Interrupt.end(with: code.rawValue)
     }
 
-    /// The mistake, the values that the option accepts, and where to find more help, on two lines; not the list of all
-    /// options.
+    /// The mistake, the values that the option accepts, and where to find more help, on two lines. The list of all
+    /// options is not included.
     private static func usage(_ error: any Error, of arguments: [String]) -> String {
         let commands = configuration.subcommands.filter { $0.configuration.shouldDisplay }
             .map { $0.configuration.commandName ?? $0._commandName }
@@ -52,10 +55,11 @@ struct Tool: AsyncParsableCommand {
             guard let first = arguments.first, !first.hasPrefix("-") else {
                 return lines(error, of: arguments, name: "errand")
             }
-            let known = commands.dropLast().joined(separator: ", ") + " or " + (commands.last ?? "")
+            let words = commands.filter { BenchWords.shown($0) == $0 }
+            let known = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
             return "errand: '\(Shown.url(first))' is not a subcommand, expected \(known)\nSee 'errand --help'."
         }
-        return lines(error, of: arguments, name: "errand \(command)")
+        return lines(error, of: arguments, name: "errand \(BenchWords.shown(command))")
     }
 
     /// ArgumentParser repeats arguments as given, and an argument may be a URL with a password.

@@ -20,8 +20,8 @@ struct ToolError: Error {
         self.init(failure.exit, failure.message)
     }
 
-    /// `resolveFailed: Could not resolve host: example.invalid (curl 6)`, followed by an option that may help, where
-    /// there is one.
+    /// `resolveFailed: Could not resolve host: example.invalid (curl 6)`, followed by an option that may help, if there
+    /// is one.
     static func text(_ error: ErrandError) -> String {
         let status = ExitStatus(error)
         var text = "\(error.shortDescription): "
@@ -41,7 +41,7 @@ struct ToolError: Error {
         case .timeoutConnect: "--connect-timeout"
         case .timeoutFirstByte: "--first-byte-timeout"
         case .timeoutIdle: "--idle-timeout"
-        case .timeoutTotal: "--timeout"
+        case .timeoutTotal, .deadlineExceeded: "--timeout"
         case .limitBodyBytes, .limitDecodedBytes: "--max-body"
         case .tooManyRedirects: "--max-redirects"
         case .tlsUntrusted: "--cacert"
@@ -50,8 +50,8 @@ struct ToolError: Error {
         }
     }
 
-    /// The text for an error of a URL from the command line. Where the URL cannot be sent, the text suggests a
-    /// corrected URL.
+    /// The text for an error of a URL from the command line. If the URL cannot be sent, the text suggests a corrected
+    /// URL.
     static func text(_ error: ErrandError, of url: String) -> String {
         let text = text(error)
         guard error == .invalidURL || error == .unsupportedScheme, let meant = URLArgument.suggestion(for: url) else {
@@ -63,8 +63,8 @@ struct ToolError: Error {
     /// The fixed sentence of the error's kind, without details of the transfer.
     private static func fixedText(_ error: ErrandError) -> String {
         let kinds: [ErrandError] = [
-            .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal, .limitHeaderBytes,
-            .limitHeaderCount, .limitBodyBytes, .limitDecodedBytes,
+            .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal, .deadlineExceeded,
+            .limitHeaderBytes, .limitHeaderCount, .limitBodyBytes, .limitDecodedBytes,
         ]
         return kinds.first { $0 == error }?.message ?? error.message
     }
@@ -82,13 +82,13 @@ struct ToolError: Error {
     /// Runs the work of a subcommand. An error that `body` throws is printed once, in one format, and becomes the exit
     /// code.
     ///
-    /// - Parameter url: The URL that the work is about, if there is exactly one.
-    static func reporting(of url: String? = nil, _ body: () async throws -> Void) async throws {
-        // Standard output may be a pipe whose reader has closed it: that must be a write error, and must not end the
+    /// - Parameter url: The URL that the work concerns, if there is exactly one.
+    static func reporting<Value>(of url: String? = nil, _ body: () async throws -> Value) async throws -> Value {
+        // Standard output may be a pipe whose reader has closed it. This must be a write error, and must not end the
         // process.
         signal(SIGPIPE, SIG_IGN)
         do {
-            try await body()
+            return try await body()
         } catch let error as ToolError {
             if error.status != .brokenPipe { StandardError.print("errand: \(error.message)") }
             throw error.status.code

@@ -5,6 +5,9 @@
 #include "support/rig.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,22 +18,41 @@
 /* Read and written between requests, which have one loop. */
 static struct {
   char asked[512];  /* "127.0.0.1:80 127.0.0.1:80 ", as the filter was asked */
-  char refuses[64]; /* this address, "*" for all, "" for none */
+  char open[128];   /* "01", `is_open` of each question */
+  char refuses[64]; /* this address, "*" for all, "unknown", "" for none */
   int times;        /* that often */
   const char *reason;
   uint64_t tag;
   bool was_dirty; /* a reason was not empty */
 } filter;
 
+typedef int (*peer_function)(int, __SOCKADDR_ARG, socklen_t *restrict);
+
+static _Atomic bool peers_are_gone;
+
+/* Found before libc's by libcurl because the executable exports it. */
+int getpeername(int fd, __SOCKADDR_ARG address, socklen_t *restrict length) {
+  if (peers_are_gone) {
+    errno = ENOTCONN;
+    return -1;
+  }
+  return ((peer_function) dlsym(RTLD_NEXT, "getpeername"))(fd, address, length);
+}
+
 static int judge(void *context, uint64_t tag, const errand_address *address,
                  char *reason) {
   (void) context;
-  char ip[INET6_ADDRSTRLEN] = "unix";
-  if (address->family != AF_UNIX)
+  char ip[INET6_ADDRSTRLEN] = "unknown";
+  if (address->family == AF_UNIX)
+    snprintf(ip, sizeof ip, "unix");
+  else
     inet_ntop(address->family, address->bytes, ip, sizeof ip);
   size_t length = strlen(filter.asked);
   snprintf(filter.asked + length, sizeof filter.asked - length, "%s:%u ", ip,
            (unsigned) address->port);
+  length = strlen(filter.open);
+  snprintf(filter.open + length, sizeof filter.open - length, "%u",
+           (unsigned) address->is_open);
   filter.tag = tag;
   filter.was_dirty |= reason[0] != '\0';
   if (filter.times == 0 ||
@@ -45,11 +67,12 @@ static void refuse(const char *address, int times) {
   snprintf(filter.refuses, sizeof filter.refuses, "%s", address);
   filter.times = times;
   filter.reason = "not today";
-  filter.asked[0] = '\0';
+  filter.asked[0] = filter.open[0] = '\0';
 }
 
 static int set_up(void **state) {
   refuse("", 0);
+  peers_are_gone = false;
   return rig_set_up_with(
       state, (errand_group_init){.loops = 1, .address_filter = judge});
 }
@@ -97,6 +120,20 @@ static void a_new_connection(void **state) {
   rig_expect_response(rig_run(rig, &request), 200, "ok");
   expect_asked(text("%s%s", own(rig), own(rig)));
   assert_int_equal(rig_counts(rig).connections, 1);
+}
+
+/* Who counts takes the two questions about a connect for one. */
+static void the_second_question_about_a_connect(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
+  assert_string_equal(filter.open, "01");
+  rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
+  assert_string_equal(filter.open, "010");
+  /* The kept connection is left for a new one. */
+  refuse("*", 1);
+  rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
+  assert_string_equal(filter.open, "001");
 }
 
 static void a_refusal_without_words(void **state) {
@@ -243,6 +280,37 @@ static void an_address_that_fails_beside_one_that_is_refused(void **state) {
   errand_fault_port_destroy(port);
 }
 
+/* The kernel does not know the peer of a connection that was reset. libcurl
+   before 8.7 asks the kernel, and then has no address for the filter. */
+static void a_peer_that_is_gone(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  refuse("unknown", -1);
+  peers_are_gone = true;
+  rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
+  /* Where the filter refuses the address, it is asked before the connect. */
+  refuse("*", -1);
+  rig_expect_status(get(rig, rig_url(rig, "/"),
+                        (errand_options_init){.local_interface = "lo"}),
+                    ERRAND_ADDRESS_REFUSED);
+  assert_int_equal(rig_counts(rig).connections, 1);
+}
+
+/* No refusal, whatever sees the reset: the connect, the send or the read. */
+static void a_reset_at_once(void **state) {
+  test_rig *rig = *state;
+  const errand_fault_step steps[] = {ERRAND_FAULT_STEP(RESET)};
+  errand_fault_server_on_connection(rig->server, 0, steps, 1);
+  refuse("unknown", -1);
+  peers_are_gone = true;
+  for (int i = 0; i < 20; i++) {
+    const test_result *result = rig_get(rig, rig_url(rig, "/"));
+    if (result->end.status != ERRAND_CONNECT_FAILED &&
+        result->end.status != ERRAND_SEND_FAILED)
+      rig_expect_status(result, ERRAND_CONNECTION_LOST);
+  }
+}
+
 /* The filter sees the number, however it is spelt. */
 static void spellings_of_addresses(void **state) {
   test_rig *rig = *state;
@@ -290,6 +358,29 @@ static void a_proxy(void **state) {
   assert_int_equal(rig_counts(rig).connections, 1);
 }
 
+/* libcurl would look the name up, and the filter would not see the address. */
+static void a_name_behind_a_socks_proxy(void **state) {
+  test_rig *rig = *state;
+  const errand_fault_step socks[] = {ERRAND_FAULT_STEP(SOCKS5)};
+  static const char *const schemes[] = {"socks5", "SOCKS5", "socks5h"};
+  errand_fault_server_on_connection(rig->server, 0, socks, 1);
+  for (size_t i = 0; i < COUNT_OF(schemes); i++) {
+    const errand_options_init by_socks = {
+        .proxy_policy = ERRAND_PROXY_URL,
+        .proxy_url = text("%s://127.0.0.1:%u", schemes[i],
+                          errand_fault_server_port(rig->server))};
+    errand_fault_request seen;
+    rig_expect_response(
+        get(rig, text("http://localhost:%u/12b", nginx.ports[NGINX_HTTP]),
+            by_socks),
+        200, "hello world\n");
+    assert_true(errand_fault_server_request(rig->server, i, &seen));
+    assert_string_equal(seen.method, "DOMAIN");
+    assert_string_equal(seen.target,
+                        text("localhost:%u", nginx.ports[NGINX_HTTP]));
+  }
+}
+
 static void a_unix_socket(void **state) {
   test_rig *rig = *state;
   const errand_options_init by_socket = {.unix_socket_path =
@@ -318,12 +409,128 @@ static void many_requests_at_once(void **state) {
   assert_int_equal(rig_counts(rig).connections, 0);
 }
 
+/* The filter of options: counts its questions, and refuses from then on that
+   `refuses` is set. */
+typedef struct own_filter {
+  _Atomic int asked, released;
+  _Atomic bool refuses;
+} own_filter;
+
+static int judge_of_options(void *context, uint64_t tag,
+                            const errand_address *address, char *reason) {
+  own_filter *own_one = context;
+  (void) tag;
+  (void) address;
+  own_one->asked++;
+  if (!own_one->refuses)
+    return 0;
+  snprintf(reason, ERRAND_REASON_MAX, "by the options");
+  return 1;
+}
+
+static void release_filter(void *context) {
+  ((own_filter *) context)->released++;
+}
+
+static errand_options *options_judged_by(own_filter *own_one) {
+  errand_options *options = NULL;
+  const errand_options_init init = {.address_policy = ERRAND_ADDRESSES_OWN,
+                                    .address_filter = judge_of_options,
+                                    .address_filter_context = own_one,
+                                    .address_filter_release = release_filter};
+  assert_int_equal(errand_options_create(&init, &options), ERRAND_OK);
+  return options;
+}
+
+/* The group refuses every address, and the options do not, or nobody judges
+   for them. */
+static void looser_options(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  static own_filter loose; /* the loop releases it later */
+  errand_options *options = options_judged_by(&loose);
+  errand_request request = rig_request("GET", rig_url(rig, "/"));
+  request.options = options;
+  refuse("*", -1);
+  rig_expect_response(rig_run(rig, &request), 200, "ok");
+  rig_expect_response(
+      get(rig, rig_url(rig, "/"),
+          (errand_options_init){.address_policy = ERRAND_ADDRESSES_ANY}),
+      200, "ok");
+  assert_int_equal(loose.asked, 2);
+  expect_asked("");
+  /* The group sees an address that it has not connected to: the kept
+     connections of the others are not among its own. */
+  filter.open[0] = '\0';
+  rig_expect_status(rig_get(rig, rig_url(rig, "/")), ERRAND_ADDRESS_REFUSED);
+  expect_asked(own(rig));
+  assert_string_equal(filter.open, "0");
+  assert_int_equal(rig_counts(rig).connections, 2);
+  errand_options_release(options);
+}
+
+/* The kept connection of the group is not used by options that refuse. */
+static void stricter_options(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
+  static own_filter strict = {.refuses = true};
+  errand_options *options = options_judged_by(&strict);
+  errand_request request = rig_request("GET", rig_url(rig, "/"));
+  request.options = options;
+  expect_refused(
+      rig_run(rig, &request),
+      text("the address filter refused 127.0.0.1:%u (by the options)",
+           errand_fault_server_port(rig->server)));
+  /* Before the connect alone. */
+  assert_int_equal(strict.asked, 1);
+  const test_result *result = rig_get(rig, rig_url(rig, "/"));
+  rig_expect_response(result, 200, "ok");
+  assert_true(result->end.flags & ERRAND_RECORD_REUSED);
+  assert_int_equal(rig_counts(rig).connections, 1);
+  errand_options_release(options);
+}
+
+/* The options give the context back once, after their last reference. */
+static void the_context_of_a_filter(void **state) {
+  (void) state;
+  own_filter context = {0};
+  errand_options *options = options_judged_by(&context);
+  errand_options_retain(options);
+  errand_options_release(options);
+  assert_int_equal(context.released, 0);
+  errand_options_release(options);
+  assert_int_equal(context.released, 1);
+  /* Options that are refused leave it to the caller. */
+  const errand_options_init unfit[] = {
+      {.address_policy = ERRAND_ADDRESSES_OWN},
+      {.address_policy = ERRAND_ADDRESSES_ANY,
+       .address_filter = judge_of_options,
+       .address_filter_context = &context,
+       .address_filter_release = release_filter},
+      {.address_filter = judge_of_options,
+       .address_filter_context = &context,
+       .address_filter_release = release_filter},
+      {.address_policy = (errand_address_policy) 3},
+  };
+  for (size_t i = 0; i < COUNT_OF(unfit); i++) {
+    assert_int_equal(errand_options_create(&unfit[i], &options),
+                     ERRAND_INVALID_OPTION);
+    assert_null(options);
+  }
+  assert_int_equal(context.released, 1);
+}
+
 #define FILTER_TEST(name)                                                      \
   cmocka_unit_test_setup_teardown(name, set_up, rig_tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       FILTER_TEST(a_new_connection),
+      FILTER_TEST(looser_options),
+      FILTER_TEST(stricter_options),
+      FILTER_TEST(the_context_of_a_filter),
+      FILTER_TEST(the_second_question_about_a_connect),
       FILTER_TEST(a_refusal_without_words),
       FILTER_TEST(a_refusal_of_many_words),
       FILTER_TEST(a_kept_connection),
@@ -333,8 +540,11 @@ int main(void) {
       FILTER_TEST(the_next_address_of_a_name),
       FILTER_TEST(another_answer_the_second_time),
       FILTER_TEST(an_address_that_fails_beside_one_that_is_refused),
+      FILTER_TEST(a_peer_that_is_gone),
+      FILTER_TEST(a_reset_at_once),
       FILTER_TEST(spellings_of_addresses),
       FILTER_TEST(a_proxy),
+      FILTER_TEST(a_name_behind_a_socks_proxy),
       FILTER_TEST(a_unix_socket),
       FILTER_TEST(many_requests_at_once),
   };

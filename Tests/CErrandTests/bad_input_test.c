@@ -1,5 +1,6 @@
 /* The caller's mistakes: each with a status of its own, at once, and without a
    connection to the server that listens where the URL says. */
+#include "support/loan.h"
 #include "support/rig.h"
 
 #include <fcntl.h>
@@ -356,6 +357,9 @@ static void bad_groups(void **state) {
   init.limit_body_bytes = 0;
   init.limit_header_bytes = INT64_MIN;
   assert_int_equal(errand_group_create(&init, &out), ERRAND_INVALID_LIMIT);
+  init.limit_header_bytes = 0;
+  init.max_concurrent_streams = (1u << 24) + 1;
+  assert_int_equal(errand_group_create(&init, &out), ERRAND_INVALID_LIMIT);
   assert_null(out);
   assert_int_equal(errand_group_stop(rig->group, ERRAND_STOP_DRAIN, -1),
                    ERRAND_INVALID_LIMIT);
@@ -388,6 +392,7 @@ static void one_bad_item_does_not_hold_up_the_others(void **state) {
 
 static void unknown_ids_are_ignored(void **state) {
   test_rig *rig = *state;
+  _Atomic uint64_t released = 0;
   static const uint64_t ids[] = {0, 1, UINT64_MAX, 0x123456789abcdef0};
   for (size_t i = 0; i < COUNT_OF(ids); i++) {
     assert_int_equal(errand_cancel(rig->group, ids[i]), ERRAND_OK);
@@ -396,8 +401,37 @@ static void unknown_ids_are_ignored(void **state) {
     assert_int_equal(errand_grant(rig->group, ids[i], UINT64_MAX), ERRAND_OK);
     assert_int_equal(errand_upload_write(rig->group, ids[i], bytes_of("x")),
                      ERRAND_OK);
+    assert_int_equal(test_lend(rig->group, ids[i], bytes_of("x"), &released),
+                     ERRAND_OK);
     assert_int_equal(errand_upload_finish(rig->group, ids[i]), ERRAND_OK);
     assert_int_equal(errand_upload_fail(rig->group, ids[i]), ERRAND_OK);
+  }
+  /* The loops release what is lent for ids that they do not know. */
+  for (int i = 0; i < 20000 && atomic_load(&released) < COUNT_OF(ids); i++)
+    usleep(1000);
+  assert_int_equal(atomic_load(&released), COUNT_OF(ids));
+}
+
+static void count_release(void *context) {
+  atomic_fetch_add((_Atomic uint64_t *) context, 1);
+}
+
+/* Parts that cannot be in memory. A lent one is released all the same. */
+static void parts_that_are_no_bytes(void **state) {
+  test_rig *rig = *state;
+  _Atomic uint64_t released = 0;
+  static const uint8_t byte[1];
+  const errand_bytes parts[] = {
+      {NULL, 1}, {NULL, SIZE_MAX}, {byte, SIZE_MAX}, {byte, SIZE_MAX - 1}};
+  for (size_t i = 0; i < COUNT_OF(parts); i++) {
+    assert_int_equal(errand_upload_write(rig->group, 1, parts[i]),
+                     ERRAND_INVALID_ARGUMENT);
+    assert_int_equal(
+        errand_upload_lend(rig->group, 1, parts[i], count_release, &released),
+        ERRAND_INVALID_ARGUMENT);
+    assert_int_equal(atomic_load(&released), i + 1);
+    assert_int_equal(errand_upload_lend(rig->group, 1, parts[i], NULL, NULL),
+                     ERRAND_INVALID_ARGUMENT);
   }
 }
 
@@ -428,6 +462,7 @@ int main(void) {
       TEST(bad_groups),
       RIG_TEST(one_bad_item_does_not_hold_up_the_others),
       TEST(unknown_ids_are_ignored),
+      TEST(parts_that_are_no_bytes),
       TEST(a_stopped_group_takes_nothing),
   };
   return cmocka_run_group_tests_name("bad_input", tests, NULL, NULL);

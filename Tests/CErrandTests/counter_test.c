@@ -54,6 +54,8 @@ static void answers_the_value_before(void **state) {
   assert_int_equal(errand__counter_sub(&counter, 4), 7);
   errand__counter_bump(&counter, (uint64_t) -1);
   assert_int_equal(errand__counter_read(&counter), 2);
+  assert_int_equal(errand__counter_take(&counter), 2);
+  assert_int_equal(errand__counter_read(&counter), 0);
 }
 
 int main(void) {

@@ -75,12 +75,23 @@ static void a_connect_says_what_is_wanting(void **state) {
 /* A descriptor that is there a moment later is enough. */
 static void a_connect_is_tried_again(void **state) {
   test_rig *rig = *state;
-  take_all();
-  errand_request r = rig_request("GET", rig_url(rig, "/small"));
-  rig_submit(rig, &r);
-  usleep(5000);
-  give_back(16);
-  rig_expect_response(collector_wait(&rig->collector, r.id), 200, "ok");
+  for (int i = 0;; i++) {
+    take_all();
+    errand_request r = rig_request("GET", rig_url(rig, "/small"));
+    int64_t start = process_milliseconds();
+    rig_submit(rig, &r);
+    usleep(5000);
+    give_back(16);
+    /* It is tried for 260 ms, and this thread may be later than that. */
+    bool late = process_milliseconds() - start > 200;
+    const test_result *result = collector_wait(&rig->collector, r.id);
+    if (!late || i == 20 || result->end.status == ERRAND_OK) {
+      rig_expect_response(result, 200, "ok");
+      return;
+    }
+    rig_expect_status(result, ERRAND_OUT_OF_DESCRIPTORS);
+    give_back(filler_count);
+  }
 }
 
 /* One server under many identities, whose connections are idle on all loops:
@@ -98,7 +109,7 @@ static void idle_connections_of_all_loops_are_closed(void **state) {
     rig_expect_response(rig_run(rig, &r), 200, "ok");
   }
   /* A loop publishes its numbers after it has told of an end. */
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < 30000; i++) {
     if (rig_stats(rig).connections_idle == ORIGINS - 1)
       break;
     usleep(1000);

@@ -330,6 +330,8 @@ static void each_round_may_be_sent_again(void **state) {
   const test_result *result = rig_run(rig, &request);
   rig_expect_response(result, 200, "ok");
   assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
+  assert_int_equal(result->end.resends, 2);
+  assert_int_equal(result->end.rounds, 1);
   assert_int_equal(rig_counts(rig).requests, 5);
   assert_false(has_credentials(rig, 2));
   assert_true(has_credentials(rig, 3));

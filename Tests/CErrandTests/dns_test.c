@@ -117,11 +117,12 @@ a_burst_to_a_hanging_name_does_not_take_a_thread_each(void **state) {
   assert_true(dns_hanging() <= 8);
 }
 
-/* Four at a time would take 25 s. */
+/* Without the verdict each request would have its own lookup, four at a time.
+ */
 static void what_waits_behind_a_dead_host_ends_with_it(void **state) {
   test_rig *rig = *state;
   static errand_request requests[200];
-  int64_t start = process_milliseconds();
+  int before = dns_calls();
   for (size_t i = 0; i < COUNT_OF(requests); i++) {
     requests[i] = rig_request("GET", named(rig, "hang-dead.test"));
     requests[i].timeout_connect = 500;
@@ -131,7 +132,7 @@ static void what_waits_behind_a_dead_host_ends_with_it(void **state) {
   for (size_t i = 0; i < COUNT_OF(requests); i++)
     rig_expect_status(collector_wait(&rig->collector, requests[i].id),
                       ERRAND_TIMEOUT_CONNECT);
-  assert_true(process_milliseconds() - start < 10000);
+  assert_true(dns_calls() - before <= 16);
   const test_result *last =
       collector_wait(&rig->collector, requests[COUNT_OF(requests) - 1].id);
   assert_true(
@@ -180,8 +181,8 @@ static void the_patient_are_not_ended_with_the_hasty(void **state) {
 static void the_next_address_is_tried_at_once(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
-  int64_t least = INT64_MAX; /* of five: threads may be late */
-  for (int i = 0; i < 5; i++) {
+  int64_t least = INT64_MAX; /* of twenty: threads may be late */
+  for (int i = 0; i < 20 && least >= 180; i++) {
     int64_t start = process_milliseconds();
     rig_expect_response(rig_get(rig, named(rig, text("two-%d.test", i))), 200,
                         "ok");
@@ -189,7 +190,7 @@ static void the_next_address_is_tried_at_once(void **state) {
     least = took < least ? took : least;
   }
   if (least >= 180)
-    fail_msg("the fastest of 5 took %lld ms", (long long) least);
+    fail_msg("the fastest of 20 took %lld ms", (long long) least);
 }
 
 int main(void) {

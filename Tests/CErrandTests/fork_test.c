@@ -22,6 +22,10 @@ static void answer(test_rig *rig) {
   if (!(condition))                                                            \
   return __LINE__
 
+static void on_release(void *context) {
+  ++*(int *) context;
+}
+
 static int every_call(errand_group *group, uint64_t id, const char *url) {
   errand_request r = {.url = bytes_of(url)};
   errand_options_init plain = {0};
@@ -37,6 +41,10 @@ static int every_call(errand_group *group, uint64_t id, const char *url) {
   EXPECT(errand_grant(group, id, 1) == ERRAND_FORKED);
   EXPECT(errand_upload_write(group, id, bytes_of("x")) == ERRAND_FORKED);
   EXPECT(errand_upload_write(group, id, bytes_of("")) == ERRAND_FORKED);
+  int released = 0;
+  EXPECT(errand_upload_lend(group, id, bytes_of("x"), on_release, &released) ==
+         ERRAND_FORKED);
+  EXPECT(released == 1);
   EXPECT(errand_upload_finish(group, id) == ERRAND_FORKED);
   EXPECT(errand_upload_fail(group, id) == ERRAND_FORKED);
   EXPECT(errand_group_stop(group, ERRAND_STOP_CANCEL, 0) == ERRAND_FORKED);

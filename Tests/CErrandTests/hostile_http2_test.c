@@ -155,7 +155,7 @@ static void uploads_beside_digest_end(void **state) {
       requests[i].body_kind = ERRAND_BODY_FILE;
       requests[i].body_path = path;
       requests[i].body_length = sizeof body;
-      requests[i].timeout_total = 30000;
+      requests[i].timeout_total = 90000;
       if (i % 2) {
         requests[i].authentication = ERRAND_AUTHENTICATION_DIGEST;
         requests[i].username = bytes_of("ada");
@@ -183,7 +183,7 @@ static void bodies_that_fill_a_buffer_end(void **state) {
       while (hostile_body_length(next) < 20000)
         next++;
       errand_request request = request_of(text("/r/%llx", (long long) next));
-      request.timeout_total = 20000;
+      request.timeout_total = 90000;
       ids[i] = rig_submit(rig, &request);
     }
     for (int i = 0; i < TOGETHER; i++)
@@ -206,11 +206,11 @@ static void what_is_read_ahead_ends(void **state) {
     errand_request first = request_of("/hold");
     first.flags = ERRAND_REQUEST_STREAM_RESPONSE | ERRAND_REQUEST_REPORT_EVENTS;
     first.response_credit = 100000; /* below that of the 128 KB buffer */
-    first.timeout_total = 10000;
+    first.timeout_total = 90000;
     uint64_t first_id = rig_submit(rig, &first);
     for (int wait = 0; collector_peek(&rig->collector, first_id).sent == 0;
          wait++) {
-      assert_true(wait < 10000); /* 10 s for the request to be sent */
+      assert_true(wait < 60000); /* 60 s for the request to be sent */
       nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     errand_request second = request_of(text("/w/%llx", (long long) large));

@@ -187,6 +187,7 @@ static void take(party *p, const errand_record *record) {
   case ERRAND_RECORD_STARTED:
   case ERRAND_RECORD_SENT:
   case ERRAND_RECORD_PROGRESS:
+  case ERRAND_RECORD_CONNECTED:
     break;
   }
 }

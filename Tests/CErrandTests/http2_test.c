@@ -76,6 +76,39 @@ static void many_streams_share_a_connection(void **state) {
   assert_true(rig_stats(rig).connections_opened <= 16);
 }
 
+/* How many connections carry 16 streams at once. Each stream lacks the credit
+   for its body, so none ends before the test cancels it. */
+static uint64_t connections_with(uint32_t max_concurrent_streams) {
+  enum { COUNT = 16 };
+  void *state = NULL;
+  errand_group_init init = {.loops = 1,
+                            .max_concurrent_streams = max_concurrent_streams};
+  assert_int_equal(rig_set_up_with(&state, init), 0);
+  test_rig *rig = state;
+  uint64_t ids[COUNT];
+  errand_request request = request_of("/1m");
+  request.flags = ERRAND_REQUEST_STREAM_RESPONSE;
+  request.response_credit = 1000;
+  for (int i = 0; i < COUNT; i++)
+    ids[i] = rig_submit(rig, &request);
+  for (int i = 0; i < COUNT; i++)
+    collector_wait_head(&rig->collector, ids[i]);
+  uint64_t opened = rig_stats(rig).connections_opened;
+  for (int i = 0; i < COUNT; i++) {
+    errand_cancel(rig->group, ids[i]);
+    rig_expect_status(collector_wait(&rig->collector, ids[i]),
+                      ERRAND_CANCELLED);
+  }
+  assert_int_equal(rig_tear_down(&state), 0);
+  return opened;
+}
+
+static void the_limit_of_streams_decides_the_connections(void **state) {
+  (void) state;
+  assert_true(connections_with(2) >= 8);
+  assert_true(connections_with(16) <= 4);
+}
+
 static void large_bodies_and_streams(void **state) {
   test_rig *rig = *state;
   errand_request request = request_of("/1m");
@@ -173,6 +206,7 @@ int main(void) {
       TEST(is_negotiated_over_tls),
       TEST(falls_back_where_it_is_not_spoken),
       TEST(many_streams_share_a_connection),
+      TEST(the_limit_of_streams_decides_the_connections),
       TEST(large_bodies_and_streams),
       TEST(uploads),
       TEST(cancelling_a_stream_leaves_the_others),

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "support/dns_interposer.h"
+#include "support/loan.h"
 #include "support/rig.h"
 
 #define ATTEMPTS_MAX 2000
@@ -18,6 +19,8 @@ typedef struct attempt {
   test_collector collector;
   uint64_t accepted;
   uint64_t cancelled; /* requests that may end so */
+  uint64_t lent;      /* parts of uploads */
+  _Atomic uint64_t released;
 } attempt;
 
 typedef void (*scenario)(attempt *a);
@@ -63,11 +66,48 @@ static void ends_well(const attempt *a) {
   assert_true(cancelled <= a->cancelled);
 }
 
+/* Bodies in memory of the caller's: blocks of the core's, which fail in turn
+   as well. */
+static void *make_block(void *context, size_t *capacity, void **owner) {
+  (void) context;
+  void **block = errand__malloc(sizeof *block);
+  if (!block)
+    return NULL;
+  *block = errand__malloc(*capacity);
+  if (!*block) {
+    errand__free(block);
+    return NULL;
+  }
+  *owner = block;
+  return *block;
+}
+
+static void *grow_block(void *context, void *owner, size_t used,
+                        size_t *capacity) {
+  void **block = owner;
+  (void) context;
+  (void) used;
+  void *grown = errand__realloc(*block, *capacity);
+  if (grown)
+    *block = grown;
+  return grown;
+}
+
+static void release_block(void *owner) {
+  errand__free(*(void **) owner);
+  errand__free(owner);
+}
+
+static const errand_body_memory heap_memory = {NULL, make_block, grow_block,
+                                               release_block};
+
 static void buffered(attempt *a) {
   errand_request items[4];
   for (size_t i = 0; i < COUNT_OF(items); i++) {
     items[i] = request("GET", i % 2 ? "/small" : "/chunked");
     items[i].headers = bytes_of("X-One: 1\r\nX-Empty:\r\n");
+    items[i].flags = i % 2 ? ERRAND_REQUEST_REPORT_CONNECTION : 0;
+    items[i].response_memory = i == 2 ? &heap_memory : NULL;
   }
   a->accepted += errand_submit(a->group, items, COUNT_OF(items));
   for (size_t i = 0; i < COUNT_OF(items); i++)
@@ -109,6 +149,7 @@ static void many_at_once(attempt *a) {
 
 static void streamed(attempt *a) {
   errand_request r = request("GET", "/big");
+  r.response_memory = &heap_memory;
   r.flags = ERRAND_REQUEST_STREAM_RESPONSE;
   r.response_credit = 1 << 20;
   uint64_t id = submit(a, &r);
@@ -136,9 +177,13 @@ static void uploads(attempt *a) {
   uint64_t id = submit(a, &stream);
   if (id != 0) {
     bool ok = true;
-    for (int i = 0; ok && i < 3; i++)
-      ok = errand_upload_write(
-               a->group, id, (errand_bytes){bytes, sizeof bytes}) == ERRAND_OK;
+    for (int i = 0; ok && i < 4; i++) {
+      errand_bytes part = {bytes, sizeof bytes};
+      bool is_lent = i % 2 == 1;
+      a->lent += is_lent;
+      ok = (is_lent ? test_lend(a->group, id, part, &a->released)
+                    : errand_upload_write(a->group, id, part)) == ERRAND_OK;
+    }
     ok = ok && errand_upload_finish(a->group, id) == ERRAND_OK;
     if (!ok) {
       /* What was not written cannot be sent: the caller gives up. */
@@ -255,6 +300,7 @@ static bool run_attempt(scenario play, uint64_t n) {
   bool reached = n > 0 && was_reached(n);
   assert_null(a.collector.violation);
   assert_int_equal(a.collector.completions, a.accepted);
+  assert_int_equal(atomic_load(&a.released), a.lent);
   ends_well(&a);
   collector_destroy(&a.collector);
   errand_memory_read(&after);

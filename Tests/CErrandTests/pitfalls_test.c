@@ -25,6 +25,14 @@ static const char *named(const test_rig *rig, const char *host,
               path);
 }
 
+static bool is_slow(test_rig *rig) {
+  errand_request request = rig_request("GET", rig_url(rig, "/small"));
+  request.flags = ERRAND_REQUEST_FRESH_CONNECTION;
+  int64_t start = process_milliseconds();
+  rig_expect_response(rig_run(rig, &request), 200, "ok");
+  return process_milliseconds() - start >= 150;
+}
+
 /* 1, 2, 3: a socket that never connected is closed in silence and its number
    used at once by a connection that must not be forgotten. */
 static void numbers_of_dead_sockets(void **state) {
@@ -36,20 +44,24 @@ static void numbers_of_dead_sockets(void **state) {
   char dead[64];
   snprintf(dead, sizeof dead, "http://127.0.0.1:%u/",
            errand_fault_port_number(silent));
-  int slow = 0;
-  for (int i = 0; i < 20; i++) {
-    errand_request r = rig_request("GET", dead);
-    r.timeout_connect = 5;
-    rig_expect_status(rig_run(rig, &r), ERRAND_TIMEOUT_CONNECT);
-    errand_request good = rig_request("GET", rig_url(rig, "/small"));
-    good.flags = ERRAND_REQUEST_FRESH_CONNECTION;
-    int64_t start = process_milliseconds();
-    rig_expect_response(rig_run(rig, &good), 200, "ok");
-    /* A forgotten socket is found by libcurl's next timer, 200 ms later; a
-       thread that is late is so now and then. */
-    slow += process_milliseconds() - start >= 150;
+  /* A forgotten socket is found by libcurl's next timer, 200 ms later. On a
+     busy machine a thread may be as late: then requests without a dead socket
+     before them are slow, too, and the requests are made again. */
+  enum { ROUNDS = 6, EACH = 20 };
+  int slow = EACH;
+  int slow_alone = EACH;
+  for (int round = 0; round < ROUNDS && slow >= EACH / 2; round++) {
+    assert_true(slow_alone >= EACH / 4);
+    slow = slow_alone = 0;
+    for (int i = 0; i < EACH; i++) {
+      slow_alone += is_slow(rig);
+      errand_request r = rig_request("GET", dead);
+      r.timeout_connect = 5;
+      rig_expect_status(rig_run(rig, &r), ERRAND_TIMEOUT_CONNECT);
+      slow += is_slow(rig);
+    }
   }
-  assert_true(slow < 10);
+  assert_true(slow < EACH / 2);
   errand_fault_port_destroy(silent);
 }
 
@@ -144,7 +156,7 @@ static void the_next_address_is_tried_at_once(void **state) {
   test_rig *rig = *state;
   answer(rig);
   int64_t least = INT64_MAX;
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < 20 && least >= 150; i++) {
     errand_request r =
         rig_request("GET", named(rig, text("two-%d.test", i), "/small"));
     int64_t start = process_milliseconds();
@@ -153,7 +165,7 @@ static void the_next_address_is_tried_at_once(void **state) {
     least = took < least ? took : least;
   }
   if (least >= 150) /* 200 ms is the happy-eyeballs timer */
-    fail_msg("the fastest of 5 took %lld ms", (long long) least);
+    fail_msg("the fastest of 20 took %lld ms", (long long) least);
 }
 
 /* 22: libcurl's own queue ignores timeouts before 8.8. */

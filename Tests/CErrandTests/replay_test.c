@@ -51,8 +51,32 @@ static void a_get_is_sent_again(void **state) {
   const test_result *result = send(rig, "GET", 0);
   rig_expect_response(result, 200, "ok");
   assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
+  assert_int_equal(result->end.resends, 1);
+  assert_int_equal(result->end.rounds, 0);
   assert_int_equal(count_of(rig, "GET"), 2);
   assert_int_equal(rig_counts(rig).connections, 2);
+}
+
+/* A send is told of once: with the head, where there is a HEAD record. */
+static void a_record_tells_of_it_once(void **state) {
+  test_rig *rig = *state;
+  static const uint32_t flags[] = {0, ERRAND_REQUEST_REPORT_EVENTS,
+                                   ERRAND_REQUEST_STREAM_RESPONSE};
+  for (size_t i = 0; i < COUNT_OF(flags); i++) {
+    RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+    RIG_ON(rig, "/", ERRAND_FAULT_STEP(CLOSE));
+  }
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  const test_result *result = send(rig, "GET", 0);
+  rig_expect_response(result, 200, "ok");
+  assert_int_equal(result->end.resends, 0);
+  for (size_t i = 0; i < COUNT_OF(flags); i++) {
+    result = send(rig, "GET", flags[i]);
+    rig_expect_status(result, ERRAND_OK);
+    assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
+    assert_int_equal(result->head.resends, i == 0 ? 0 : 1);
+    assert_int_equal(result->end.resends, i == 0 ? 1 : 0);
+  }
 }
 
 /* The handle had another origin's whole URL in between, and libcurl sends again
@@ -125,7 +149,9 @@ static void posts_are_never_sent_twice(void **state) {
   test_rig *rig = *state;
   dies_at_the_second(rig, ERRAND_FAULT_FINISH);
   rig_expect_response(send(rig, "GET", 0), 200, "ok");
-  rig_expect_status(send(rig, "POST", 0), ERRAND_CONNECTION_LOST);
+  const test_result *result = send(rig, "POST", 0);
+  rig_expect_status(result, ERRAND_CONNECTION_LOST);
+  assert_int_equal(result->end.resends, 0);
   assert_int_equal(count_of(rig, "POST"), 1);
   /* The next one has a live connection. */
   rig_expect_response(send(rig, "POST", 0), 200, "ok");
@@ -305,6 +331,7 @@ static void connecting_again_has_its_time(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST_ONE_LOOP(a_get_is_sent_again),
+      RIG_TEST_ONE_LOOP(a_record_tells_of_it_once),
       RIG_TEST_ONE_LOOP(to_the_origin_and_target_of_the_request),
       RIG_TEST_ONE_LOOP(as_often_as_it_happens),
       RIG_TEST_ONE_LOOP(once_more_and_no_more),

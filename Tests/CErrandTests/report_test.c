@@ -1,5 +1,6 @@
 /* STARTED, SENT, HEAD and PROGRESS: what is told on the way, to those who ask.
  */
+#include "libcurl/process.h"
 #include "support/rig.h"
 
 #include <stdlib.h>
@@ -177,6 +178,55 @@ static void lengths_that_nobody_says(void **state) {
   assert_int_equal(head->progresses, 1);
 }
 
+/* The bytes that a connection has carried are those of its heads and bodies.
+   libcurl 8.7 does not count what it sends. */
+static void expect_heads(test_rig *rig, errand_request *request) {
+  errand_fault_counts before = rig_counts(rig);
+  const test_result *result = rig_run(rig, request);
+  rig_expect_response(result, 200, NULL);
+  uint64_t received = before.bytes_sent + result->end.head_bytes_received +
+                      result->end.bytes_received;
+  uint64_t sent = before.bytes_received + result->end.head_bytes_sent +
+                  result->end.bytes_sent;
+  /* The client may have the last byte before the server has counted it. */
+  rig_await(rig, (errand_fault_counts){.bytes_sent = received});
+  assert_int_equal(rig_counts(rig).bytes_sent, received);
+  if (errand__curl_version() >> 8 != 0x0807)
+    assert_int_equal(rig_counts(rig).bytes_received, sent);
+}
+
+static void bytes_of_heads(void **state) {
+  test_rig *rig = *state;
+  static uint8_t body[100000];
+  static const size_t lengths[] = {1, 700, 20000, sizeof body};
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
+  RIG_ON(rig, "/early",
+         ERRAND_FAULT_STEP_SEND("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"),
+         ERRAND_FAULT_STEP_SEND(OK));
+  errand_request request =
+      reported("GET", rig_url(rig, "/"), ERRAND_REQUEST_COUNT_HEADS);
+  expect_heads(rig, &request);
+  request.headers = bytes_of("X-A: 1\r\nX-B: 2\r\n");
+  expect_heads(rig, &request);
+  request.url = bytes_of(rig_url(rig, "/early"));
+  expect_heads(rig, &request);
+  request.url = bytes_of(rig_url(rig, "/"));
+  request.method = bytes_of("POST");
+  request.body_kind = ERRAND_BODY_MEMORY;
+  for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+    request.body = (errand_bytes){body, lengths[i]};
+    expect_heads(rig, &request);
+  }
+}
+
+static void nobody_counts_heads_unasked(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  const test_result *result = run(rig, "/", 0);
+  assert_int_equal(result->end.head_bytes_sent, 0);
+  assert_int_equal(result->end.head_bytes_received, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       RIG_TEST(events_come_in_order),
@@ -189,6 +239,8 @@ int main(void) {
       RIG_TEST(progress_of_a_slow_download),
       RIG_TEST(progress_of_a_slow_upload),
       RIG_TEST(lengths_that_nobody_says),
+      RIG_TEST(bytes_of_heads),
+      RIG_TEST(nobody_counts_heads_unasked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

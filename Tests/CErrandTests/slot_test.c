@@ -151,7 +151,7 @@ static void a_pause_ends_with_its_transfer(void **state) {
     first.body_kind = ERRAND_BODY_STREAM;
     first.body_length = ERRAND_LENGTH_UNKNOWN;
     first.upload_credit = 1000;
-    first.timeout_total = 10000;
+    first.timeout_total = 90000;
     uint64_t id = rig_submit(rig, &first);
     collector_wait_chunks(&rig->collector, id, 1);
     if (!errand__curl_does(ERRAND__CURL_KEEPS_PAUSES))
@@ -160,7 +160,7 @@ static void a_pause_ends_with_its_transfer(void **state) {
     rig_expect_status(collector_wait(&rig->collector, id), ERRAND_OK);
     errand_request second = rig_request("GET", rig_url(rig, "/"));
     second.flags = ERRAND_REQUEST_FRESH_CONNECTION;
-    second.timeout_total = 10000;
+    second.timeout_total = 90000;
     rig_expect_response(rig_run(rig, &second), 200, "ok");
   }
   assert_int_equal(made - before, 1);

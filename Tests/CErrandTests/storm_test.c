@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "support/loan.h"
 #include "support/random.h"
 #include "support/rig.h"
 
@@ -22,8 +23,8 @@ typedef struct storm {
   _Atomic uint64_t known_count;
   _Atomic uint64_t accepted;
   _Atomic uint64_t refused;
-  _Atomic uint64_t released; /* bodies given back */
-  _Atomic uint64_t borrowed; /* bodies of accepted requests */
+  _Atomic uint64_t released; /* bodies and parts given back */
+  _Atomic uint64_t borrowed; /* bodies of accepted requests, and parts */
   _Atomic int callbacks;     /* operations left to them */
   _Atomic int busy;          /* callbacks that operate now */
   _Atomic int stopped;
@@ -36,6 +37,50 @@ static const char borrowed_body[] = "a body that stays the caller's";
 static void on_release(void *context) {
   atomic_fetch_add(&((storm *) context)->released, 1);
 }
+
+/* Memory for the bodies of responses. */
+static _Atomic int blocks;
+
+typedef struct block {
+  uint8_t *bytes;
+} block;
+
+static void *create_block(void *context, size_t *capacity, void **owner) {
+  (void) context;
+  block *made = malloc(sizeof *made);
+  if (!made)
+    return NULL;
+  made->bytes = malloc(*capacity);
+  if (!made->bytes) {
+    free(made);
+    return NULL;
+  }
+  atomic_fetch_add(&blocks, 1);
+  *owner = made;
+  return made->bytes;
+}
+
+static void *grow_block(void *context, void *owner, size_t used,
+                        size_t *capacity) {
+  block *grown = owner;
+  (void) context;
+  (void) used;
+  void *bytes = realloc(grown->bytes, *capacity * 2);
+  if (!bytes)
+    return NULL;
+  *capacity *= 2;
+  return grown->bytes = bytes;
+}
+
+static void release_block(void *owner) {
+  block *released = owner;
+  free(released->bytes);
+  free(released);
+  atomic_fetch_sub(&blocks, 1);
+}
+
+static const errand_body_memory block_memory = {NULL, create_block, grow_block,
+                                                release_block};
 
 static void remember(storm *s, uint64_t id) {
   uint64_t at = atomic_fetch_add(&s->known_count, 1);
@@ -67,6 +112,8 @@ static errand_request make(storm *s, random_source *random) {
     r.flags |= ERRAND_REQUEST_STREAM_RESPONSE;
     r.response_credit = 1 + random_below(random, 100000);
   }
+  if (random_below(random, 2) == 0)
+    r.response_memory = &block_memory;
   if (kind == ECHO_BODY) {
     static const uint8_t bytes[4096];
     r.method = bytes_of("POST");
@@ -138,7 +185,12 @@ static void operate(storm *s, random_source *random) {
     errand_grant(group, id, random_below(random, 200000));
     break;
   case 7:
-    errand_upload_write(group, id, some);
+    if (random_below(random, 2) == 0) {
+      errand_upload_write(group, id, some);
+    } else {
+      atomic_fetch_add(&s->borrowed, 1);
+      test_lend(group, id, some, &s->released);
+    }
     break;
   case 8:
     errand_upload_finish(group, id);
@@ -248,6 +300,10 @@ static void finish(storm *s, ending end) {
     collector_wait_completions(&rig->collector, atomic_load(&s->accepted));
     errand_stats stats = rig_stats(rig);
     assert_int_equal(stats.queued, 0);
+    for (int i = 0; i < ERRAND_PRIORITIES; i++) {
+      assert_int_equal(stats.queued_by_priority[i], 0);
+      assert_int_equal(stats.in_flight_by_priority[i], 0);
+    }
     assert_int_equal(stats.in_flight, 0);
     assert_int_equal(stats.submitted, atomic_load(&s->accepted));
     assert_int_equal(stats.completed, stats.submitted);
@@ -262,6 +318,7 @@ static void finish(storm *s, ending end) {
   rig->accepted = atomic_load(&s->accepted);
   void *state = rig;
   assert_int_equal(rig_tear_down(&state), 0);
+  assert_int_equal(atomic_load(&blocks), 0);
 }
 
 static void run_storm(uint64_t seed, ending end) {

@@ -1,4 +1,5 @@
 /* Bodies in parts, both ways, by credit; pause, resume and cancel. */
+#include "support/loan.h"
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 
@@ -252,6 +253,115 @@ static void uploads_with_and_without_a_length(void **state) {
   }
 }
 
+static void lend(test_rig *rig, uint64_t id, const char *part,
+                 _Atomic uint64_t *released) {
+  assert_int_equal(test_lend(rig->group, id, bytes_of(part), released),
+                   ERRAND_OK);
+}
+
+static void count_release(void *context) {
+  atomic_fetch_add((_Atomic uint64_t *) context, 1);
+}
+
+static errand_request open_upload(test_rig *rig, const char *path) {
+  errand_request request = rig_request("PUT", rig_url(rig, path));
+  request.body_kind = ERRAND_BODY_STREAM;
+  request.body_length = ERRAND_LENGTH_UNKNOWN;
+  return request;
+}
+
+/* Lent parts are sent in order with copied ones. The bytes are lent until
+   libcurl has taken them, and not for longer. */
+static void lent_parts_are_given_back_once(void **state) {
+  test_rig *rig = *state;
+  _Atomic uint64_t released = 0;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
+  errand_request request = open_upload(rig, "/");
+  request.upload_credit = 6;
+  uint64_t id = rig_submit(rig, &request);
+  lend(rig, id, "ab", &released);
+  errand_upload_write(rig->group, id, bytes_of("cd"));
+  lend(rig, id, "ef", &released);
+  /* All of them are taken. */
+  collector_wait_credit(&rig->collector, id, 6);
+  assert_int_equal(atomic_load(&released), 2);
+  lend(rig, id, "", &released);
+  assert_int_equal(atomic_load(&released), 3);
+  lend(rig, id, "gh", &released);
+  errand_upload_finish(rig->group, id);
+  rig_expect_response(collector_wait(&rig->collector, id), 200, "ok");
+  assert_int_equal(atomic_load(&released), 4);
+  errand_fault_request seen;
+  assert_true(errand_fault_server_request(rig->server, 0, &seen));
+  assert_int_equal(seen.body_length, 8);
+  assert_int_equal(seen.body_hash, errand_fault_hash(0, "abcdefgh", 8));
+}
+
+/* Beyond the credit, behind the end of the request, for no request, for one
+   without a stream, at NULL, and to a group that has stopped. */
+static void lent_parts_that_nobody_takes_are_given_back(void **state) {
+  test_rig *rig = *state;
+  _Atomic uint64_t released = 0;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(STALL));
+  errand_request request = open_upload(rig, "/");
+  request.upload_credit = 2;
+  uint64_t id = rig_submit(rig, &request);
+  lend(rig, id, "abc", &released);
+  rig_expect_status(collector_wait(&rig->collector, id), ERRAND_UPLOAD_OVERRUN);
+  lend(rig, id, "late", &released);
+  lend(rig, 0, "nobody", &released);
+  assert_int_equal(errand_upload_lend(rig->group, id, (errand_bytes){NULL, 1},
+                                      count_release, &released),
+                   ERRAND_INVALID_ARGUMENT);
+  errand_request plain = rig_request("GET", rig_url(rig, "/"));
+  id = rig_submit(rig, &plain);
+  lend(rig, id, "no stream", &released);
+  rig_expect_status(collector_wait(&rig->collector, id), ERRAND_INVALID_BODY);
+  /* Parts that a request has not taken when it is cancelled. */
+  request = open_upload(rig, "/");
+  id = rig_submit(rig, &request);
+  errand_pause(rig->group, id);
+  lend(rig, id, "cancelled", &released);
+  errand_cancel(rig->group, id);
+  rig_expect_status(collector_wait(&rig->collector, id), ERRAND_CANCELLED);
+  /* And when the group stops. */
+  id = rig_submit(rig, &request);
+  errand_pause(rig->group, id);
+  lend(rig, id, "stopped", &released);
+  assert_int_equal(errand_group_stop(rig->group, ERRAND_STOP_CANCEL, 0),
+                   ERRAND_OK);
+  rig_expect_status(collector_wait(&rig->collector, id), ERRAND_CANCELLED);
+  (void) test_lend(rig->group, id, bytes_of("after"), &released);
+  assert_int_equal(errand_group_destroy(rig->group), ERRAND_OK);
+  rig->group = NULL;
+  assert_int_equal(atomic_load(&released), 8);
+}
+
+/* No sum of lengths wraps: a lent part may have any length. */
+static void lengths_beyond_all_credit(void **state) {
+  test_rig *rig = *state;
+  _Atomic uint64_t released = 0;
+  static const uint8_t block[200];
+  static const struct {
+    int64_t length;
+    errand_status status;
+  } cases[] = {{ERRAND_LENGTH_UNKNOWN, ERRAND_UPLOAD_OVERRUN},
+               {4096, ERRAND_INVALID_BODY}};
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP(STALL));
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    errand_request request = open_upload(rig, "/");
+    request.body_length = cases[i].length;
+    uint64_t id = rig_submit(rig, &request);
+    errand_upload_write(rig->group, id, (errand_bytes){block, sizeof block});
+    errand_bytes absurd = {block, SIZE_MAX - 100};
+    assert_int_equal(
+        errand_upload_lend(rig->group, id, absurd, count_release, &released),
+        ERRAND_OK);
+    rig_expect_status(collector_wait(&rig->collector, id), cases[i].status);
+    assert_int_equal(atomic_load(&released), i + 1);
+  }
+}
+
 static void an_empty_upload(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
@@ -359,6 +469,9 @@ int main(void) {
       RIG_TEST(a_pause_before_the_start_holds_it_back),
       RIG_TEST(cancel_in_every_phase),
       RIG_TEST(uploads_with_and_without_a_length),
+      RIG_TEST(lent_parts_are_given_back_once),
+      RIG_TEST(lent_parts_that_nobody_takes_are_given_back),
+      RIG_TEST(lengths_beyond_all_credit),
       RIG_TEST(an_empty_upload),
       RIG_TEST(uploads_that_break_their_word),
       RIG_TEST(a_slow_source_is_not_idle),

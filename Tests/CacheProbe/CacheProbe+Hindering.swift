@@ -54,7 +54,11 @@ extension CacheProbe {
         else { exit(2) }
         print("locked")
         fflush(nil)
-        while true { pause() }
+        while true {
+            endIfAbandoned()
+            // Pause: nothing is to be done but to hold the lock.
+            usleep(100_000)
+        }
     }
 
     static func damage(_ path: String, seed: UInt64) {

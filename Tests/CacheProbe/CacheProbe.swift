@@ -3,7 +3,8 @@ import ErrandSQLite
 import ErrandTesting
 import Glibc
 
-/// A program for the tests of the cache file: one that may be killed, or that has less than its parent.
+/// A program for the tests of the cache file: one that may be killed, or that has less than its parent. What goes on for
+/// ever ends when the tests have ended, however they did.
 ///
 ///     errand-cache-probe write PATH SEED   writes, reads and removes for ever; ends with 3 where a record is not whole
 ///     errand-cache-probe log PATH SEED     as write; kills itself between two calls, once the log has 256 KiB
@@ -18,7 +19,16 @@ import Glibc
 ///     errand-cache-probe damage PATH SEED  changes bytes of any file in place
 @main
 enum CacheProbe {
+    /// The process that started this one. When it has ended, another is the parent.
+    private static let parent = getppid()
+
+    static func endIfAbandoned() {
+        if getppid() != parent { exit(0) }
+    }
+
     static func main() {
+        // Read now, and not with the first use.
+        _ = parent
         let arguments = CommandLine.arguments
         guard arguments.count > 2 else { exit(2) }
         // Those that others hold up end with a lock that was not theirs in time.
@@ -44,6 +54,7 @@ enum CacheProbe {
     private static func write(to store: SQLiteCacheStore, seed: UInt64, until log: String? = nil) -> Never {
         var numbers = SeededGenerator(seed: seed)
         while true {
+            endIfAbandoned()
             if let log, size(of: log) >= 256 << 10 { kill(getpid(), SIGKILL) }
             let place = Int(numbers.next() % UInt64(ProbeRecord.count))
             do throws(CacheStoreError) {
@@ -75,6 +86,7 @@ enum CacheProbe {
     private static func read(_ store: SQLiteCacheStore) -> Never {
         var place = 0
         while true {
+            endIfAbandoned()
             place = (place + 1) % ProbeRecord.count
             do throws(CacheStoreError) { check(try store.read(ProbeRecord.key(place)), place) } catch {
                 print("met \(error)")

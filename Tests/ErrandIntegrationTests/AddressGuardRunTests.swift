@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandResilience
 
 /// ``Client/Configuration/addressGuard``: what is refused is never connected to.
-@Suite(.timeLimit(.minutes(5))) struct AddressGuardRunTests {
+@Suite(.timeLimit(.minutes(20))) struct AddressGuardRunTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     private static func redirect(_ status: Int, to url: String) -> String {
@@ -138,7 +138,7 @@ import Testing
         #expect(first.counts.requests == 1 && second.counts.requests == 1 && other.counts.connections == 0)
     }
 
-    /// The guard judges the proxy. What is behind the proxy is the proxy's task.
+    /// The guard judges the proxy, and the address that the proxy is asked for.
     @Test func aProxy() async throws {
         let (target, proxy) = (try ScriptedServer(), try ScriptedServer())
         try target.on(nil, [.echo])
@@ -148,14 +148,16 @@ import Testing
         }
         for port in [target.port, proxy.port] {
             try await with(try Self.opening(port), byProxy) { client async throws -> Void in
-                let result = await client.result(of: Get(path: target.url()))
-                if port == proxy.port {
-                    #expect(try result.get().statusCode == 200)
-                } else {
-                    #expect(throws: ErrandError.addressRefused) { try result.get() }
-                    #expect(proxy.counts.connections == 0)
-                }
+                let error = try #require(await refusal(client, Get(path: target.url())))
+                #expect(error.message.contains("to ask the proxy") == (port == proxy.port) && error.isRefusal)
+                #expect(client.addressGuardCounts?.byRule == ["loopback": 1])
             }
+        }
+        #expect(proxy.counts.connections == 0)
+        try await with(try Self.opening(target.port, proxy.port), byProxy) { client async throws -> Void in
+            #expect(try await client.run(Get(path: target.url())).statusCode == 200)
+            let digits = "http://2130706433:\(proxy.port + 1)/"
+            #expect(await refusal(client, Get(path: digits)) != nil)
         }
         #expect(proxy.counts.connections == 1)
         let socks = try ScriptedServer()
@@ -167,6 +169,27 @@ import Testing
             #expect(await refusal(client, Get(path: target.url())) != nil)
         }
         #expect(socks.counts.connections == 0)
+    }
+
+    /// For `socks5://` libcurl would look the name up, and nobody would judge the address.
+    @Test func aNameBehindASOCKSProxy() async throws {
+        let (target, proxy) = (try ScriptedServer(), try ScriptedServer())
+        try target.on(nil, [.echo])
+        try proxy.onConnection(0, [.socks5()])
+        let bySocks = { (configuration: inout Client.Configuration) in
+            configuration.connection.proxy = .url("socks5://127.0.0.1:\(proxy.port)")
+        }
+        let get = Get(path: "http://localhost:\(target.port)/")
+        var subject = try Self.opening(proxy.port)
+        try await with(subject, bySocks) { client async throws -> Void in
+            #expect(try await client.run(get).statusCode == 200)
+        }
+        #expect(proxy.requests.map(\.method) == ["DOMAIN"])
+        subject.proxiedNames = .refuse
+        try await with(subject, bySocks) { client async throws -> Void in
+            #expect(await refusal(client, get)?.message.hasSuffix("(proxied name)") == true)
+        }
+        #expect(proxy.counts.connections == 1)
     }
 
     @Test func theNextAddressOfAName() async throws {
@@ -259,6 +282,7 @@ import Testing
                 let get = Get(path: "http://127.0.0.1/", connection: ConnectionOptions(unixSocketPath: path))
                 #expect(try await client.run(get).statusCode == 200)
             }
+            #expect(client.addressGuardCounts?.refused == 0)
         }
         #expect(server.counts.connections == 1)
     }
@@ -282,9 +306,11 @@ import Testing
         final class Moody: AddressFilter {
             let refuses = Atomic(false)
             let asked = Atomic(0)
+            let askedOpen = Atomic(0)
 
-            func refusal(of address: UnsafeRawBufferPointer, port: UInt16) -> String? {
+            func refusal(of address: UnsafeRawBufferPointer, port: UInt16, isOpen: Bool) -> String? {
                 asked.add(1, ordering: .relaxed)
+                if isOpen { askedOpen.add(1, ordering: .relaxed) }
                 return refuses.load(ordering: .relaxed) ? String(repeating: "ü", count: 100) : nil
             }
         }
@@ -302,6 +328,111 @@ import Testing
             #expect(try await client.run(Get(path: server.url())).statusCode == 200)
         }
         #expect(filter.asked.load(ordering: .relaxed) == 6)
+        // Twice a request was sent on a connection that it had made.
+        #expect(filter.askedOpen.load(ordering: .relaxed) == 2)
         #expect(server.counts.connections == 2)
+    }
+
+    // MARK: Counts and dry runs
+
+    @Test func refusalsAreCounted() async throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.send(Self.ok)])
+        try await with(nil) { #expect($0.addressGuardCounts == nil) }
+        var subject = try Self.opening(server.port)
+        subject.ports = [80...80]
+        subject.rules.append(try .deny("127.0.0.2"))
+        try await with(subject) { client async throws -> Void in
+            #expect(try await client.run(Get(path: server.url())).statusCode == 200)
+            #expect(client.addressGuardCounts?.refused == 0 && client.addressGuardCounts?.byRule.isEmpty == true)
+            for host in ["10.0.0.1", "10.0.0.2", "127.0.0.2", "8.8.8.8:81"] {
+                #expect(await refusal(client, Get(path: "http://\(host)/")) != nil, "\(host)")
+            }
+            let counts = try #require(client.addressGuardCounts)
+            #expect(counts.refused == 4 && counts.wouldRefuse == 0)
+            #expect(counts.byRule == ["private": 2, "deny 127.0.0.2/32": 1, "port": 1])
+        }
+    }
+
+    /// A connection that is made counts once, and so does each request on it after that.
+    @Test func aDryRunCountsOnly() async throws {
+        let (own, other) = (try ScriptedServer(), try ScriptedServer())
+        try own.on(nil, [.send(Self.redirect(302, to: other.url()))])
+        try other.on(nil, [.send(Self.ok)])
+        var subject = try Self.opening(own.port)
+        subject.isDryRun = true
+        try await with(subject) { client async throws -> Void in
+            for count in 1...3 {
+                #expect(try await client.run(Get(path: other.url())).statusCode == 200)
+                #expect(client.addressGuardCounts?.wouldRefuse == count)
+            }
+            // The first hop goes to a server that is allowed.
+            #expect(try await client.run(Get(path: own.url())).statusCode == 200)
+            let counts = try #require(client.addressGuardCounts)
+            #expect(counts.wouldRefuse == 4 && counts.refused == 0 && counts.byRule == ["loopback": 4])
+        }
+        #expect(own.counts.connections == 1 && other.counts.connections == 1)
+    }
+
+    /// Of several addresses only those count that are tried: on a busy machine both.
+    @Test func aDryRunOfSeveralAddresses() async throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.send(Self.ok)])
+        let addresses = "127.0.0.1,127.0.0.2"
+        let options = ConnectionOptions(resolveOverrides: ["a.invalid:\(server.port):\(addresses)"])
+        let get = Get(path: "http://a.invalid:\(server.port)/", connection: options)
+        for isDryRun in [false, true] {
+            try await with(AddressGuard(isDryRun: isDryRun)) { client async throws -> Void in
+                #expect((await refusal(client, get) == nil) == isDryRun)
+                let counts = try #require(client.addressGuardCounts)
+                let total = isDryRun ? counts.wouldRefuse : counts.refused
+                #expect(counts.byRule == ["loopback": total])
+                #expect(total == 2 || isDryRun && total == 1)
+            }
+        }
+    }
+
+    @Test func aDryRunOfHTTP2() async throws {
+        let nginx = try Nginx.shared.get()
+        let secured = { (configuration: inout Client.Configuration) in
+            configuration.connection.tls.caFile = .value(nginx.certificateAuthorityPath)
+            configuration.connection.httpVersion = .http2OverTLS
+        }
+        try await with(AddressGuard(isDryRun: true), secured) { client async throws -> Void in
+            for count in 1...3 {
+                let response = try await client.run(Get(path: nginx.url("/12b", port: .tls)))
+                #expect(response.statusCode == 200)
+                #expect(client.addressGuardCounts?.byRule == ["loopback": count])
+            }
+        }
+    }
+
+    /// A connection that a dry run has opened is not for a client whose guard refuses, nor are its counts.
+    @Test func aDryRunOpensNothingForOthers() async throws {
+        let server = try ScriptedServer()
+        try server.on(nil, [.send(Self.ok)])
+        try await with(AddressGuard(isDryRun: true)) { dry async throws -> Void in
+            #expect(try await dry.run(Get(path: server.url())).statusCode == 200)
+            try await with(AddressGuard()) { strict async throws -> Void in
+                #expect(await refusal(strict, Get(path: server.url())) != nil)
+                #expect(strict.addressGuardCounts?.refused == 1 && strict.addressGuardCounts?.wouldRefuse == 0)
+            }
+            #expect(try await dry.run(Get(path: server.url())).metrics.isConnectionReused)
+            #expect(dry.addressGuardCounts?.wouldRefuse == 2 && dry.addressGuardCounts?.refused == 0)
+        }
+        #expect(server.counts.connections == 1 && server.counts.requests == 2)
+    }
+
+    /// Clients of one configuration have counts of their own, which stay after a shutdown.
+    @Test func eachClientCountsForItself() async throws {
+        var configuration = Client.Configuration.patient(loops: 1)
+        configuration.addressGuard = AddressGuard()
+        let clients = [Client(configuration: configuration), Client(configuration: configuration)]
+        for _ in 0..<2 { #expect(await refusal(clients[0], Get(path: "http://10.0.0.1/")) != nil) }
+        for client in clients { await client.shutdown() }
+        #expect(clients.map { $0.addressGuardCounts?.refused } == [2, 0])
+        let borrowing = Client(configuration: configuration, transport: StubTransport { _ in .response(status: 200) })
+        #expect(borrowing.addressGuardCounts == nil)
+        await borrowing.shutdown()
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// ``Client/Configuration/altServices`` over real TLS: the origin is nginx's port without HTTP/2, and the alternative the
 /// one with HTTP/2.
-@Suite(.timeLimit(.minutes(5))) struct AltServiceRunTests {
+@Suite(.timeLimit(.minutes(20))) struct AltServiceRunTests {
     private func with(
         _ cache: AltServiceCache, _ change: (inout Client.Configuration) -> Void = { _ in },
         _ body: (Client, _ base: String) async throws -> Void

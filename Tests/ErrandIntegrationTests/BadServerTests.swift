@@ -13,7 +13,7 @@ import Testing
         try server.on(nil, steps)
         var command = Get(path: server.url("/x"), timeouts: timeouts, limits: limits)
         command.connection = ConnectionOptions(encodings: encodings)
-        let client = Client()
+        let client = Client(configuration: .patient())
         let byAsync = await client.result(of: command)
         let request = await withCheckedContinuation { continuation in
             client.start(command, completion: { continuation.resume(returning: $0) })
@@ -67,7 +67,7 @@ import Testing
 
     @Test func refusedAndUnresolvable() async throws {
         let port = try FaultPort(.refused)
-        try await Client.with(Client()) { client in
+        try await Client.with(Client(configuration: .patient())) { client in
             await #expect(throws: ErrandError.connectFailed) {
                 try await client.run(Get(path: "http://127.0.0.1:\(port.number)/"))
             }
@@ -111,6 +111,7 @@ import Testing
             ("'queueCapacity' is 4294967295", .invalidLimit, { $0.queueCapacity = 4_294_967_295 }),
             ("'inFlightLimit' is -1", .invalidLimit, { $0.inFlightLimit = -1 }),
             ("'originInFlightLimit' is 16777217", .invalidLimit, { $0.originInFlightLimit = 16_777_217 }),
+            ("'maxConcurrentStreams' is 0", .invalidLimit, { $0.maxConcurrentStreams = 0 }),
             ("'bodyBytes' is \(Int.max)", .invalidLimit, { $0.limits = Limits(bodyBytes: .max) }),
             (
                 "'tcpKeepaliveSeconds' is 4294967295", .invalidOption,

@@ -163,7 +163,8 @@ private struct Ask: Command {
     @Test func aCustomRequestIsSentAsItIs() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.readBody, .echo])
-        var configuration = Client.Configuration(headers: [.accept: "a/b"])
+        var configuration = Client.Configuration.patient()
+        configuration.headers = [.accept: "a/b"]
         configuration.authorization = .bearer("x")
         try await Client.with(Client(configuration: configuration)) { client in
             let custom = CustomRequest(
@@ -183,8 +184,8 @@ private struct Ask: Command {
         let server = try ScriptedServer()
         try server.on(nil, [.echo])
         let resolve = "xn--bcher-kva.test:\(server.port):127.0.0.1"
-        let configuration = Client.Configuration(
-            baseURL: "http://bücher.test:\(server.port)/", connection: ConnectionOptions(resolveOverrides: [resolve]))
+        var configuration = Client.Configuration.patient(baseURL: "http://bücher.test:\(server.port)/")
+        configuration.connection.resolveOverrides = [resolve]
         try await Client.with(Client(configuration: configuration)) { client in
             _ = try await client.run(Ask(path: "搜索 1?词=😀", method: .get))
         }

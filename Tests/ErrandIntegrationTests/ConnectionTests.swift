@@ -76,7 +76,7 @@ import Testing
 
     @Test func aMissingSocketIsNamed() async throws {
         let path = "/nowhere/errand.sock"
-        try await Client.with(Client()) { client in
+        try await Client.with(Client(configuration: .patient())) { client in
             let get = Get(path: "http://h/", connection: ConnectionOptions(unixSocketPath: path))
             guard case .failure(let error) = await client.result(of: get) else { return #expect(Bool(false)) }
             #expect(error == .connectFailed && error.message.contains(path), "\(error)")

@@ -9,7 +9,7 @@ import Testing
         _ path: String, port: NginxServer.Port, _ tls: ConnectionOptions.TLS
     ) async throws -> Response {
         let server = try Nginx.shared.get()
-        return try await Client.with(Client()) { client in
+        return try await Client.with(Client(configuration: .patient())) { client in
             try await client.run(
                 Get(path: server.url(path, port: port), connection: ConnectionOptions(tls: tls)))
         }

@@ -33,8 +33,9 @@ import Testing
             "/bin/sh", ["-c", "cd \"$0\" || exit 1\n" + command, folder.path], environment: environment,
             input: input?.path ?? "/dev/null", output: output.path)
         let status = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: run.wait()) }
+            Thread.detachNewThread { continuation.resume(returning: run.wait(seconds: 240)) }
         }
+        if status == nil { run.kill() }
         guard status == 0 else {
             let errors = String(decoding: try Data(contentsOf: output), as: UTF8.self)
             throw ShellFailed(status: status ?? -1, errors: errors)
@@ -48,7 +49,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on(
             nil, [.readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), .close])
-        var configuration = configuration ?? Client.Configuration()
+        var configuration = configuration ?? Client.Configuration.patient()
         configuration.baseURL = server.url("/base/")
         configuration.loops = 1
         try await Client.with(Client(configuration: configuration)) { client in

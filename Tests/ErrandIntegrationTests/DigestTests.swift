@@ -16,7 +16,7 @@ import Testing
         let server = try ScriptedServer()
         try server.on("/private", steps)
         let transport = ReactorTransport(Client.Configuration())
-        var description = try RequestBuilder(Client.Configuration())
+        var description = try RequestBuilder(Client.Configuration.patient())
             .description(of: RawCommand(method: .post, url: server.url("/private"), body: .string("body")))
         description.authentication = authentication
         change(&description)

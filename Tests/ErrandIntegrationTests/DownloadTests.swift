@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandModel
 
 /// Downloads from real servers, and from one that misbehaves.
-@Suite(.timeLimit(.minutes(5))) struct DownloadTests {
+@Suite(.timeLimit(.minutes(20))) struct DownloadTests {
     final class Folder {
         let path = NSTemporaryDirectory() + "errand-downloads-\(UUID().uuidString)"
 
@@ -108,9 +108,10 @@ import Testing
         download.ranges = 4
         let file = try await Self.run(folder, download)
         #expect(file.byteCount == 2_400_000 && folder.bytes("a") == Array(text.utf8))
-        // Shared once, then from zero.
+        // Shared once, then from zero, after one of the ranges was answered. The server may see the other ranges, which are
+        // given up, after the request from zero.
         let asked = server.requests.map { $0.values(of: "range") }
-        #expect(asked.filter(\.isEmpty).count == 2 && asked.last == [])
+        #expect(asked.filter(\.isEmpty).count == 2 && asked.first == [] && asked.dropFirst().first?.isEmpty == false)
         #expect(folder.names == ["a"])
     }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandDownloads
 
 /// Downloads of contents that a server sends with a content coding, asked or not.
-@Suite(.timeLimit(.minutes(5))) struct EncodedDownloadTests {
+@Suite(.timeLimit(.minutes(20))) struct EncodedDownloadTests {
     /// "decoded text, decoded text, decoded text."
     private static let gzip: [UInt8] = [
         0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x4b, 0x49, 0x4d, 0xce, 0x4f, 0x49, 0x4d, 0x51,
@@ -29,10 +29,8 @@ import Testing
     ) async throws {
         let server = try ScriptedServer()
         let folder = try DownloadTests.Folder()
-        var configuration = Client.Configuration(baseURL: server.url())
-        configuration.loops = 1
+        var configuration = Client.Configuration.patient(baseURL: server.url(), loops: 1)
         configuration.connection.encodings = encodings
-        configuration.timeouts = Timeouts(connect: .seconds(60), total: .seconds(120))
         try await Client.with(Client(configuration: configuration)) { try await body($0, server, folder) }
     }
 

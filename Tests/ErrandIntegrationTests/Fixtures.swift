@@ -11,16 +11,16 @@ enum Nginx {
     static func client(_ change: (inout Client.Configuration) -> Void = { _ in }) throws -> Client {
         let server = try shared.get()
         var configuration = Client.Configuration.patient(baseURL: server.url("/"), loops: 2)
-        configuration.timeouts.idle = .seconds(240)
         change(&configuration)
         return Client(configuration: configuration)
     }
 }
 
 extension Client.Configuration {
-    /// The library's 10 s to connect pass by on a machine that is busy enough: curl looks at its clock first.
+    /// On a busy machine the library's 10 s to connect may be over before libcurl looks at the socket. The 60 s without a
+    /// byte may be over before a task of the test has made the next part of an upload.
     static func patient(baseURL: String? = nil, loops: Int? = nil) -> Self {
-        Self(baseURL: baseURL, timeouts: Timeouts(connect: .seconds(240)), loops: loops)
+        Self(baseURL: baseURL, timeouts: Timeouts(connect: .seconds(240), idle: .seconds(240)), loops: loops)
     }
 }
 

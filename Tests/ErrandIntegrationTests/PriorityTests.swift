@@ -9,6 +9,7 @@ import Testing
         var path: String
         var priority = Priority.normal
         var connection: ConnectionOptions?
+        var timeouts: Timeouts?
         typealias Response = Errand.Response
     }
 
@@ -35,8 +36,16 @@ import Testing
                         path: server.url(path), priority: priority,
                         connection: ConnectionOptions(localInterface: "127.0.0.1")))
             }
-            // Pause: each loop takes its queue before the place is given back. Nothing public tells that a loop has.
-            try await Task.sleep(for: .seconds(2))
+            // Each loop must have taken these before the place is given back. All requests of an origin with the same options
+            // go to one loop, which takes them in the order of their start. So it has them once it has ended a later one.
+            for (origin, options) in [
+                ("127.0.0.1", nil), ("other.test", nil), ("127.0.0.1", ConnectionOptions(localInterface: "127.0.0.1")),
+            ] as [(String, ConnectionOptions?)] {
+                let last = Ask(
+                    path: "http://\(origin):\(server.port)/last", connection: options,
+                    timeouts: Timeouts(queue: .milliseconds(1)))
+                await #expect(throws: ErrandError.timeoutQueue) { try await client.run(last) }
+            }
             server.release()
             #expect(await server.hasSeen(.init(requests: 7)))
         }

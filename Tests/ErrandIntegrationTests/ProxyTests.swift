@@ -5,7 +5,7 @@ import Testing
 /// Proxies by ``ConnectionOptions/Proxy``; the kinds and failures are tested in the core.
 @Suite struct ProxyTests {
     private func get(_ url: String, by proxy: ConnectionOptions.Proxy) async throws -> Response {
-        try await Client.with(Client()) { client in
+        try await Client.with(Client(configuration: .patient())) { client in
             try await client.run(Get(path: url, connection: ConnectionOptions(proxy: proxy)))
         }
     }
@@ -43,7 +43,7 @@ import Testing
         try proxy.on(nil, [.proxy])
         let port = try #require(address(target).split(separator: ":").last)
         func status(_ bypass: [String]) async throws -> Int? {
-            try await Client.with(Client()) { client in
+            try await Client.with(Client(configuration: .patient())) { client in
                 let options = ConnectionOptions(
                     proxy: .url("http://\(address(proxy))", bypass: bypass),
                     resolveOverrides: ["a.corp.test", "xn--bcher-kva.test"].map { "\($0):\(port):127.0.0.1" })
@@ -64,8 +64,8 @@ import Testing
         let (target, proxy) = (try ScriptedServer(), try ScriptedServer())
         try target.on(nil, [.echo])
         try proxy.on(nil, [.proxy])
-        let configuration = Client.Configuration(
-            connection: ConnectionOptions(proxy: .url("http://\(address(proxy))")))
+        var configuration = Client.Configuration.patient()
+        configuration.connection.proxy = .url("http://\(address(proxy))")
         try await Client.with(Client(configuration: configuration)) { client async throws -> Void in
             for (options, count) in [
                 (ConnectionOptions(encodings: .gzip), 1), (ConnectionOptions(proxy: .direct), 1),
@@ -105,7 +105,7 @@ import Testing
         // nginx answers the absolute target as a server.
         let proxy = ConnectionOptions.Proxy.url("https://127.0.0.1:\(server.number(of: .tls12))")
         func get(_ tls: ConnectionOptions.TLS) async throws -> Response {
-            try await Client.with(Client()) { client in
+            try await Client.with(Client(configuration: .patient())) { client in
                 try await client.run(
                     Get(path: "http://nowhere.invalid/12b", connection: ConnectionOptions(tls: tls, proxy: proxy)))
             }

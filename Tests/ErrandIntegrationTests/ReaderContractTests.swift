@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// A reader of a body that does not keep to what ``BodyReader/next(maximum:)`` says.
-@Suite(.timeLimit(.minutes(5))) struct ReaderContractTests {
+@Suite(.timeLimit(.minutes(20))) struct ReaderContractTests {
     private struct Source: RequestBodySource {
         var excess: Int
         var length: Int64? { nil }

@@ -9,12 +9,16 @@ final class RestartableNginx {
     let name: String
     let port: Int
     private let directory: URL
-    private var process: Process?
+    /// Bound to the port and not listening: while nginx is down, the port refuses connections, and nobody else gets it.
+    private let place: Int32
+    private var run: ProgramRun?
 
     /// `bytesPerSecond`: how fast a response is sent; `nil`: at once.
     init(_ name: String, bytesPerSecond: Int? = nil) throws {
         self.name = name
-        port = try Self.freePort()
+        let taken = try Self.takePort()
+        place = taken.socket
+        port = taken.port
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("errand-nginx-\(UUID().uuidString)")
         for folder in ["www", "tmp"] {
             try FileManager.default.createDirectory(
@@ -43,6 +47,7 @@ final class RestartableNginx {
 
     deinit {
         kill()
+        close(place)
         try? FileManager.default.removeItem(at: directory)
     }
 
@@ -50,53 +55,52 @@ final class RestartableNginx {
 
     /// Returns when the server accepts connections.
     func start() async throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/sbin/nginx")
-        process.arguments = ["-e", "\(directory.path)/error.log", "-c", "\(directory.path)/nginx.conf"]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        self.process = process
+        run = try ProgramRun(
+            "/usr/sbin/nginx", ["-e", "\(directory.path)/error.log", "-c", "\(directory.path)/nginx.conf"])
         try await waitUntil("nginx \(name) listens") { Self.connects(to: port) }
     }
 
     /// Ends the server at once, with its connections.
     func kill() {
-        guard let process = process.take() else { return }
-        Glibc.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        run.take()?.kill()
     }
 
-    private static func withSocket<Value>(_ port: Int, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Value)
-        -> Value
+    private static func withAddress<Value>(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value
     {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(socket) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(port)).bigEndian
         address.sin_addr = in_addr(s_addr: UInt32(INADDR_LOOPBACK).bigEndian)
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
     }
 
     private static func connects(to port: Int) -> Bool {
-        withSocket(port) { connect($0, $1, $2) == 0 }
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        return withAddress(port) { connect(socket, $0, $1) == 0 }
     }
 
-    private static func freePort() throws -> Int {
-        let found = withSocket(0) { socket, address, length -> Int in
-            guard bind(socket, address, length) == 0 else { return 0 }
-            var bound = sockaddr_in()
-            var size = length
-            let code = withUnsafeMutablePointer(to: &bound) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
-            }
-            return code == 0 ? Int(UInt16(bigEndian: bound.sin_port)) : 0
+    /// A socket at a free port. nginx, which sets `SO_REUSEADDR` as this socket does, can bind the port too, and no other
+    /// socket can: neither by `bind` with the port 0 nor by `connect`.
+    private static func takePort() throws -> (socket: Int32, port: Int) {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var isShared: Int32 = 1
+        var bound = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound =
+            setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &isShared, socklen_t(MemoryLayout<Int32>.size)) == 0
+            && withAddress(0) { bind(socket, $0, $1) == 0 }
+        let code = withUnsafeMutablePointer(to: &bound) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
         }
-        guard found > 0 else { throw POSIXError(.EADDRNOTAVAIL) }
-        return found
+        guard isBound, code == 0 else {
+            close(socket)
+            throw POSIXError(.EADDRNOTAVAIL)
+        }
+        return (socket, Int(UInt16(bigEndian: bound.sin_port)))
     }
 }

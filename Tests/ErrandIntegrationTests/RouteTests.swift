@@ -6,7 +6,7 @@ import Testing
 /// ``ConnectionOptions/unixSocketPath`` and ``ConnectionOptions/localInterface``.
 @Suite struct RouteTests {
     private func get(_ url: String, by connection: ConnectionOptions) async throws -> Response {
-        try await Client.with(Client()) { client in
+        try await Client.with(Client(configuration: .patient())) { client in
             try await client.run(Get(path: url, connection: connection))
         }
     }

@@ -56,7 +56,7 @@ struct StormCommand: Command {
 }
 
 /// Brings the token after it was asked for.
-struct StormTokenBearer: Interceptor {
+struct StormTokenBearer: StepwiseInterceptor {
     func prepare(
         _ request: RequestDescription, in context: InterceptionContext
     ) async throws -> RequestDescription {
@@ -77,7 +77,7 @@ struct StormTokenBearer: Interceptor {
 }
 
 /// Takes its time on the way out and on the way back.
-struct StormDelay: Interceptor {
+struct StormDelay: StepwiseInterceptor {
     let microseconds: Int
 
     func wait() async {

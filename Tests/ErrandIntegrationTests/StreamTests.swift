@@ -12,7 +12,6 @@ private struct Ask: Command {
     var path: String
     var method = HTTPRequest.Method.get
     var body = RequestBody.empty
-    var timeouts: Timeouts?
     var limits: Limits?
     var redirects: RedirectPolicy?
     var interceptors: [any Interceptor] = []
@@ -31,15 +30,13 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
     .send("HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
 }
 
-@Suite(.timeLimit(.minutes(5))) struct StreamTests {
+@Suite(.timeLimit(.minutes(20))) struct StreamTests {
     private func with(
         _ change: (inout Client.Configuration) -> Void = { _ in },
         _ body: (Client, ScriptedServer) async throws -> Void
     ) async throws {
         let server = try ScriptedServer()
-        var configuration = Client.Configuration(baseURL: server.url())
-        configuration.loops = 1
-        configuration.timeouts = Timeouts(connect: .seconds(240), total: .seconds(280))
+        var configuration = Client.Configuration.patient(baseURL: server.url(), loops: 1)
         change(&configuration)
         try await Client.with(Client(configuration: configuration)) { try await body($0, server) }
     }
@@ -128,13 +125,12 @@ private func answer(_ status: String, _ body: String, _ fields: String = "") -> 
             try server.on("/missing", [.send("HTTP/1.1 404 Not Found\r\n\r\n"), endless])
             try server.on("/from", [.send("HTTP/1.1 302 Found\r\nLocation: /to\r\n\r\n"), endless])
             try server.on("/to", [answer("200 OK", "here")])
-            let timeouts = Timeouts(connect: .seconds(240), total: .seconds(240))
             let error = await #expect(throws: ErrandError.self) {
-                _ = try await client.stream(Ask(path: "missing", timeouts: timeouts))
+                _ = try await client.stream(Ask(path: "missing"))
             }
             #expect(error == .statusNotAccepted)
             #expect(error?.response?.body.count == 1 << 20)
-            let response = try await client.stream(Ask(path: "from", timeouts: timeouts))
+            let response = try await client.stream(Ask(path: "from"))
             #expect(try await response.body.collect(upTo: 100) == Array("here".utf8))
             #expect(response.request.attempts.map { $0.response?.statusCode } == [302, 200])
         }

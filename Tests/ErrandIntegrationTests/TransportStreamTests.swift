@@ -56,9 +56,13 @@ final class RecordingReceiver: TransferReceiver, @unchecked Sendable {
             case .chunk: "chunk"
             case .uploadCredit: "credit"
             case .started: "started"
+            case .connected: "connected"
             case .sent: "sent"
             case .progress: "progress"
             case .retrying: "retrying"
+            case .resending: "resending"
+            case .notResent: "notResent"
+            case .decided: "decided"
             }
         }.reduce(into: []) { names, name in
             if names.last != name { names.append(name) }
@@ -72,7 +76,7 @@ final class RecordingReceiver: TransferReceiver, @unchecked Sendable {
         _ server: ScriptedServer, _ path: String, _ change: (inout RequestDescription) -> Void
     ) throws -> RequestDescription {
         let command = RawCommand(method: .put, url: server.url(path))
-        var description = try RequestBuilder(Client.Configuration()).description(of: command)
+        var description = try RequestBuilder(Client.Configuration.patient()).description(of: command)
         change(&description)
         return description
     }
@@ -84,6 +88,20 @@ final class RecordingReceiver: TransferReceiver, @unchecked Sendable {
         let transport = ReactorTransport(Client.Configuration())
         try await body(transport, server)
         await withCheckedContinuation { continuation in transport.shutdown { continuation.resume() } }
+    }
+
+    /// Nobody takes a loan after the engine was destroyed, so the transport gives it back itself.
+    @Test func aLoanAfterTheShutdownIsGivenBack() async {
+        let transport = ReactorTransport(Client.Configuration())
+        await withCheckedContinuation { continuation in transport.shutdown { continuation.resume() } }
+        weak var owner: AnyObject?
+        do {
+            let bytes = SharedBytes([UInt8](repeating: 7, count: 10_000))
+            owner = bytes.owner
+            transport.write(shared: bytes, to: TransferID(rawValue: 1))
+            withExtendedLifetime(bytes) { #expect(owner != nil && bytes.count == 10_000) }
+        }
+        #expect(owner == nil)
     }
 
     @Test(arguments: [nil, 600_000] as [Int64?])

@@ -1,3 +1,4 @@
+import Dispatch
 import Errand
 import ErrandTesting
 import HTTPTypes
@@ -19,8 +20,15 @@ private struct Ask: Command {
 }
 
 /// With servers of PyPI's websockets and wsproto, one at a time: each makes a key for its certificate first.
-@Suite(.serialized, .enabled(if: hasWebSocket && WebSocketPeer.areInstalled), .timeLimit(.minutes(5)))
+@Suite(.serialized, .enabled(if: hasWebSocket && WebSocketPeer.areInstalled), .timeLimit(.minutes(20)))
 struct WebSocketPeerTests {
+    /// The peer has the time that it needs to answer a close frame.
+    private static let patient: WebSocketPolicy = {
+        var policy = WebSocketPolicy()
+        policy.closeTimeout = .seconds(240)
+        return policy
+    }()
+
     private func with(
         _ change: (inout Client.Configuration) -> Void = { _ in }, _ body: (Client, WebSocketPeer) async throws -> Void
     ) async throws {
@@ -42,7 +50,7 @@ struct WebSocketPeerTests {
 
     @Test func `messages of all lengths come back`() async throws {
         try await with { client, _ in
-            let socket = try await client.webSocket(Talk(path: "echo"))
+            let socket = try await client.webSocket(Talk(path: "echo"), policy: Self.patient)
             var messages = socket.makeAsyncIterator()
             for count in [0, 1, 125, 126, 65_535, 65_536, 1 << 20] {
                 let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -119,7 +127,7 @@ struct WebSocketPeerTests {
             let closed = try await client.webSocket(Talk(path: "close"))
             for try await message in closed { #expect(Bool(false), "\(message)") }
             #expect(closed.closure == WebSocketClosure(code: .init(rawValue: 4001), reason: "enough"))
-            let socket = try await client.webSocket(Talk(path: "farewell"))
+            let socket = try await client.webSocket(Talk(path: "farewell"), policy: Self.patient)
             try await socket.close(.init(rawValue: 4002), reason: "grüße")
             #expect(try await last(client) == "4002 grüße")
         }
@@ -238,7 +246,7 @@ struct WebSocketPeerTests {
         }
         configuration.connection.tls.caFile = .value(peer.words[2])
         try await Client.with(Client(configuration: configuration)) { client in
-            let socket = try await client.webSocket(echo)
+            let socket = try await client.webSocket(echo, policy: Self.patient)
             var messages = socket.makeAsyncIterator()
             let bytes = Array(repeating: UInt8(7), count: 200_000)
             async let sent: Void = socket.send(.binary(bytes))
@@ -252,7 +260,7 @@ struct WebSocketPeerTests {
         let peer = try WebSocketPeer("wsproto")
         let configuration = Client.Configuration.patient(baseURL: "http://127.0.0.1:\(peer.words[0])/", loops: 1)
         try await Client.with(Client(configuration: configuration)) { client in
-            let socket = try await client.webSocket(Talk(path: "echo"), subprotocols: ["a", "b"])
+            let socket = try await client.webSocket(Talk(path: "echo"), subprotocols: ["a", "b"], policy: Self.patient)
             #expect(socket.subprotocol == "b")
             var messages = socket.makeAsyncIterator()
             for count in [0, 1, 126, 70_000, 1 << 20] {
@@ -274,7 +282,7 @@ struct WebSocketPeerTests {
         try await with { client, _ in
             let seen = Mutex([String]())
             await withCheckedContinuation { continuation in
-                client.webSocket(Talk(path: "echo")) { socket in
+                client.webSocket(Talk(path: "echo"), policy: Self.patient) { socket in
                     seen.withLock { $0.append("open") }
                     for number in 0..<3 { try? socket.enqueue(.text(String(number))) }
                 } onMessage: { socket, message in
@@ -305,18 +313,21 @@ struct WebSocketPeerTests {
     @Test func `a stop on the callback queue is silent`() async throws {
         try await with { client, _ in
             let task = Mutex<WebSocketTask?>(nil)
+            let isKnown = DispatchSemaphore(value: 0)
             let calls = Mutex(0)
             await withCheckedContinuation { continuation in
                 let opened = client.webSocket(Talk(path: "count")) { _, _ in
-                    // The first message, perhaps before `opened` is known here.
-                    guard let task = task.withLock({ $0 }) else { return }
+                    // The first message may come before `opened` is known here.
+                    isKnown.wait()
+                    isKnown.signal()
                     calls.withLock { $0 += 1 }
-                    task.stop()
+                    task.withLock { $0 }?.stop()
                     continuation.resume()
                 } onEnd: { _ in
                     calls.withLock { $0 += 1 }
                 }
                 task.withLock { $0 = opened }
+                isKnown.signal()
             }
             await client.shutdown()
             #expect(calls.withLock { $0 } == 1)

@@ -10,7 +10,7 @@ private struct Chat: Command {
     var path: String
 }
 
-@Suite(.timeLimit(.minutes(5))) struct WebSocketTests {
+@Suite(.timeLimit(.minutes(20))) struct WebSocketTests {
     private static let handshake = WebSocketHandshake(key: "dGhlIHNhbXBsZSBub25jZQ==", ["chat"])
 
     private static func answer(_ accept: String = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", _ more: String = "") -> String {
@@ -65,7 +65,9 @@ private struct Chat: Command {
     @Test(.enabled(if: hasWebSocket)) func `the client closes, and the server answers`() async throws {
         try await with { client, server in
             try server.on("/ws", [.send(Self.answer()), .readBytes(11), .sendBytes([0x88, 2, 0x03, 0xE8]), .finish])
-            let socket = try await open(client)
+            var policy = WebSocketPolicy()
+            policy.closeTimeout = .seconds(240)
+            let socket = try await open(client, "ws", policy)
             try await socket.close(.normalClosure, reason: "bye")
             #expect(socket.closure == WebSocketClosure(code: .normalClosure, reason: ""))
             await #expect(throws: ErrandError.invalidArgument) { try await socket.close(.abnormalClosure) }

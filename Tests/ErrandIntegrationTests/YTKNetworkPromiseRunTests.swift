@@ -23,7 +23,12 @@ import Testing
                 command.priority = priority
                 client.start(command)
             }
+            // The loop takes requests in the order of their start. So it has these once it has ended a later request.
+            var last = RawCommand(url: "last")
+            last.timeouts = Timeouts(queue: .milliseconds(1))
+            await #expect(throws: ErrandError.timeoutQueue) { try await client.run(last) }
             server.release()
+            await client.shutdown(.drain(within: .seconds(240)))
         }
         #expect(server.requests.map(\.target) == ["/first", "/high", "/normal", "/low"])
     }
@@ -51,7 +56,7 @@ import Testing
 
     @Test func theSystemsErrorIsCarried() async throws {
         let port = try FaultPort(.refused)
-        try await Client.with(Client()) { client in
+        try await Client.with(Client(configuration: .patient())) { client in
             let result = await client.result(of: Get(path: "http://127.0.0.1:\(port.number)/"))
             let error = #expect(throws: ErrandError.self) { try result.get() }
             #expect(error == .connectFailed && error?.curlCode == 7 && error?.systemErrorCode == Int(ECONNREFUSED))

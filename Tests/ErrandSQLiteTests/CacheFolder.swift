@@ -29,8 +29,10 @@ final class CacheFolder: Sendable {
         time.withLock { $0 += milliseconds }
     }
 
+    /// - Parameter busyTimeout: The wait for the lock. A child that another test forks has the descriptor of the lock file
+    ///   until the child calls `exec`. On a busy machine that takes seconds, so the default is 20 s.
     func store(
-        limits: SQLiteCacheStore.Limits = .init(), busyTimeout: Duration = .milliseconds(500),
+        limits: SQLiteCacheStore.Limits = .init(), busyTimeout: Duration = .seconds(20),
         waiting: SQLiteWaiting = SQLiteWaiting()
     ) -> SQLiteCacheStore {
         SQLiteCacheStore(path: path, limits: limits, busyTimeout: busyTimeout, waiting: waiting) { [self] in

@@ -23,16 +23,21 @@ import Testing
             try ProgramRun(CacheFolder.probe, ["read", folder.path], output: folder.file("reader-\($0)"))
         }
         // They have come to their work, or all of them might be killed before it.
-        try blockUntil("the writers have written 64 KiB of log") {
-            (try? folder.bytes(of: "cache.sqlite-wal").count) ?? 0 > 64 << 10
-        }
-        for _ in 0..<60 {
-            // Pause: the kill comes at a seeded moment of the writer's work.
-            usleep(UInt32.random(in: 5_000...80_000, using: &numbers))
-            let victim = Int.random(in: 0..<4, using: &numbers)
-            writers[victim].signal(SIGKILL)
-            #expect(writers[victim].wait() == 128 + SIGKILL)
-            writers[victim] = try start(victim)
+        do {
+            try blockUntil("the writers have written 64 KiB of log") {
+                (try? folder.bytes(of: "cache.sqlite-wal").count) ?? 0 > 64 << 10
+            }
+            for _ in 0..<60 {
+                // Pause: the kill comes at a seeded moment of the writer's work.
+                usleep(UInt32.random(in: 5_000...80_000, using: &numbers))
+                let victim = Int.random(in: 0..<4, using: &numbers)
+                writers[victim].signal(SIGKILL)
+                #expect(writers[victim].wait() == 128 + SIGKILL)
+                writers[victim] = try start(victim)
+            }
+        } catch {
+            for program in writers + readers { program.kill() }
+            throw error
         }
         // Pause: the writers and readers that are left go on beside each other.
         usleep(300_000)

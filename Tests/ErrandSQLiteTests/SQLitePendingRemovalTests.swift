@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// What was removed or replaced is not found any more, though the file could not be written then.
-@Suite(.timeLimit(.minutes(5))) struct SQLitePendingRemovalTests {
+@Suite(.timeLimit(.minutes(20))) struct SQLitePendingRemovalTests {
     private let folder: CacheFolder
 
     init() throws { folder = try CacheFolder() }

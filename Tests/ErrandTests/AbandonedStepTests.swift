@@ -40,7 +40,7 @@ private struct Stepwise: Command {
 }
 
 /// An interceptor of closures.
-private struct Intercept: Interceptor {
+private struct Intercept: StepwiseInterceptor {
     var prepare: @Sendable () async throws -> Void = {}
     var replays: @Sendable (Int) async throws -> Bool = { _ in false }
     var transform: @Sendable () async throws -> Void = {}
@@ -59,7 +59,7 @@ private struct Intercept: Interceptor {
 }
 
 /// What becomes of asynchronous steps that nobody waits for any more, and of what follows a step that is out of time.
-@Suite(.timeLimit(.minutes(5))) struct AbandonedStepTests {
+@Suite(.timeLimit(.minutes(20))) struct AbandonedStepTests {
     private func client(_ status: Int = 200) -> Client {
         Client.stubbed(StubTransport { _ in .response(status: status, body: "v") })
     }

@@ -62,7 +62,7 @@ private final class Stopper: EventAccessory {
     func requestDidStop(_ request: AnyRequest) {}
 }
 
-@Suite(.timeLimit(.minutes(5))) struct AccessoryQueueTests {
+@Suite(.timeLimit(.minutes(20))) struct AccessoryQueueTests {
     @Test func aSlowOneOnItsOwnQueueDelaysNobody() async throws {
         let slow = Slow()
         let client = Client.stubbed(StubTransport { _ in .response(status: 200, body: "v") }) {

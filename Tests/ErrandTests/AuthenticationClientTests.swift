@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [StubTransport.Delivery.asynchronous, .immediate])
+    @Test(.timeLimit(.minutes(20)), arguments: [StubTransport.Delivery.asynchronous, .immediate])
     func aThousandRefusalsCauseOneRefresh(delivery: StubTransport.Delivery) async throws {
         let authenticator = TestAuthenticator()
         let stub = stub(delivery, valid: "t1")
@@ -67,7 +67,7 @@ import Testing
 
     /// The refresh uses the client that waits for it, in all the ways that there are.
     @Test(
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(20)),
         arguments: [
             ("run", 1), ("start", 1), ("child", 1), ("task", 1), ("chain", 2), ("again", 2), ("batch", 3), ("graph", 2),
             ("groups", 4),
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// A group's next run has nothing of the refresh that the last one belonged to.
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func aGroupThatIsStartedAgainIsAuthenticated() async throws {
         let box = Mutex<Request<Chain<GroupResults>>?>(nil)
         let authenticator = TestAuthenticator { number, _, _ in
@@ -162,7 +162,44 @@ import Testing
         await client.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    /// An inline queue runs the callbacks of a group in the task of a refresh. The group's next child is not a part of
+    /// the refresh.
+    @Test(.timeLimit(.minutes(20)))
+    func aGroupThatARefreshHappensToDriveIsAuthenticated() async throws {
+        let box = Mutex<Client?>(nil)
+        let stub = StubTransport(delivery: .immediate) { request in
+            if request.url.hasSuffix("first") { return .hold }
+            let isAccepted = request.url.hasSuffix("token") || request.headers[.authorization] == "t1"
+            return .response(status: isAccepted ? 200 : 401, body: "text")
+        }
+        let authenticator = TestAuthenticator { number, _, _ in
+            guard let client = box.withLock({ $0 }) else { throw RefreshTrouble(number: number) }
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                client.start(RawCommand(url: "token")) { _ in
+                    // The thread that runs this handles the end of the group's first child.
+                    stub.completeAll { _ in .response(Response(statusCode: 200)) }
+                    continuation.resume()
+                }
+            }
+            return "t\(number)"
+        }
+        let client = Client.stubbed(stub) {
+            $0.callbackQueue = .inline()
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+        }
+        box.withLock { $0 = client }
+        let steps = [ChainStep(RawCommand(url: "first")), ChainStep(RawCommand(url: "second"))]
+        let group = Task { try await client.run(Chain(steps)) }
+        try await waitUntil("the first child was sent") { !stub.open.isEmpty }
+        #expect(try await client.run(GetText()) == "text")
+        _ = try await group.value
+        let second = stub.submitted.filter { $0.url.hasSuffix("second") }
+        #expect(second.map { $0.headers[.authorization] } == ["t1"])
+        box.withLock { $0 = nil }
+        await client.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(20)))
     func aRequestThatWaitsIsStoppedAtOnce() async throws {
         let gate = Gate()
         let authenticator = TestAuthenticator { number, _, _ in
@@ -184,7 +221,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func theTotalTimeoutEndsTheWaiting() async throws {
         let gate = Gate()
         let authenticator = TestAuthenticator { number, _, _ in
@@ -207,7 +244,42 @@ import Testing
         await client.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    /// A refusal leads to a refresh that takes longer than the task has. The deadline ends the request, not the refresh.
+    @Test(.timeLimit(.minutes(20)), arguments: [true, false])
+    func theDeadlineOfTheTaskEndsTheWaiting(hasResilience: Bool) async throws {
+        let gate = Gate()
+        let clock = ManualClock()
+        let authenticator = TestAuthenticator { number, _, _ in
+            await gate.pass()
+            return "t\(number)"
+        }
+        let stub = stub(valid: "t1")
+        let client = Client.stubbed(stub) {
+            $0.clock = clock
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+            if hasResilience { $0.resilience = .standard } else { $0.obeysDeadlines = true }
+        }
+        let failures = Notes<ErrandError>()
+        let task = Task {
+            await Deadline.limit(to: .after(.seconds(3_600))) {
+                if case .failure(let error) = await client.result(of: GetText()) { failures.add(error) }
+            }
+        }
+        await gate.arrivals(1)
+        try await waitUntil("the deadline has ended the request") {
+            clock.advance(by: .seconds(3_600))
+            return !failures.all.isEmpty
+        }
+        await task.value
+        #expect(failures.all == [.timeoutTotal] && failures.all.first?.statusCode == 401)
+        #expect(stub.submitted.count == 1)
+        await gate.open()
+        let value = try await client.run(GetText())
+        #expect(value == "text" && authenticator.count == 1)
+        await client.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(20)))
     func aClientIsShutDownWhileItsRequestsWait() async throws {
         let gate = Gate()
         let authenticator = TestAuthenticator { number, _, _ in
@@ -236,7 +308,7 @@ import Testing
     }
 
     /// The refresh is a request of the same client, which drains: what runs may end, and so may what that needs.
-    @Test(.timeLimit(.minutes(5))) func aDrainLetsARefreshThrough() async throws {
+    @Test(.timeLimit(.minutes(20))) func aDrainLetsARefreshThrough() async throws {
         let held = Notes<Client>()
         let authenticator = TestAuthenticator { _, _, _ in
             guard let client = held.all.first else { throw RefreshTrouble(number: 0) }
@@ -255,7 +327,7 @@ import Testing
         held.add(client)
         let task = Task { try await client.run(GetText()) }
         try await waitUntil("a transfer is open") { !stub.open.isEmpty }
-        let shutdown = Task { await client.shutdown(.drain(within: .seconds(30))) }
+        let shutdown = Task { await client.shutdown() }
         try await waitUntil("the client is shut down") { client.isShutDown }
         stub.completeAll { _ in .response(Response(statusCode: 401)) }
         #expect(try await task.value == "text")

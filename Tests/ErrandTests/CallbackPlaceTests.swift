@@ -9,7 +9,7 @@ import Testing
 @testable import ErrandModel
 
 /// Where a client's user is called, and who waits for him.
-@Suite(.timeLimit(.minutes(5))) struct CallbackPlaceTests {
+@Suite(.timeLimit(.minutes(20))) struct CallbackPlaceTests {
     private static let key = DispatchSpecificKey<Int>()
 
     private final class Watcher: RequestDelegate, EventAccessory {
@@ -132,7 +132,7 @@ import Testing
         let isOver = Atomic(false)
         client.callbacks.async {
             // Bounded, so that a stream that does wait for it fails the test in place of hanging.
-            _ = isLet.wait(timeout: .now() + .seconds(120))
+            _ = isLet.wait(timeout: .now() + .seconds(600))
             isOver.store(true, ordering: .releasing)
         }
         let opened = Task { try await client.stream(GetText()) }
@@ -159,7 +159,7 @@ import Testing
         let isLet = DispatchSemaphore(value: 0)
         let isOver = Atomic(false)
         client.callbacks.async {
-            _ = isLet.wait(timeout: .now() + .seconds(120))
+            _ = isLet.wait(timeout: .now() + .seconds(600))
             isOver.store(true, ordering: .releasing)
         }
         for try await value in client.values(of: GetText()) { #expect(value == "a") }

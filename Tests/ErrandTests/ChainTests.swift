@@ -16,7 +16,7 @@ private struct GetNumber: Command {
 
 private struct Unfit: Error, Equatable {}
 
-@Suite(.timeLimit(.minutes(5))) struct ChainTests {
+@Suite(.timeLimit(.minutes(20))) struct ChainTests {
     /// Answers with the number that was asked for; what `failing` names, with 500 as often as it says.
     private func client(
         failing: [Int: Int] = [:], _ change: (inout Client.Configuration) -> Void = { _ in }

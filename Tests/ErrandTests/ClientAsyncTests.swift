@@ -47,7 +47,7 @@ private final class RestartingAccessory: Accessory {
 }
 
 /// A transport that tells each end twice, which ``Transport`` forbids.
-private final class TellsTwice: Transport {
+private final class TellsTwice: TransportWithoutStreams {
     private let submitted = Mutex<[String]>([])
     private let answer: @Sendable (String) -> Response
 
@@ -70,12 +70,6 @@ private final class TellsTwice: Transport {
     func pause(_ id: TransferID) {}
     func resume(_ id: TransferID) {}
     func shutdown(_ stopped: @escaping @Sendable () -> Void) { stopped() }
-
-    func grant(_ id: TransferID, bytes: Int) {}
-    func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
-    func finishUpload(_ id: TransferID) {}
-    func failUpload(_ id: TransferID) {}
-    func filesMayHaveChanged() {}
 }
 
 @Suite struct ClientAsyncTests {

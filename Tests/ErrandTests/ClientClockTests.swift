@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandModel
 
 /// Times that are not the engine's to count go by the client's clock.
-@Suite(.timeLimit(.minutes(5))) struct ClientClockTests {
+@Suite(.timeLimit(.minutes(20))) struct ClientClockTests {
     private let stub = StubTransport()
     private let clock = ManualClock()
 

@@ -29,7 +29,7 @@ extension Client {
 }
 
 /// Requests that share transfers, on a transport that does what it is told.
-@Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
+@Suite(.timeLimit(.minutes(20))) struct CoalescingTests {
     private func response(_ text: String, status: Int = 200) -> TransferResult {
         .response(Response(statusCode: status, body: Array(text.utf8)))
     }
@@ -90,6 +90,15 @@ extension Client {
             client.start(upload)
             client.start(upload)
             #expect(stub.submitted.count == commands.count + 4)
+        }
+    }
+
+    /// It changes nothing that is sent.
+    @Test func theMemoryOfTheBodyMayDiffer() async throws {
+        try await with { client, stub in
+            client.start(GetShared())
+            client.start(GetShared(options: [.coalesced, .bodyMemory]))
+            #expect(stub.submitted.count == 1)
         }
     }
 

@@ -214,6 +214,21 @@ extension CredentialStateMachine<String, Int> {
         #expect(machine.take(.succeeded(flight: 2, "d")) == "[3, 4] get d 3")
     }
 
+    /// Otherwise a client that is shut down would have its token renewed.
+    @Test func whatWasPutOffIsNotBegunForNobody() {
+        var machine = Machine("a")
+        #expect(machine.take(.awaited(1, refused: 0)) == "refresh a as 0")
+        #expect(machine.take(.set("n")) == "[1] get n 1")
+        #expect(machine.take(.awaited(2, refused: 1)) == "wait")
+        #expect(machine.take(.left(2)) == "tell 2")
+        #expect(machine.take(.failed(flight: 0)) == "nobody")
+        #expect(machine.underWay == nil)
+        let after = words(machine)
+        #expect(after == "1 due n")
+        #expect(machine.take(.awaited(3, refused: 1)) == "refresh n as 1")
+        #expect(machine.take(.succeeded(flight: 1, "b")) == "[3] get b 2")
+    }
+
     /// Nobody is logged in again by a request.
     @Test func whatWasTakenAwayIsNotRefreshed() {
         var machine = Machine("a")

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// The response is over, and the upload is not.
-@Suite(.timeLimit(.minutes(5))) struct EarlyEndTests {
+@Suite(.timeLimit(.minutes(20))) struct EarlyEndTests {
     private struct Put: Command {
         let values: AsyncStream<[UInt8]>
         var path: String { "both" }

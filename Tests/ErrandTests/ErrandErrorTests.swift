@@ -51,7 +51,7 @@ import Testing
         let error = ErrandError.statusNotAccepted.with(message: "no", response: Response(statusCode: 404))
         #expect(error.description == "statusNotAccepted: no (status 404)")
         #expect(error.shortDescription == "statusNotAccepted")
-        #expect(ErrandError.timeoutIdle.isTimeout)
+        #expect(ErrandError.timeoutIdle.isTimeout && ErrandError.deadlineExceeded.isTimeout)
         #expect(!ErrandError.invalidURL.isTimeout)
     }
 
@@ -69,7 +69,9 @@ import Testing
         #expect(blamed.underlyingError as? ErrandError == .invalidURL)
         let kept = ErrandError.queueFull.refused.refusingHop(after: response)
         #expect(kept == .queueFull)
-        for error in [blamed, kept] {
+        let late = ErrandError.deadlineExceeded.refused.refusingHop(after: response)
+        #expect(late == .deadlineExceeded)
+        for error in [blamed, kept, late] {
             #expect(!error.isRefusal)
             #expect(error.statusCode == 302)
         }

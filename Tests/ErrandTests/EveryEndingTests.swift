@@ -8,13 +8,14 @@ import Testing
 @testable import ErrandModel
 
 /// Every way a request can end, and on each: who is told, in which order, once, and that nothing is kept.
-@Suite(.timeLimit(.minutes(5))) struct EveryEndingTests {
+@Suite(.timeLimit(.minutes(20))) struct EveryEndingTests {
     enum Path: String, CaseIterable {
         case success, status, contentType, decoding, shape, validator, transportFailure, refusal, building
         case failingPrepare, hangingPrepare, hangingValidator, failingTransform, totalTimeout
         case redirect, redirectFailure, replay, replayFailure
         case stopAtOnce, stopInFlight, stopWhilePreparing, stopWhileValidating
-        case shutdown, shutdownWhilePreparing, shutdownWhileValidating, startAfterShutdown
+        case shutdown, shutdownWhilePreparing, shutdownWhileValidating, startAfterShutdown, transportShutDown
+        case validatorShutDown
 
         var ending: String {
             switch self {
@@ -32,7 +33,9 @@ import Testing
             case .redirectFailure: "tooManyRedirects"
             case .replayFailure: "uploadNotReplayable"
             case .stopAtOnce, .stopInFlight, .stopWhilePreparing, .stopWhileValidating: "stop"
-            case .shutdown, .shutdownWhilePreparing, .shutdownWhileValidating, .startAfterShutdown: "shutDown"
+            case .shutdown, .shutdownWhilePreparing, .shutdownWhileValidating, .startAfterShutdown,
+                .transportShutDown, .validatorShutDown:
+                "shutDown"
             }
         }
     }
@@ -42,7 +45,7 @@ import Testing
     /// Stands for whatever a closure of the user's holds.
     private final class Held: Sendable {}
 
-    private struct Step: Interceptor {
+    private struct Step: StepwiseInterceptor {
         let path: Path
         let reached: @Sendable () -> Void
 
@@ -97,6 +100,8 @@ import Testing
             { [steps] _, _ in
                 switch steps.path {
                 case .validator: throw Failure()
+                // Of another client, which the validator has asked.
+                case .validatorShutDown: throw ErrandError.shutDown
                 case .hangingValidator, .stopWhileValidating, .shutdownWhileValidating:
                     steps.reached()
                     // Pause: a hook that never ends.
@@ -135,6 +140,7 @@ import Testing
         case .decoding: return json("{]")
         case .shape: return json(#"{"id": 1, "tag": 2}"#)
         case .transportFailure: return .failure(.connectionLost)
+        case .transportShutDown: return .failure(.shutDown)
         case .refusal: return .refuse(.queueFull)
         case .redirect where count == 1, .redirectFailure: return json("", status: 307, [.location: "/there"])
         case .stopAtOnce, .stopInFlight, .shutdown, .totalTimeout: return .hold
@@ -181,7 +187,9 @@ import Testing
             }
             if path.ending == "stop" { request.stop() }
             if path == .totalTimeout { stub.complete(stub.open[0], with: .failure(.timeoutTotal)) }
-            if path.ending == "shutDown" { await client.shutdown(.cancel) }
+            if path.ending == "shutDown", ![.transportShutDown, .validatorShutDown].contains(path) {
+                await client.shutdown(.cancel)
+            }
             try await waitUntil("didStop was told") { order.all.contains("didStop") }
             await client.callbacksDrained()
 
@@ -196,7 +204,7 @@ import Testing
         let expected =
             switch path.ending {
             case "stop": ["willStart", "willStop", "didStop"]
-            case "shutDown": ["willStart", "willStop"] + told + ["didStop"]
+            case "shutDown" where path != .validatorShutDown: ["willStart", "willStop"] + told + ["didStop"]
             default: ["willStart", "preprocess", "willStop"] + told + ["didStop"]
             }
         #expect(order.all == expected)

@@ -14,7 +14,7 @@ private struct GetNumber: Command {
 }
 
 /// Every run of a group has an end, whoever brings it about.
-@Suite(.timeLimit(.minutes(5))) struct GroupEndingTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupEndingTests {
     private static let answer = StubTransport.Answer.response(status: 200, body: #"{"number": 1}"#)
 
     private func end(of request: AnyRequest) async throws {

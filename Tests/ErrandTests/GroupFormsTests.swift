@@ -14,7 +14,7 @@ private struct GetNumber: Command {
 }
 
 /// The forms that a task awaits.
-@Suite(.timeLimit(.minutes(5))) struct GroupFormsTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupFormsTests {
     private func client(failing: Set<Int> = []) -> (Client, StubTransport) {
         let stub = StubTransport { description in
             let number = Int(description.url.split(separator: "/").last ?? "") ?? -1
@@ -154,7 +154,8 @@ private struct GetNumber: Command {
         let client = Client.stubbed(stub)
         let request = client.start(Batch((0..<3).map(GetNumber.init), maxConcurrent: 1))
         async let drained: Void = client.shutdown()
-        try await waitUntil("the client refuses a new request") { client.start(GetText(path: "x")).state == .failed }
+        try await waitUntil("the client is shut down") { client.isShutDown }
+        await #expect(throws: ErrandError.shutDown) { try await client.run(GetText(path: "x")) }
         try await waitUntil("the request has ended") {
             for id in stub.open {
                 stub.complete(id, with: .response(Response(statusCode: 200, body: Array(#"{"number": 7}"#.utf8))))

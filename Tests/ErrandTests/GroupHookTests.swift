@@ -58,7 +58,7 @@ private final class Watch: Accessory, RequestDelegate {
 }
 
 /// Who hears what, and in which order: children before their group, everybody once, and nobody after a stop.
-@Suite(.timeLimit(.minutes(5))) struct GroupHookTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupHookTests {
     enum Tree: String {
         /// a and b at once.
         case batch

@@ -10,7 +10,7 @@ import Testing
 @testable import ErrandModel
 
 /// What a group does to its children it does to the runs that it has started, and to no other run of the same requests.
-@Suite(.timeLimit(.minutes(5))) struct GroupOwnershipTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupOwnershipTests {
     enum Order: CaseIterable { case stop, pause }
 
     /// The child has ended on its client's queue, the group has not heard of it yet, and the user runs it again.

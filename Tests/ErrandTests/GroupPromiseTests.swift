@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandModel
 
 /// What the table of YTKNetwork and the guide promise of groups, and no other test looks at.
-@Suite(.timeLimit(.minutes(5))) struct GroupPromiseTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupPromiseTests {
     private final class Watcher: Accessory, RequestDelegate {
         let order: Notes<String>
         let name: String

@@ -36,7 +36,7 @@ private final class Own: Sendable {
 
 /// What a group, its children, their closures and delegates hold is let go with the end of the run, wherever that comes,
 /// and though the client goes on.
-@Suite(.timeLimit(.minutes(5))) struct GroupRetentionTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupRetentionTests {
     enum Kind: CaseIterable {
         case batch, batchOfRequests, chain, graph, nest, emptyBatch, emptyChain, emptyGraph
     }

@@ -17,7 +17,7 @@ private struct Ask: Command {
 }
 
 /// Trees of groups under everything that may happen to them at once.
-@Suite(.timeLimit(.minutes(5))) struct GroupStormTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupStormTests {
     /// What one thread makes and does.
     private struct Thrower {
         let storm: Storm

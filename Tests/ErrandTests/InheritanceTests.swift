@@ -141,6 +141,22 @@ private struct Ask: Command {
         #expect(try settings(Ask(connection: bare), client: client).connection == ConnectionOptions(encodings: []))
     }
 
+    @Test func keysAreLoggedWhereASettingSaysSo() throws {
+        func keyLog(_ own: ConnectionOptions.TLS.KeyLog?, client: ConnectionOptions.TLS.KeyLog?) throws
+            -> ConnectionOptions.TLS.KeyLog?
+        {
+            var options = ConnectionOptions()
+            options.tls.keyLog = own
+            return try settings(Ask(connection: options), client: { $0.connection.tls.keyLog = client }).connection?.tls
+                .keyLog
+        }
+        #expect(try keyLog(nil, client: nil) == nil)
+        #expect(try keyLog(nil, client: .environment) == .environment)
+        #expect(try keyLog(.environment, client: .off) == .environment)
+        // Off is the library's default, so it needs no connections of its own.
+        #expect(try keyLog(.off, client: .environment) == nil)
+    }
+
     @Test func aCertificateComesWithItsKey() throws {
         func tls(_ own: ConnectionOptions.TLS) throws -> ConnectionOptions.TLS? {
             let ask = Ask(connection: ConnectionOptions(tls: own))

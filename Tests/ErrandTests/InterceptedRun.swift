@@ -6,7 +6,7 @@ import HTTPTypes
 
 /// One run of a request through interceptors, as the request makes it but without one.
 struct InterceptedRun {
-    var interceptors: [any Interceptor]
+    var interceptors: [any StepwiseInterceptor]
     var url = "http://a/x"
     var headers = HTTPFields()
     var connection: ConnectionOptions?
@@ -17,10 +17,10 @@ struct InterceptedRun {
     var lastURL: String?
 
     private func context(_ replays: Int, lastURL: String?) -> InterceptionContext {
-        var context = InterceptionContext(
-            requestID: 1, command: GetRaw(), replays: replays, storage: storage)
+        let context = InterceptionContext(
+            requestID: 1, command: GetRaw(), storage: storage, progress: InterceptionProgress(replays: replays),
+            connection: clientConnection)
         context.lastURL = lastURL
-        context.connection = clientConnection
         return context
     }
 

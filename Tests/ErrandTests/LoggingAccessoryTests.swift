@@ -5,6 +5,8 @@ import Logging
 import Testing
 
 @testable import ErrandClient
+@testable import ErrandLogging
+@testable import ErrandModel
 
 /// Keeps lines; counts how often it was asked for its level alone.
 private struct KeepingHandler: LogHandler {
@@ -86,7 +88,8 @@ private struct Post: Command {
     }
 
     @Test func levelsAreConfigurable() async throws {
-        let levels = LoggingAccessory.Levels(start: nil, success: .notice, failure: .critical, stop: nil)
+        let levels = LoggingAccessory.Levels(
+            start: nil, success: .notice, failure: .critical, stop: nil, attempt: nil)
         _ = await run(.response(status: 200), LoggingAccessory(logger(.trace), levels: levels))
         _ = await run(.response(status: 404), LoggingAccessory(logger(.trace), levels: levels))
         _ = await run(.hold, LoggingAccessory(logger(.trace), levels: levels), stop: true)
@@ -94,6 +97,89 @@ private struct Post: Command {
         // Above the level nothing is written.
         _ = await run(.response(status: 200), LoggingAccessory(logger(.error), levels: levels))
         #expect(lines.all.count == 2)
+    }
+
+    /// Ends the open transfers one after the other, with the events that the engine sends: a redirect, then a success.
+    private func redirect(on stub: StubTransport) async throws {
+        let location: HTTPFields = [.location: "/next?token=s3cret"]
+        for response in [Response(statusCode: 302, headers: location), Response(statusCode: 200)] {
+            try await waitUntil("a transfer is open") { stub.open.count == 1 }
+            let id = try #require(stub.open.first)
+            for event in [TransferEvent.Kind.started, .sent, .head(response)] { stub.send(event, to: id) }
+            stub.complete(id, with: .response(response))
+        }
+    }
+
+    /// The levels are those of the documented table: `LogTableTests`.
+    @Test func stepsHaveTheNumberOfTheirAttempt() async throws {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub) { $0.accessories = [LoggingAccessory(logger(.trace))] }
+        let request = client.start(RawCommand(url: "first"))
+        try await redirect(on: stub)
+        try await waitUntil("the request has ended") { request.state == .succeeded }
+        await client.shutdown()
+        let lines = lines.all
+        try #require(lines.count == 7)
+        #expect(
+            lines.map(\.message) == [
+                "request starts", "attempt sent", "response begins", "redirect followed", "attempt sent",
+                "response begins", "request succeeded",
+            ])
+        #expect(lines.map(\.level) == [.debug, .trace, .trace, .debug, .trace, .trace, .info])
+        #expect(lines.map { $0["attempt"] } == [nil, "1", "1", "1", "2", "2", nil])
+        #expect(Set(lines.map { $0["id"] }).count == 1 && lines.allSatisfy { $0["command"] == "RawCommand" })
+        #expect(lines.compactMap { $0["status"] } == ["302", "302", "200", "200"])
+        #expect(lines[3]["to"] == "http://test/next?token=REDACTED" && lines[6]["resends"] == "redirect")
+        #expect(!lines.map { "\($0.metadata)" }.joined().contains("s3cret"))
+    }
+
+    @Test func eventsAreCountedByAttempts() throws {
+        let retry = TransferRetry(attempt: 1, reason: "status503", wait: .zero)
+        let hop = Attempt(number: 1, url: "http://a/", response: nil, error: nil)
+        let description = try RequestBuilder(Client.Settings(), engine: ConnectionOptions())
+            .description(of: RawCommand(url: "http://a/"))
+        let steps: [(RequestEvent, Int)] = [
+            (.queued(description), 1), (.started, 1), (.retrying(retry), 1), (.sent(description), 2),
+            (.redirected(hop, to: ""), 2), (.queued(description), 3), (.sent(description), 3), (.replaying(hop), 3),
+            (.queued(description), 4),
+            // The engine needs the body once more.
+            (.queued(description), 5), (.sent(description), 5),
+        ]
+        var count = AttemptCount()
+        for (index, (event, number)) in steps.enumerated() {
+            let taken = count.take(event)
+            #expect(taken == number, "step \(index)")
+        }
+    }
+
+    @Test func levelsThatAreNotWrittenCostNoEvents() async throws {
+        for (level, reports) in [(Logger.Level.info, false), (.debug, true)] {
+            let stub = StubTransport { _ in .response(status: 200) }
+            let client = Client.stubbed(stub) { $0.accessories = [LoggingAccessory(logger(level))] }
+            client.request(Post()).start()
+            let own = client.request(Post())
+            own.addAccessory(LoggingAccessory(logger(level)))
+            own.start()
+            await client.shutdown()
+            #expect(stub.submitted.count == 2)
+            #expect(stub.submitted.allSatisfy { $0.reports.contains(.events) == reports }, "\(level)")
+        }
+    }
+
+    @Test func observersOfAttemptsAddToTheLines() async throws {
+        let stub = StubTransport()
+        let client = Client.observed(stub, by: NotingObserver()) {
+            $0.accessories = [LoggingAccessory(logger(.trace))]
+        }
+        let request = client.request(RawCommand(url: "first"))
+        NotingObserver.named("ada") { _ = request.start() }
+        try await redirect(on: stub)
+        try await waitUntil("the request has ended") { request.state == .succeeded }
+        await client.shutdown()
+        let lines = lines.all
+        // The first line comes before the request is built.
+        let expected: [String?] = [nil] + Array(repeating: "of ada", count: 6)
+        #expect(lines.map { $0["trace_id"] } == expected)
     }
 
     @Test func secretsAndBodiesAreNotWritten() async throws {

@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Adds a field, and alters one of the command's.
-    private struct Tenant: Interceptor {
+    private struct Tenant: StepwiseInterceptor {
         func prepare(_ request: RequestDescription, in context: InterceptionContext) throws -> RequestDescription {
             var request = request
             try request.headers.set(OriginBoundFieldsTests.tenant, to: "t")
@@ -101,6 +101,56 @@ import Testing
         #expect(try await client.run(Ask()) == "end")
         #expect(stub.submitted.map { $0.headers[Self.trace] } == ["00-1", "00-1"])
         #expect(stub.submitted.map { $0.headers[Self.tenant] } == ["t", nil])
+        await client.shutdown()
+    }
+
+    /// The program leads the request elsewhere, but what those outside have added was meant for the first origin. What
+    /// the interceptor sets itself goes along.
+    @Test(arguments: [
+        ("http://other/x", false), ("http://test:81/x", false), ("https://test/x", false), ("http://TEST:80/x", true),
+    ])
+    func anInterceptorThatLeavesTheOriginDropsThem(url: String, isKept: Bool) async throws {
+        let stub = StubTransport { _ in .response(status: 200, body: "end") }
+        let digest = Around { request, _, next in
+            var request = request
+            request.authentication = .digest(username: "ada", password: "secret")
+            return try await next(request)
+        }
+        let elsewhere = Around { request, _, next in
+            var request = request
+            request.url = url
+            try request.headers.set(OriginBoundFieldsTests.own, to: "new")
+            return try await next(request)
+        }
+        let authentication: any Interceptor = AuthenticationInterceptor(TestAuthenticator(), credential: "t0")
+        let client = Client.stubbed(stub) { $0.interceptors = [authentication, Tenant(), digest, elsewhere] }
+        #expect(try await client.run(Ask()) == "end")
+        let sent = try #require(stub.submitted.first)
+        #expect(sent.url == url)
+        #expect(sent.headers[.authorization] == (isKept ? "t0" : nil))
+        #expect((sent.headers[Self.tenant] != nil) == isKept)
+        #expect((sent.authentication != nil) == isKept)
+        #expect(sent.headers[Self.own] == "new")
+        #expect(sent.headers[.accept] == "a")
+        await client.shutdown()
+    }
+
+    /// A description made anew does not know what is bound. A credential that is set for the new origin is sent.
+    @Test func anInterceptorThatLeavesTheOriginMayBringACredential() async throws {
+        let stub = StubTransport { _ in .response(status: 200, body: "end") }
+        let elsewhere = Around { request, _, next in
+            var request = RequestDescription(
+                method: request.method, url: "http://other/x", headers: request.headers, body: request.body,
+                options: request.options, settings: request.settings)
+            try request.headers.set(.authorization, to: "other")
+            return try await next(request)
+        }
+        let authentication: any Interceptor = AuthenticationInterceptor(TestAuthenticator(), credential: "t0")
+        let client = Client.stubbed(stub) { $0.interceptors = [Tenant(), authentication, elsewhere] }
+        #expect(try await client.run(Ask()) == "end")
+        let sent = try #require(stub.submitted.first)
+        #expect(sent.headers[.authorization] == "other")
+        #expect(sent.headers[Self.tenant] == nil)
         await client.shutdown()
     }
 

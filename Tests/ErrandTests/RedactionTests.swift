@@ -137,6 +137,36 @@ import Testing
         #expect(Redaction.standard.body(text, contentType: nil) == text)
     }
 
+    @Test(arguments: [
+        "application/x-json", "application/jsonl", "application/json-seq", "text/json", "application/vnd.api+json",
+        "text/plain",
+        "", nil,
+    ]) func bodiesThatAreJSON(type: String?) {
+        let body = Redaction.standard.body(Array(" {\"password\": \"s3cret\"}".utf8), contentType: type)
+        #expect(String(decoding: body, as: UTF8.self) == #" {"password": "REDACTED"}"#)
+    }
+
+    @Test func serverSentEvents() {
+        let given = "event: a\r\ndata: {\"token\": 12}\r\n\r\n: \"token\": 1\ndata:[{\"b\":\"\\n\"}]\ndata: a\"b"
+        let body = Redaction.standard.body(Array(given.utf8), contentType: "text/event-stream; charset=utf-8")
+        let shown = given.replacing("12", with: "\"REDACTED\"")
+        #expect(String(decoding: body, as: UTF8.self) == shown)
+    }
+
+    @Test func namesThatEndLikeSecrets() {
+        for name in ["github_token", "newPassword", "aws-secret", "awsSecretKey", "stripe_api_key", "x[s3AccessKey]"] {
+            #expect(Redaction.standard.hides(parameter: name), "\(name)")
+            #expect(!Redaction.none.hides(parameter: name), "\(name)")
+            #expect(!Redaction(parameters: ["other"]).hides(parameter: name), "\(name)")
+        }
+        for name in ["tokens", "monkey", "password_hint", "secretary", "publicKey"] {
+            #expect(!Redaction.standard.hides(parameter: name), "\(name)")
+        }
+        for name in ["PRIVATE-TOKEN", "apikey", "Ocp-Apim-Subscription-Key", "DD-API-KEY"] {
+            #expect(Redaction.standard.hides(header: name), "\(name)")
+        }
+    }
+
     @Test func multipartBodies() {
         let head = "--B\r\nContent-Disposition: form-data; name="
         let given = "\(head)\"a\"\r\n\r\n1\r\n\(head)\"password\"\r\n\r\nx\r\ny\r\n\(head)\"f\"\r\n\r\n2\r\n--B--\r\n"
@@ -146,5 +176,30 @@ import Testing
             #expect(String(decoding: body, as: UTF8.self) == shown)
         }
         #expect(Redaction.standard.body([1], contentType: "multipart/form-data") == [1])
+    }
+
+    @Test func partsAreTreatedByTheirTypes() {
+        func part(_ name: String, _ type: String, _ content: String) -> String {
+            "--B\r\nContent-Disposition: form-data; name=\"\(name)\"\r\nContent-Type: \(type)\r\n\r\n\(content)\r\n"
+        }
+        func body(_ secret: String) -> String {
+            part("a", "application/json", "{\"password\": \"\(secret)\"}")
+                + part("b", "application/x-www-form-urlencoded", "a=1&password=\(secret)")
+                + part("c", "multipart/mixed; boundary=C", "--C\r\n\r\n{\"token\": \"\(secret)\"}\r\n--C--")
+                + part("d", "image/png", "{\"password\": \"x\"}") + "--B--\r\n"
+        }
+        let shown = Redaction.standard.body(Array(body("s3cret").utf8), contentType: "multipart/form-data; boundary=B")
+        #expect(String(decoding: shown, as: UTF8.self) == body("REDACTED"))
+    }
+
+    /// Parts within parts are looked at to a limit.
+    @Test func partsMayNest() {
+        var text = "{\"password\": \"s3cret\"}"
+        for level in 0..<1000 {
+            let type = "multipart/mixed; boundary=B\(level)x"
+            text = "--B\(level + 1)x\r\nContent-Type: \(type)\r\n\r\n--B\(level)x\r\n\r\n\(text)\r\n"
+        }
+        let shown = Redaction.standard.body(Array(text.utf8), contentType: "multipart/mixed; boundary=B1000x")
+        #expect(!String(decoding: shown, as: UTF8.self).contains("s3cret"))
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandGroups
 @testable import ErrandModel
 
-@Suite(.timeLimit(.minutes(5))) struct RequestGraphTests {
+@Suite(.timeLimit(.minutes(20))) struct RequestGraphTests {
     private func client(failing: Set<String> = []) -> (Client, StubTransport) {
         let stub = StubTransport { description in
             let path = String(description.url.split(separator: "/").last ?? "")

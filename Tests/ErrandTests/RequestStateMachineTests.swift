@@ -71,6 +71,21 @@ private func notifying(silenced: Bool = false, next: Machine.Next? = nil) -> Sta
         check([], otherwise: Machine.ControlAction.none) { $0.submitted(id, transfer: 2) }
     }
 
+    @Test func aContinuedTransferHasAnotherID() {
+        let other = TransferID(rawValue: 77)
+        check(
+            [
+                (.submitting(run), .none, .inFlight(run, other)), (.inFlight(run, id), .none, .inFlight(run, other)),
+                (.stoppedWhileSubmitting(run), .cancel(other), .stopping(run)),
+                (.stopping(run), .cancel(other), .stopping(run)),
+            ], otherwise: Machine.ControlAction.none
+        ) { $0.transferContinues(as: other) }
+        var machine = Machine(.inFlight(paused, id))
+        #expect(machine.transferContinues(as: other) == .pause(other))
+        // The return of `submit` was overtaken: its id is that of the ended attempt.
+        #expect(machine.submitted(id, transfer: 3) == .none && machine.state == .inFlight(paused, other))
+    }
+
     @Test func submittedWhilePausedPauses() {
         var machine = Machine(.submitting(paused))
         #expect(machine.submitted(id, transfer: 3) == .pause(id))

@@ -3,7 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import Testing
 
-@testable import ErrandModel
+@_spi(ErrandEngine) @testable import ErrandModel
 
 @Suite struct ResponseTests {
     private func name(_ text: String) -> HTTPField.Name {
@@ -106,6 +106,72 @@ import Testing
         #expect(Array(data[1]) == [UInt8](repeating: 98, count: 500))
         data.removeFirst()
         #expect(data[0].last == 98)
+    }
+
+    private final class Info: CacheInfo {
+        let isServed = false
+        let isStored = false
+        let label = "uri-miss"
+        func cacheStatus(behind fields: String?) -> String { "errand; fwd=uri-miss" }
+    }
+
+    /// A cache marks the response of each request that shares a transfer: one memory, and one `Data` over it.
+    @Test func markedResponsesShareOneData() {
+        let text = [UInt8](repeating: 97, count: 500)
+        var data: Data
+        let other: Response
+        do {
+            let response = Response(statusCode: 200, body: text)
+            let marked = response.marked(Info())
+            other = response.marked(Info())
+            data = marked.body.data
+            let place = data.withUnsafeBytes { $0.baseAddress }
+            #expect(place == other.body.withBytes { $0.baseAddress })
+        }
+        data[0] = 90
+        #expect(other.body.bytes == text)
+        let mine = other.body.data
+        data[1] = 91
+        #expect(Array(mine) == text && mine == other.body.data)
+    }
+
+    /// The memory of the body has an owner, as that of the engine's responses has.
+    ///
+    /// `@unchecked Sendable`: nothing changes after the initialiser.
+    private final class LentStorage: ResponseStorage, @unchecked Sendable {
+        private let owner = Info()
+
+        override var bodyOwner: AnyObject? { owner }
+
+        init(_ size: Int) {
+            let bytes = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 1)
+            bytes.initializeMemory(as: UInt8.self, repeating: 97, count: size)
+            super.init(
+                statusCode: 200, head: UnsafeRawBufferPointer(start: nil, count: 0),
+                body: UnsafeRawBufferPointer(start: bytes, count: size),
+                memory: Memory(pointer: bytes) { $0.deallocate() })
+        }
+    }
+
+    @Test(arguments: [false, true]) func dataBesideAnOwnerIsCopiedOnce(isMarked: Bool) {
+        let response = Response(storage: LentStorage(500))
+        let body = (isMarked ? response.marked(Info()) : response).body
+        #expect(body.shareOwner { _ in true } != nil)
+        var data = [body.data, body.data, response.body.data]
+        let addresses = Set(data.map { $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } })
+        #expect(addresses.count == 1)
+        #expect(!addresses.contains(body.withBytes { UInt(bitPattern: $0.baseAddress) }))
+        data[0][0] = 1
+        #expect(data[1] == data[2] && data[1].first == 97 && body.bytes.first == 97)
+        #expect(body.shareOwner { _ in true } != nil)
+    }
+
+    @Test func anOwnerThatIsNotWantedIsNotShared() {
+        let body = Response(storage: LentStorage(500)).body
+        #expect(body.shareOwner { _ in false } == nil)
+        let place = body.data.withUnsafeBytes { $0.baseAddress }
+        #expect(place == body.withBytes { $0.baseAddress })
+        #expect(body.shareOwner { _ in true } == nil)
     }
 
     @Test func dataOutlivesTheResponse() {

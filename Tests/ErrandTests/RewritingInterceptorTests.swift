@@ -80,7 +80,7 @@ import Testing
 
     /// The first transfer was sent: what keeps its replay from being sent is no refusal.
     @Test func aReplayThatIsSpoiltIsNoRefusal() async throws {
-        struct Spoil: Interceptor {
+        struct Spoil: StepwiseInterceptor {
             func prepare(
                 _ request: RequestDescription, in context: InterceptionContext
             ) async throws -> RequestDescription {

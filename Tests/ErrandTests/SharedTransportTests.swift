@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandModel
 
 /// Several clients on one transport, which is theirs to use and nobody's to shut down.
-@Suite(.timeLimit(.minutes(5))) struct SharedTransportTests {
+@Suite(.timeLimit(.minutes(20))) struct SharedTransportTests {
     @Test(arguments: [StubTransport.Delivery.asynchronous, .immediate])
     func aShutdownEndsTheClientsOwnRequestsAlone(delivery: StubTransport.Delivery) async throws {
         let stub = StubTransport(delivery: delivery) { _ in .hold }

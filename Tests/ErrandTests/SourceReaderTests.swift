@@ -62,7 +62,7 @@ private struct PutSource: Command {
     typealias Response = Errand.Response
 }
 
-@Suite(.timeLimit(.minutes(5))) struct SourceReaderTests {
+@Suite(.timeLimit(.minutes(20))) struct SourceReaderTests {
     /// A redirect comes while the first reader is still at work: the source is opened again when that one is closed.
     @Test func aRedirectWaitsForTheFirstReader() async throws {
         let stub = StubTransport()

@@ -7,7 +7,7 @@ import Testing
 
 /// Whoever waits for a request in a task gets `CancellationError` when the request is stopped, and when the task is
 /// cancelled, whatever form the waiting has.
-@Suite(.timeLimit(.minutes(5))) struct StoppedSequenceTests {
+@Suite(.timeLimit(.minutes(20))) struct StoppedSequenceTests {
     enum Form: CaseIterable { case value, tuple, batch, completedResults, cachedValues, stream, events }
 
     private static func wait(_ form: Form, on client: Client, _ batch: Request<Batch<String>>) async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandModel
 
 /// Notes what it is asked about, and answers when and what it is told to.
-private final class Asker: Interceptor {
+private final class Asker: StepwiseInterceptor {
     let seen = Notes<String>()
     let gate: Gate
     let answer: @Sendable (Response) throws -> Bool
@@ -39,7 +39,7 @@ private final class Asker: Interceptor {
 private struct Trouble: Error {}
 
 /// What interceptors do about a streamed response before the caller sees a head.
-@Suite(.timeLimit(.minutes(5))) struct StreamInterceptionTests {
+@Suite(.timeLimit(.minutes(20))) struct StreamInterceptionTests {
     private static let refused: Set<Int> = [200, 401]
 
     private func with(
@@ -256,6 +256,53 @@ private struct Trouble: Error {}
             stub.end(id, 404)
             let response = try await task.value
             #expect(try await response.body.collect(upTo: 1 << 20).count == 1 << 20)
+        }
+    }
+
+    /// Nor is what `replacing` makes of it, when the transfer of another response has ended meanwhile.
+    @Test func whatIsMadeOfATruncatedBodyIsNoSuccess() async throws {
+        struct GetPage: Command {
+            var path: String { "page" }
+            var acceptedContentTypes: ContentTypes { .of(["application/json"]) }
+            typealias Response = Errand.Response
+        }
+        let first = Around { request, _, next in
+            let page = try await next(request)
+            _ = await next.result(of: request)
+            return page.replacing(body: [1], headers: [.contentType: "application/json"])
+        }
+        let stub = StubTransport()
+        let client = Client.stubbed(stub) { $0.interceptors = [first] }
+        let task = Task { try await client.stream(GetPage()) }
+        let id = try await stub.opened()
+        stub.sendHead(200, [.contentType: "text/html"], to: id)
+        stub.sendChunk([UInt8](repeating: 1, count: 1 << 20), to: id)
+        stub.sendChunk([1], to: id)
+        try await waitUntil("the transfer is cut") { stub.cancelled == [id] }
+        stub.complete(try await stub.opened(), with: .failure(.connectFailed))
+        await #expect(throws: ErrandError.limitBodyBytes) { _ = try await task.value }
+        await client.shutdown(.cancel)
+    }
+
+    /// A response of the interceptor's own has a body of its own.
+    @Test(arguments: [false, true]) func anAnswerInPlaceOfATruncatedBodyIsASuccess(isStepwise: Bool) async throws {
+        struct Calm: TransformingInterceptor {
+            func transform(_ response: Response, in context: InterceptionContext) async throws -> Response {
+                Response(statusCode: 200, body: [7, 8])
+            }
+        }
+        let calm = Around { request, _, next in
+            _ = try await next(request)
+            return Response(statusCode: 200, body: [7, 8])
+        }
+        let interceptor: any Interceptor = isStepwise ? Calm() : calm
+        try await with(interceptor) { client, stub, task, id in
+            stub.sendHead(500, to: id)
+            stub.sendChunk([UInt8](repeating: 1, count: 1 << 20), to: id)
+            stub.sendChunk([1], to: id)
+            let response = try await task.value
+            #expect(response.statusCode == 200)
+            #expect(try await response.body.collect(upTo: 100) == [7, 8])
         }
     }
 }

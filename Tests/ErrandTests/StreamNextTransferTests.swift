@@ -8,7 +8,7 @@ import Testing
 
 /// A streamed run goes on with another transfer, and that ends before it has a head: what the last head said decides
 /// nothing any more.
-@Suite(.timeLimit(.minutes(5))) struct StreamNextTransferTests {
+@Suite(.timeLimit(.minutes(20))) struct StreamNextTransferTests {
     /// Has failures and what is refused sent again, `limit` times.
     private struct Retry: ReplayingInterceptor {
         let limit: Int

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandClient
 
 /// Streams of a client that is shut down.
-@Suite(.timeLimit(.minutes(5))) struct StreamShutdownTests {
+@Suite(.timeLimit(.minutes(20))) struct StreamShutdownTests {
     private let stub = StubTransport()
     private let clock = ManualClock()
 

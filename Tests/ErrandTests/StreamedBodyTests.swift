@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandClient
 
-@Suite(.timeLimit(.minutes(5))) struct StreamedBodyTests {
+@Suite(.timeLimit(.minutes(20))) struct StreamedBodyTests {
     private func with(_ body: (Client, StubTransport, StreamedResponse, TransferID) async throws -> Void) async throws {
         let stub = StubTransport()
         let client = Client.stubbed(stub)
@@ -54,6 +54,42 @@ import Testing
             #expect(parts.1 == parts.1.sorted())
             #expect((parts.0 + parts.1).sorted() == Array(0..<200))
         }
+    }
+
+    /// Each grant wakes the loop, and a body that has arrived needs no credit. Beyond a quarter of the credit it is given
+    /// back all the same: the transfer would be paused at its end, and never end.
+    @Test(arguments: [(pieces: 1, granted: 0), (pieces: 3, granted: 131_072)])
+    func aWholeBodyNeedsNoCredit(pieces: Int, granted: Int) async throws {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub)
+        let task = Task { try await client.stream(GetStream()) }
+        let id = try await stub.opened()
+        stub.sendHead(200, [.contentLength: "\(pieces * 65_536)"], to: id)
+        let piece = [UInt8](repeating: 7, count: 65_536)
+        for _ in 0..<pieces { stub.sendChunk(piece, to: id) }
+        let response = try await task.value
+        var iterator = response.body.makeAsyncIterator()
+        for _ in 0..<pieces {
+            let read = try await iterator.next()
+            #expect(read == piece)
+        }
+        #expect(stub.granted(to: id) == granted)
+        stub.end(id)
+        let last = try await iterator.next()
+        #expect(last == nil)
+        #expect(stub.granted(to: id) == granted)
+        await client.shutdown(.cancel)
+    }
+
+    /// A closure of a redirect policy may block its queue; streams without one share a queue.
+    @Test func aRedirectClosureDelaysNoOtherStream() async throws {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub)
+        #expect(client.queueOfStream(with: .follow) === client.queueOfStream(with: .doNotFollow))
+        let deciding = RedirectPolicy.follow { _ in .stop }
+        #expect(client.queueOfStream(with: deciding) !== client.queueOfStream(with: deciding))
+        #expect(client.queueOfStream(with: deciding) !== client.queueOfStream(with: .follow))
+        await client.shutdown(.cancel)
     }
 
     /// As with every sequence of a request.

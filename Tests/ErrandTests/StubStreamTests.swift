@@ -18,8 +18,12 @@ import Testing
             case .progress(let progress): events.add("progress \(progress.bytesReceived)")
             case .uploadCredit(let bytes): events.add("credit \(bytes)")
             case .started: events.add("started")
+            case .connected: events.add("connected")
             case .sent: events.add("sent")
             case .retrying(let retry): events.add("retrying \(retry.reason)")
+            case .resending(let reason): events.add("resending \(reason.label)")
+            case .notResent(let reason): events.add("notResent \(reason.label)")
+            case .decided(let decision): events.add("decided \(decision.label)")
             case .ended(.response): events.add("response")
             case .ended(.failure(let error)): events.add("failure \(error.code)")
             }

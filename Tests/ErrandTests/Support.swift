@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
+import Testing
 
 @testable import ErrandClient
 
@@ -34,6 +35,19 @@ extension Client {
         var configuration = Configuration(baseURL: "http://test/")
         change(&configuration)
         return Client(configuration: configuration, transport: stub)
+    }
+
+    /// Ends the client as `shutdown(_:)` does by default, with more time for what is under way: its 30 s are too few for
+    /// a request whose steps wait long for one of the few threads that all tests share. A request that is left is a fault.
+    func shutdown() async {
+        let isEnded = Atomic(false)
+        shutdown(.drain(within: .seconds(3600))) { isEnded.store(true, ordering: .releasing) }
+        do {
+            try await waitUntil("the client has shut down") { isEnded.load(ordering: .acquiring) }
+        } catch {
+            Issue.record("requests do not end: \(requests), \(error)")
+            await shutdown(.cancel)
+        }
     }
 
     /// Returns when everything enqueued so far has run, what a stub delivers from a queue of its own included.

@@ -4,6 +4,8 @@ import Testing
 /// A hook, or a member of a store, with a misspelt name or another signature must not compile: a default would take its
 /// place, and the hook would never be called.
 @Suite struct WrongHooksTests {
+    private static let next = "next: Next) async throws -> Response { try await next(r) }"
+
     /// A type that conforms, and the same type with one method changed.
     private static let protocols: [(name: String, keyword: String, methods: [(right: String, wrong: [String])])] = [
         (
@@ -36,6 +38,19 @@ import Testing
         ),
         (
             "Interceptor", "struct",
+            [
+                (
+                    "func intercept(_ r: RequestDescription, in c: InterceptionContext, \(next)",
+                    [
+                        "func intercepts(_ r: RequestDescription, in c: InterceptionContext, \(next)",
+                        "func intercept(_ r: RequestDescription, with c: InterceptionContext, \(next)",
+                        "func intercept(_ r: RequestDescription, \(next)",
+                    ]
+                )
+            ]
+        ),
+        (
+            "StepwiseInterceptor", "struct",
             [
                 (
                     "func prepare(_ r: RequestDescription, in c: InterceptionContext) -> RequestDescription { r }",

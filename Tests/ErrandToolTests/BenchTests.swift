@@ -9,7 +9,7 @@ import Testing
         "due", "requests", "errors", "unanswered", "refused", "never_sent", "in_flight",
         "seconds", "requests_per_second", "bytes_received", "cpu_user_seconds",
         "cpu_system_seconds", "cpu_microseconds_per_request", "peak_resident_bytes", "latency_microseconds",
-        "latency_spectrum", "status", "mode", "connections", "loops",
+        "latency_spectrum", "status", "success_rate", "resilience", "mode", "connections", "loops",
     ]
 
     @Test(arguments: ["core", "closure", "closure-inline", "async", "async-on-queue", "batch"]) func countsExactly(
@@ -30,6 +30,7 @@ import Testing
         #expect(json["in_flight"] as? Int == 8)
         #expect((1...8).contains(try #require(json["connections"] as? Int)))
         #expect(json["loops"] as? Int == 1)
+        #expect(json["success_rate"] as? Double == 1 && json["resilience"] is NSNull)
         let latency = try #require(json["latency_microseconds"] as? [String: Double])
         #expect(Set(latency.keys) == ["min", "mean", "p50", "p90", "p99", "p999", "max"])
         let rising = ["min", "p50", "p90", "p99", "p999", "max"].compactMap { latency[$0] }
@@ -75,10 +76,26 @@ import Testing
 
     @Test(arguments: ["core", "closure", "async"]) func runsForATime(_ mode: String) throws {
         let nginx = try NginxServer()
-        let json = try ToolRun(["bench", nginx.url("/12b"), "-d", "3s", "-c", "4", "--mode", mode, "--json"]).json()
+        let (json, time) = try blockWithEnoughTime("a request was counted") { time in
+            let run = try ToolRun(
+                ["bench", nginx.url("/12b"), "-d", time.optionText, "-c", "4", "--mode", mode, "--json"], seconds: 300)
+            let json = try run.json()
+            return json["requests"] as? Int ?? 0 > 0 ? (json, time / .seconds(1)) : nil
+        }
         let seconds = try #require(json["seconds"] as? Double)
-        #expect(seconds >= 3 && seconds < 60)
-        #expect(json["requests"] as? Int ?? 0 > 0)
+        #expect(seconds > time - 0.001 && seconds < time + 60)
+    }
+
+    @Test func theWarmUpMayBeATime() throws {
+        let run = try blockWithEnoughTime("the warm-up has sent a request") { time in
+            let server = try ScriptedServer()
+            try server.on("/", [.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
+            let run = try ToolRun(
+                ["bench", server.url("/"), "-n", "5", "-c", "1", "--warm-up", time.optionText, "--json"], seconds: 300)
+            return server.requests.count > 5 ? run : nil
+        }
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try run.json()["requests"] as? Int == 5)
     }
 
     /// A server that stalls once for 600 ms: every request that should have been sent meanwhile counts its wait.
@@ -156,6 +173,23 @@ import Testing
         }
     }
 
+    /// At 256 KiB a second all eight requests are under way at the same time.
+    @Test(arguments: [[], ["--users", "8"]]) func streamsAreThoseOfAConnection(_ options: [String]) throws {
+        let nginx = try NginxServer()
+        let url = nginx.url("/slow/1m", port: .tls, host: "localhost")
+        func connections(_ streams: String) throws -> Int {
+            let run = try ToolRun(
+                ["bench", url, "--cacert", nginx.certificateAuthorityPath, "--http-version", "2", "-n", "8", "-c", "8"]
+                    + ["--warm-up", "0s", "--loops", "1", "--streams", streams, "--json"] + options)
+            #expect(run.status == 0, "\(run.errors)")
+            let json = try run.json()
+            let generators = json["generators"] as? [[String: Any]]
+            return try #require((generators?.first ?? json)["connections"] as? Int)
+        }
+        #expect(try connections("2") >= 4)
+        #expect(try connections("8") <= 2)
+    }
+
     @Test(arguments: [
         (1.006_108_7, "1.01 s"), (75, "75.0 s"), (0.999_6, "1.00 s"), (0.012_34, "12.3 ms"), (0.000_999_6, "1.00 ms"),
         (0.000_123_4, "123 us"), (0, "0.00 us"), (.infinity, "-"),
@@ -165,7 +199,8 @@ import Testing
 
     @Test(arguments: [
         (["-c", "0"], "-c is 0, expected 1 to 100,000"), (["-n", "0"], "-n is 0, expected 1 or more"),
-        (["--loops", "65"], "--loops is 65, expected 1 to 64"), (["--rate", "0"], "expected 0.001 to"),
+        (["--loops", "65"], "--loops is 65, expected 1 to 64"),
+        (["--streams", "0"], "--streams is 0, expected 1 to 1,000,000"), (["--rate", "0"], "expected 0.001 to"),
         (["--rate", "1e-300"], "expected 0.001 to"), (["--rate", "nan"], "expected 0.001 to"),
         (["-d", "0s"], "-d '0s' is not a duration"), (["-d", "1000h"], "-d '1000h' is not a duration"),
         (["-d", "10"], "-d '10' is not a duration"), (["-d", "a=1"], "--data sets the body"),
@@ -173,6 +208,8 @@ import Testing
         (["--tick", "1ms"], "--tick is limited to 1s and requires"),
         (["--rate", "5", "--tick", "2s"], "--tick is limited to 1s"),
         (["--mode", "batch", "--rate", "5"], "--mode batch requires -n"),
+        (["--mode", "batch", "-n", "5", "--warm-up", "1s"], "--mode batch requires a number of requests"),
+        (["--warm-up", "soon"], "is invalid for '--warm-up"),
         (["--mode", "batch", "-d", "1s"], "--mode batch requires -n"), (["-H", "a\u{1}: b"], "invalidHeader"),
         (["--timeout", "0"], "is invalid for '--timeout"),
     ]) func refusesBadInput(_ options: [String], _ message: String) throws {

@@ -83,7 +83,12 @@ struct DownloadLog {
             let run = try ProgramRun(
                 ToolRun.executable.path,
                 arguments + ["-H", "X-Round: \(index + 1)", "-H", "X-After: \(most)", "-H", "X-Rate: 1"])
-            try blockUntil("\(stop) bytes are there") { Self.size(file + ".part") >= stop }
+            do {
+                try blockUntil("\(stop) bytes are there") { Self.size(file + ".part") >= stop }
+            } catch {
+                run.kill()
+                throw error
+            }
             // Pause: the kill comes at a seeded moment.
             usleep(UInt32(random.next() % 10_000))
             run.kill()

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What the options of `errand download` make of several URLs, of what is at a destination, and of what was begun.
-@Suite(.timeLimit(.minutes(10))) struct DownloadOptionsTests {
+@Suite(.timeLimit(.minutes(20))) struct DownloadOptionsTests {
     private static let content = "0123456789"
 
     private func head(_ status: String, _ fields: String..., count: Int) -> String {

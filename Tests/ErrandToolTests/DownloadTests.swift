@@ -15,7 +15,7 @@ import Testing
         let folder = try TemporaryFolder()
         let output = folder.file("hash")
         try Data().write(to: output)
-        _ = try ProgramRun("/usr/bin/sha256sum", [path], output: output.path).wait()
+        _ = try ProgramRun("/usr/bin/sha256sum", [path], output: output.path).end()
         return String(try String(contentsOf: output, encoding: .utf8).prefix(64))
     }
 
@@ -127,7 +127,7 @@ import Testing
         let full = try ProgramRun(
             "/bin/sh", ["-c", "ulimit -f 8192; exec \"$@\"", "sh", ToolRun.executable.path] + arguments,
             errors: errors.path)
-        #expect(full.wait() == 73)
+        #expect(full.end() == 73)
         #expect(try String(contentsOf: errors, encoding: .utf8).hasPrefix("errand: diskFull: "))
         try FileManager.default.removeItem(at: errors)
         #expect(folder.names == ["big.part", "big.part.journal"])

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func unknownHost() throws {
-        let run = try ToolRun(["fetch", "http://nobody.invalid/"])
+        let run = try ToolRun(["fetch", "http://nobody.invalid/", "--connect-timeout", "100s"])
         #expect(run.status == 10)
         #expect(run.errors.contains("resolveFailed"))
     }

@@ -102,7 +102,8 @@ import Testing
         let run = try ToolRun(["feth", "http://h/"])
         #expect(run.status == 64)
         #expect(
-            run.errors == "errand: 'feth' is not a subcommand, expected fetch, download, batch, chain or bench\n"
+            run.errors
+                == "errand: 'feth' is not a subcommand, expected fetch, download, batch, chain, bench or config\n"
                 + "See 'errand --help'.\n")
         let mode = try ToolRun(["bench", "--mode", "x", "http://h/"])
         #expect(mode.status == 64 && mode.errors.split(separator: "\n").count == 2, "\(mode.errors)")

@@ -18,7 +18,7 @@ import Testing
 
     @Test func joinsDataAndTakesAttachedValues() throws {
         let server = try echo()
-        let run = try ToolRun(["fetch", "-iXPUT", "-da=1", "-d", "b=2", "-HX-Test: 1", server.url("/"), "-m5s", "-o-"])
+        let run = try ToolRun(["fetch", "-iXPUT", "-da=1", "-d", "b=2", "-HX-Test: 1", server.url("/"), "-m1h", "-o-"])
         #expect(run.status == 0 && run.text.hasPrefix("HTTP/1.1 200"), "\(run.errors)")
         let request = try #require(server.requests.first)
         #expect(request.method == "PUT" && body(request) == "a=1&b=2" && request.values(of: "x-test") == ["1"])
@@ -156,6 +156,10 @@ import Testing
             #expect(lines.contains(line), "\(line) in \(run.errors)")
         }
         #expect(lines.last?.contains(", HTTP/1.1, connection reused") == true)
+        // The connection comes before the request that is sent on it.
+        let place = "127.0.0.1 (127.0.0.1) port \(server.port)"
+        #expect(lines.first?.hasPrefix("* Connected to \(place)") == true, "\(run.errors)")
+        #expect(lines.contains("* Re-using existing connection to \(place)"), "\(run.errors)")
     }
 
     @Test func keepsCookies() throws {

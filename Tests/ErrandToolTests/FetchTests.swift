@@ -190,8 +190,8 @@ import Testing
         #expect(
             Set(first.keys) == [
                 "url", "final_url", "status", "http_version", "headers", "body_bytes", "wire_bytes_received",
-                "wire_bytes_sent", "redirects", "connection_reused", "remote_address", "timings_microseconds",
-                "output", "error",
+                "wire_bytes_sent", "redirects", "retries", "connection_reused", "remote_address",
+                "timings_microseconds", "output", "error",
             ])
         let timings = try #require(first["timings_microseconds"] as? [String: Any])
         #expect(
@@ -228,5 +228,64 @@ import Testing
             #expect(try ToolRun(["fetch", bad, "--cacert", nginx.certificateAuthorityPath]).status == 12)
             #expect(try ToolRun(["fetch", bad, "--insecure"]).status == 0)
         }
+    }
+
+    @Test func tellsTheConnection() throws {
+        let nginx = try NginxServer()
+        let url = nginx.url("/12b", port: .tls, host: "localhost")
+        let run = try ToolRun(["fetch", "-v", url, "--cacert", nginx.certificateAuthorityPath])
+        let lines = run.errors.split(separator: "\n").map(String.init)
+        for line in [
+            "* Server certificate:", "*  subject: CN=errand test valid", "*  issuer: CN=errand test CA",
+            "*  names: DNS:localhost, DNS:errand.test, IP:127.0.0.1", "*  certificate is trusted",
+        ] {
+            #expect(lines.contains(line), "\(line) in \(run.errors)")
+        }
+        #expect(lines.contains { $0.hasPrefix("* Connected to localhost (127.0.0.1) port ") }, "\(run.errors)")
+        #expect(lines.contains { $0.hasPrefix("* SSL connection using TLSv1.3 / TLS_") }, "\(run.errors)")
+        #expect(lines.contains { $0.hasPrefix("* ALPN: server accepted h") }, "\(run.errors)")
+        #expect(lines.contains { $0.hasPrefix("*  expire date: ") && $0.hasSuffix(" GMT") }, "\(run.errors)")
+        let bad = nginx.url("/12b", port: .selfSigned, host: "localhost")
+        let insecure = try ToolRun(["fetch", "-vk", bad]).errors
+        #expect(insecure.contains("*  certificate is not trusted, and accepted all the same: self"), "\(insecure)")
+    }
+
+    /// The tool does not end before a slow reader of standard error has all lines.
+    @Test(arguments: [[], ["--retry", "1"]]) func everyLineIsTold(_ options: [String]) throws {
+        let server = try ScriptedServer()
+        try server.on("/", [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")])
+        let folder = try TemporaryFolder()
+        let pipe = try FullPipe(folder.file("errors").path)
+        try Data().write(to: folder.file("output"))
+        let run = try ProgramRun(
+            ToolRun.executable.path, ["fetch", "-v", server.url("/")] + options, output: folder.file("output").path,
+            errors: pipe.path)
+        try blockUntil("the body is printed") { try Data(contentsOf: folder.file("output")) == Data("ok".utf8) }
+        // Time for the fault.
+        let early = run.wait(seconds: 0.2)
+        try #require(early == nil)
+        let (text, status) = pipe.drained(untilEndOf: run)
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        #expect(status == 0)
+        for prefix in ["* Connected to ", "> GET ", "< HTTP/1.1 200 OK", "< Content-Length: 2"] {
+            #expect(lines.contains { $0.hasPrefix(prefix) }, "\(prefix) in \(lines)")
+        }
+        #expect(lines.last?.hasSuffix(", new connection") == true, "\(lines)")
+    }
+
+    /// The environment alone writes no keys.
+    @Test func logsKeysWhereAsked() throws {
+        let nginx = try NginxServer()
+        let folder = try TemporaryFolder()
+        let keys = folder.file("keys")
+        let arguments = [
+            "fetch", nginx.url("/12b", port: .tls, host: "localhost"), "--cacert", nginx.certificateAuthorityPath,
+        ]
+        let shell = "export SSLKEYLOGFILE='\(keys.path)'; \"$@\""
+        #expect(try ToolRun(arguments, shell: shell).status == 0)
+        #expect(try Data(contentsOf: keys).isEmpty)
+        #expect(try ToolRun(arguments + ["--key-log"], shell: shell).status == 0)
+        #expect(try String(contentsOf: keys, encoding: .utf8).contains("CLIENT_HANDSHAKE_TRAFFIC_SECRET "))
+        #expect(try ToolRun(arguments + ["--key-log"], shell: "unset SSLKEYLOGFILE; \"$@\"").status == 64)
     }
 }

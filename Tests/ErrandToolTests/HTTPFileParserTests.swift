@@ -21,6 +21,7 @@ import Testing
             switch line {
             case .text(let text): String(text.source)
             case .file(let file): "FILE \(file.path.source) \(file.encoding?.rawValue ?? "raw")"
+            case .bytes(let bytes): "\(bytes.count) bytes"
             }
         }
     }

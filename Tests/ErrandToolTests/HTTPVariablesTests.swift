@@ -1,4 +1,5 @@
 import Errand
+import ErrandLoad
 import Foundation
 import HTTPTypes
 import Testing
@@ -57,13 +58,37 @@ import Testing
         #expect(try expand("{{$uuid}}", known) != expand("{{$uuid}}", known))
     }
 
+    /// In a load test with a seed.
+    @Test func randomValuesOfASeedRepeat() throws {
+        let base = try variables("@id = {{$uuid}}")
+        func texts(_ seed: UInt64?) throws -> [String] {
+            let known = HTTPVariables(anew: base, random: seed.map { LoadRandom(seed: $0) })
+            return try ["{{id}}", "{{id}}", "{{$guid}}", "{{$randomInt}}", "{{$random.integer(-9, 9)}}"].map {
+                try expand($0, known)
+            }
+        }
+        let first = try texts(1)
+        #expect(try texts(1) == first && texts(2) != first && texts(nil) != texts(nil))
+        #expect(first[0] == first[1] && first[0] != first[2])
+        for text in [first[0], first[2]] {
+            #expect(text.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
+        }
+        let known = HTTPVariables(anew: base, random: LoadRandom(seed: 7))
+        let drawn = try (0..<2000).map { _ in try Int(expand("{{$randomInt -2 2}}", known)) }
+        #expect(Set(drawn) == [-2, -1, 0, 1])
+        #expect(try Int64(expand("{{$randomInt -9223372036854775808 9223372036854775807}}", known)) != nil)
+    }
+
     @Test func knowsTheSystem() throws {
         let known = try variables(process: ["HOME": "/home/ada", "E": ""])
         #expect(try expand("{{$processEnv HOME}}{{$env.HOME}}{{$processEnv E}}", known) == "/home/ada/home/ada")
         for name in ["$guid", "$random.uuid"] { #expect(UUID(uuidString: try expand("{{\(name)}}", known)) != nil) }
-        let now = Date().timeIntervalSince1970
-        #expect(abs(try #require(Double(try expand("{{$timestamp}}", known))) - now) < 5)
-        #expect(abs(try #require(Double(try expand("{{$timestamp -1 d}}", known))) - now + 86_400) < 5)
+        let before = Date().timeIntervalSince1970
+        let now = try #require(Double(try expand("{{$timestamp}}", known)))
+        let yesterday = try #require(Double(try expand("{{$timestamp -1 d}}", known)))
+        // Whole seconds.
+        let possible = before - 1...Date().timeIntervalSince1970
+        #expect(possible.contains(now) && possible.contains(yesterday + 86_400))
         #expect(try expand("{{$isoTimestamp}}", known).wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
         for _ in 0..<50 {
             #expect((3..<5).contains(try #require(Int(try expand("{{$randomInt 3 5}}", known)))))

@@ -6,7 +6,9 @@ import Testing
 @Suite struct InstallTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
-    private static let subcommands = ["fetch", "download", "batch", "chain", "bench"]
+    private static let subcommands = [
+        "fetch", "download", "batch", "chain", "bench", "bench-compare", "bench-merge", "config",
+    ]
 
     private let folder: TemporaryFolder
 
@@ -36,10 +38,11 @@ import Testing
 
     @Test func manualsHaveEveryOption() throws {
         #expect(try ToolRun(["manual", folder.url.path]).status == 0)
-        #expect(folder.names == InstallTests.subcommands.sorted().map { "errand-\($0).1" } + ["errand.1"])
+        #expect(folder.names == (InstallTests.subcommands.map { "errand-\($0).1" } + ["errand.1"]).sorted())
         for subcommand in InstallTests.subcommands {
             let page = try text("errand-\(subcommand).1")
-            #expect(page.hasPrefix(".TH ERRAND\\-\(subcommand.uppercased()) 1 \"\" \"errand "))
+            let escaped = subcommand.replacing("-", with: "\\-")
+            #expect(page.hasPrefix(".TH ERRAND\\-\(escaped.uppercased()) 1 \"\" \"errand "))
             for name in try options([subcommand]) {
                 #expect(page.contains("\\fB\(name.replacing("-", with: "\\-"))\\fR"), "\(subcommand) \(name)")
             }
@@ -56,7 +59,9 @@ import Testing
         let batch = try text("errand-batch.1")
         #expect(batch.contains("\\fIfile\\fR...\n") && batch.contains("One of: fail\\-fast, collect\\-all."))
         let tool = try text("errand.1")
-        for subcommand in InstallTests.subcommands { #expect(tool.contains(".BR errand\\-\(subcommand) (1)")) }
+        for subcommand in InstallTests.subcommands {
+            #expect(tool.contains(".BR errand\\-\(subcommand.replacing("-", with: "\\-")) (1)"))
+        }
         #expect(!tool.contains("manual"))
     }
 
@@ -88,10 +93,24 @@ import Testing
         Completion(words: ["fetch", "-T", "n"], expected: ["notes.txt"]),
         Completion(words: ["fetch", "--cookie", "n"], expected: ["notes.txt"]),
         Completion(words: ["fetch", "-c", "n"], expected: ["notes.txt"]),
+        Completion(words: ["fetch", "--har", "n"], expected: ["notes.txt"]),
         Completion(words: ["download", "-o", "s"], expected: ["suite", "suite.http"]),
         Completion(words: ["bench", "--cacert", "n"], expected: ["notes.txt"]),
+        Completion(words: ["bench", "--feed", "u"], expected: ["users.csv"]),
+        Completion(words: ["bench", "--html", "n"], expected: ["notes.txt"]),
+        Completion(words: ["bench-merge", "-o", "n"], expected: ["notes.txt"]),
+        Completion(words: ["be"], expected: ["bench"]),
+        Completion(words: ["bench", "c"], expected: ["compare"]),
+        Completion(words: ["bench", "m"], expected: ["merge"]),
+        Completion(words: ["bench", "compare", "--s"], expected: ["--smallest-change"]),
+        Completion(words: ["bench", "compare", "env.json", "--ht"], expected: ["--html"]),
+        Completion(words: ["bench", "compare", "e"], expected: ["env.json"]),
+        Completion(words: ["bench", "merge", "--ap"], expected: ["--apart"]),
+        Completion(words: ["bench", "merge", "-o", "n"], expected: ["notes.txt"]),
     ]) func bashCompletes(_ example: Completion) throws {
-        for name in ["suite.http", "t.rest", "env.json", "notes.txt"] { try Data().write(to: folder.file(name)) }
+        for name in ["suite.http", "t.rest", "env.json", "notes.txt", "users.csv"] {
+            try Data().write(to: folder.file(name))
+        }
         try FileManager.default.createDirectory(at: folder.file("suite"), withIntermediateDirectories: false)
         let script = try ToolRun(["--generate-completion-script", "bash"])
         #expect(script.status == 0)
@@ -107,17 +126,34 @@ import Testing
             """
         try Data().write(to: folder.file(".output"))
         let run = try ProgramRun("/bin/bash", ["-c", driver], output: folder.file(".output").path)
-        #expect(run.wait() == 0)
+        #expect(run.end() == 0)
         #expect(try text(".output").split(separator: "\n").map(String.init) == example.expected)
     }
 
     @Test func zshAndFishCompleteFiles() throws {
         let zsh = try ToolRun(["--generate-completion-script", "zsh"]).text
-        #expect(zsh.hasPrefix("#compdef errand\n") && zsh.contains("_files -g '\\''*.http *.rest'\\''"), "\(zsh)")
+        #expect(zsh.hasPrefix("#compdef errand\n") && zsh.contains("_files -g '\\''*.http *.rest *.har'\\''"), "\(zsh)")
         let fish = try ToolRun(["--generate-completion-script", "fish"]).text
         let lines = fish.split(separator: "\n").filter { $0.contains("-l 'cacert'") || $0.contains("-l 'junit'") }
-        #expect(lines.count == 7 && lines.allSatisfy { $0.hasSuffix(" -rF") }, "\(fish)")
+        #expect(lines.count == 9 && lines.allSatisfy { $0.hasSuffix(" -rF") }, "\(fish)")
         #expect(fish.contains("set -l exts \\'http\\' \\'rest\\'"), "\(fish)")
+    }
+
+    /// The scripts of these shells are not run, because few machines have the shells.
+    @Test func zshAndFishKnowTheTwoWords() throws {
+        let zsh = try ToolRun(["--generate-completion-script", "zsh"]).text
+        let offered = zsh.split(separator: "\n").map { $0.drop { $0 == " " } }
+        for word in ["compare", "merge"] {
+            #expect(offered.contains { $0.hasPrefix("'\(word):") }, "\(word)")
+            #expect(!offered.contains { $0.hasPrefix("'bench-\(word):") }, "\(word)")
+        }
+        #expect(zsh.contains("\"${words[2]}\" = (compare|merge) ]]; then"))
+        let fish = try ToolRun(["--generate-completion-script", "fish"]).text
+        #expect(fish.contains("contains -- \"$unparsed_tokens[3]\" compare merge\n"))
+        for word in ["compare", "merge"] {
+            #expect(fish.contains("_for_positional \"errand bench\" -eq 1' -fa '\(word)' -d "), "\(word)")
+            #expect(!fish.contains("-fa 'bench-\(word)'"), "\(word)")
+        }
     }
 
     private func install(_ arguments: [String], destination: String) throws -> (status: Int32?, text: String) {
@@ -125,7 +161,7 @@ import Testing
         let script = InstallTests.root.appendingPathComponent("scripts/install").path
         let run = try ProgramRun(
             "/usr/bin/env", ["DESTDIR=\(destination)", "/bin/sh", script] + arguments, output: folder.file("log").path)
-        return (run.wait(), try text("log"))
+        return (run.end(), try text("log"))
     }
 
     @Test func putsEverythingInItsPlace() throws {
@@ -147,7 +183,7 @@ import Testing
         #expect(Set(files) == Set((pages + others).map { "opt/errand/" + $0 }))
         #expect(
             log.hasSuffix(
-                "install: \(target.path)/opt/errand/bin/errand, with 6 man pages and completions for bash, zsh and fish\n"
+                "install: \(target.path)/opt/errand/bin/errand, with \(pages.count) man pages and completions for bash, zsh and fish\n"
             ))
         #expect(FileManager.default.isExecutableFile(atPath: target.path + "/opt/errand/bin/errand"))
         #expect(

@@ -10,7 +10,7 @@ import Testing
         let folder = try TemporaryFolder()
         try Data().write(to: folder.file("libraries"))
         let run = try ProgramRun("/usr/bin/ldd", [tool.path], output: folder.file("libraries").path)
-        #expect(run.wait() == 0)
+        #expect(run.end() == 0)
         let libraries = String(decoding: try Data(contentsOf: folder.file("libraries")), as: UTF8.self)
         #expect(libraries.contains("libcurl") && libraries.contains("libswiftCore"))
         #expect(!libraries.contains("FoundationXML") && !libraries.contains("libxml2"))
@@ -40,7 +40,7 @@ import Testing
         let folder = try TemporaryFolder()
         try Data().write(to: folder.file("dynamic"))
         let run = try ProgramRun("/usr/bin/readelf", ["-d", tool.path], output: folder.file("dynamic").path)
-        #expect(run.wait() == 0)
+        #expect(run.end() == 0)
         let dynamic = String(decoding: try Data(contentsOf: folder.file("dynamic")), as: UTF8.self)
         #expect(dynamic.contains("[libcurl.so") && !dynamic.contains("[libcrypto.so"))
     }

@@ -12,10 +12,7 @@ import Testing
         let run = try ProgramRun(
             "/bin/sh", ["-c", "\(limits); exec \"$0\" \"$@\"", ToolRun.executable.path, "fetch", url],
             input: "/dev/null", output: "/dev/null", errors: errors.path)
-        guard let status = run.wait(seconds: 60) else {
-            run.kill()
-            throw ToolRun.Stuck(arguments: [limits, url])
-        }
+        guard let status = run.end() else { throw ToolRun.Stuck(arguments: [limits, url]) }
         return (status, String(decoding: try Data(contentsOf: errors), as: UTF8.self))
     }
 

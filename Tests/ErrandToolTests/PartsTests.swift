@@ -26,12 +26,12 @@ import Testing
     }
 
     @Test func writesJSON() {
-        let value = JSONValue.object([
+        let value = PrintedJSON.object([
             ("a", .string("q\"\\\n\u{1}\u{9B}é")), ("b", .array([.integer(1), .number(0.5), .null, .bool(true)])),
             ("c", .number(.infinity)), ("d", .object([])),
         ])
         #expect(value.text() == #"{"a": "q\"\\\n\u0001\u009bé", "b": [1, 0.5, null, true], "c": null, "d": {}}"#)
-        #expect(JSONValue.object([("a", .integer(1))]).text(pretty: true) == "{\n  \"a\": 1\n}")
+        #expect(PrintedJSON.object([("a", .integer(1))]).text(pretty: true) == "{\n  \"a\": 1\n}")
     }
 
     @Test func groupsDigits() {

@@ -25,7 +25,7 @@ struct ToolRun {
     /// or to that device, and then it reads as empty here.
     ///
     /// - Parameter shell: what bash does with the tool, which is `"$@"` there.
-    /// - Parameter isUnderWay: Sends `signal` once it says so; ``Stuck`` after 60 s.
+    /// - Parameter isUnderWay: Sends `signal` once it says so; ``Stuck`` after 120 s.
     init(
         _ arguments: [String], shell: String? = nil, input: String = "", interruptWhen isUnderWay: (() -> Bool)? = nil,
         signal: Int32 = SIGINT, seconds: Double = 120,
@@ -42,7 +42,7 @@ struct ToolRun {
             output: outputTo ?? folder.file("output").path, errors: errorsTo ?? folder.file("errors").path)
         var ended: Int32?
         if let isUnderWay {
-            let deadline = Date() + 60
+            let deadline = Date() + 120
             var isReady = false
             while ended == nil, !isReady, Date() < deadline {
                 // Dispatch sets the handler on a thread of its own, and until then the tool ignores the signal.
@@ -70,11 +70,25 @@ struct ToolRun {
     }
 }
 
+extension ProgramRun {
+    /// The exit code; `nil` where the program did not end in five minutes. Then it is killed.
+    func end() -> Int32? {
+        let status = wait(seconds: 300)
+        if status == nil { kill() }
+        return status
+    }
+}
+
+extension Duration {
+    /// As an option's value: `300ms`.
+    var optionText: String { "\(Int(self / .milliseconds(1)))ms" }
+}
+
 extension ScriptedServer {
     /// Ends the `stall` steps once so many requests have come.
     func release(afterRequests count: Int) {
         Thread.detachNewThread {
-            self.wait(for: .init(requests: count), seconds: 60)
+            self.wait(for: .init(requests: count), seconds: 120)
             self.release()
         }
     }

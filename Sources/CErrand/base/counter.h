@@ -40,4 +40,9 @@ static inline uint64_t errand__counter_sub(errand__counter *counter,
   return atomic_fetch_sub_explicit(&counter->value, n, memory_order_relaxed);
 }
 
+/* Sets the counter to 0.  Thread: any.  Returns: the value before. */
+static inline uint64_t errand__counter_take(errand__counter *counter) {
+  return atomic_exchange_explicit(&counter->value, 0, memory_order_relaxed);
+}
+
 #endif

@@ -77,7 +77,7 @@ static bool push(kept_class *into, void *block) {
   return true;
 }
 
-/* Returns: NULL where no block of that size is kept. */
+/* Returns: NULL if no block of that size is kept. */
 static inline void *take(thread_heap *heap, size_t size) {
   if (__builtin_expect(size <= SMALL_MOST, 1)) {
     size_t class = size <= SMALL_LEAST ? 1 : (size + 7) / 16;
@@ -97,7 +97,8 @@ static __attribute__((noinline)) void *share(thread_heap *heap) {
   return heap->shared;
 }
 
-/* Apart from `keep`, which small blocks pass some thirty times a request. */
+/* Separate from `keep`, which small blocks pass through some thirty times a
+   request. */
 static __attribute__((noinline)) bool keep_buffer(thread_heap *heap,
                                                   void *block, size_t usable) {
   if (block == heap->shared)
@@ -138,7 +139,8 @@ void *errand__heap_calloc(size_t count, size_t size) {
   return block ? memset(block, 0, product) : checked(calloc(1, product));
 }
 
-/* Others have the block too. libcurl does not resize its receive buffers. */
+/* A copy, because others have the block too. libcurl does not resize its
+   receive buffers. */
 static __attribute__((noinline)) void *unshare(const void *shared,
                                                size_t size) {
   void *block = checked(malloc(size));
@@ -148,8 +150,8 @@ static __attribute__((noinline)) void *unshare(const void *shared,
 
 void *errand__heap_realloc(void *old, size_t size) {
   thread_heap *heap = own;
-  /* Not the shared buffer: libcurl grows its own buffers by realloc, and what
-     it keeps of a paused response may have that size. */
+  /* Not the shared buffer: libcurl grows its own buffers by realloc, and the
+     part of a paused response that it keeps may have that size. */
   if (!old)
     return size == ERRAND__HEAP_SHARED ? checked(malloc(size))
                                        : errand__heap_malloc(size);

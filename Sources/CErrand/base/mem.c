@@ -8,8 +8,8 @@
 #include "base/counter.h"
 #include "include/errand_stats.h"
 
-/* Threads count in cache lines of their own, so that they do not contend for
-   one: the i-th thread uses line i mod STRIPES. */
+/* Threads count in different cache lines, so that they do not contend for one:
+   the i-th thread uses line i mod STRIPES. */
 #define STRIPES 16
 
 struct stripe {

@@ -1,6 +1,6 @@
 /*
  * All allocations of the core, which are counted and can be made to fail.
- * libcurl and libuv have allocators of their own.
+ * libcurl and libuv have their own allocators.
  */
 #ifndef ERRAND_BASE_MEM_H
 #define ERRAND_BASE_MEM_H

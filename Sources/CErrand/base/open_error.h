@@ -1,4 +1,4 @@
-/* What an errno means for the caller. */
+/* The meaning of an errno for the caller. */
 #ifndef ERRAND_BASE_OPEN_ERROR_H
 #define ERRAND_BASE_OPEN_ERROR_H
 

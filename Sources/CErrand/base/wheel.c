@@ -50,7 +50,7 @@ static void place(errand__wheel *wheel, errand__wheel_node *node) {
   errand__list_append(&wheel->slots[node->slot], &node->link);
 }
 
-/* Also for a node in `due`. The bit of its slot is cleared where the slot is
+/* Also for a node in `due`. The bit of its slot is cleared if the slot is
    empty. */
 static void unplace(errand__wheel *wheel, errand__wheel_node *node) {
   errand__list_remove(&node->link);
@@ -59,7 +59,7 @@ static void unplace(errand__wheel *wheel, errand__wheel_node *node) {
         ~(UINT64_C(1) << (node->slot & SLOT_MASK));
 }
 
-/* Returns: false where no node is armed, except for those in `due`. */
+/* Returns: false if no node is armed, except for those in `due`. */
 static bool next_stop(const errand__wheel *wheel, struct stop *stop) {
   for (unsigned level = 0; level <= TOP; level++) {
     uint64_t occupied = wheel->occupied[level];

@@ -43,8 +43,8 @@ typedef void (*errand__wheel_callback)(void *context, errand__wheel_node *node);
 void errand__wheel_init(errand__wheel *wheel, uint64_t now_ms);
 
 /*
- * Arms a node, or moves an armed one, to any deadline. One that has passed
- * fires in the next errand__wheel_advance.
+ * Arms a node, or moves an armed one, to any deadline. A deadline that has
+ * passed fires in the next errand__wheel_advance.
  * Owns: the node stays the caller's, and must not move until it fired or was
  * removed.
  */
@@ -55,18 +55,18 @@ void errand__wheel_add(errand__wheel *wheel, errand__wheel_node *node,
 void errand__wheel_remove(errand__wheel *wheel, errand__wheel_node *node);
 
 /*
- * Moves the wheel to `now_ms` (not backwards), and fires each node once that
+ * Moves the wheel to `now_ms` (not backwards), and fires, once, each node that
  * was armed before the call with a deadline of at most `now_ms`. A node that a
- * callback adds fires in a later advance, so that this one ends.
+ * callback adds fires in a later advance, so that this advance ends.
  */
 void errand__wheel_advance(errand__wheel *wheel, uint64_t now_ms,
                            errand__wheel_callback callback, void *context);
 
 /*
- * When to advance next, which is not before the wheel's own time and never
- * after the earliest deadline. A deadline less than 64 ms ahead is returned
- * exactly; for farther ones there may be earlier stops.
- * Returns: ERRAND__WHEEL_NEVER where no node is armed.
+ * When to advance next: not before the wheel's own time, and never after the
+ * earliest deadline. A deadline less than 64 ms ahead is returned exactly. For
+ * later deadlines there may be earlier stops.
+ * Returns: ERRAND__WHEEL_NEVER if no node is armed.
  */
 uint64_t errand__wheel_next(const errand__wheel *wheel);
 

@@ -1,5 +1,6 @@
 #include "group/group.h"
 
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,8 +23,17 @@
 #define DEFAULT_BODY_BYTES 67108864
 #define COUNT_MAX 16777216u
 
+/* The cores that this process may use, which taskset or a container's cpuset
+   may limit. The set is too small for machines with more than 1,024 cores. */
+static long usable_cores(void) {
+  cpu_set_t usable;
+  if (sched_getaffinity(0, sizeof usable, &usable) != 0)
+    return sysconf(_SC_NPROCESSORS_ONLN);
+  return CPU_COUNT(&usable);
+}
+
 static uint32_t default_loops(void) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  long cores = usable_cores();
   if (cores < 1)
     return 1;
   return cores < DEFAULT_LOOPS_MAX ? (uint32_t) cores : DEFAULT_LOOPS_MAX;
@@ -31,8 +41,8 @@ static uint32_t default_loops(void) {
 
 static uint32_t default_in_flight(void) {
   struct rlimit limit;
-  /* Half of them: kept connections and the program itself need descriptors too.
-   */
+  /* Half of the limit: kept connections and the program itself need descriptors
+     too. */
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
       limit.rlim_cur / 2 >= DEFAULT_IN_FLIGHT_MAX)
     return DEFAULT_IN_FLIGHT_MAX;
@@ -45,9 +55,9 @@ static void fallback(uint32_t *value, uint32_t otherwise) {
 }
 
 static errand_status check(const errand_group_init *init) {
-  const uint32_t counts[] = {init->queue_capacity, init->in_flight_limit,
-                             init->origin_in_flight_limit,
-                             init->shard_in_flight_limit};
+  const uint32_t counts[] = {
+      init->queue_capacity, init->in_flight_limit, init->origin_in_flight_limit,
+      init->shard_in_flight_limit, init->max_concurrent_streams};
   const int64_t limits[] = {init->limit_header_bytes, init->limit_header_count,
                             init->limit_body_bytes, init->limit_decoded_bytes};
   if (!init->on_records)
@@ -78,6 +88,10 @@ static void fill(struct errand_group *group, const errand_group_init *init) {
            errand__curl_does(ERRAND__CURL_COMPARES_BUSY_CONNECTIONS)
                ? DEFAULT_SHARD_COMPARING
                : DEFAULT_SHARD);
+  /* The streams of a connection are requests of one multi handle. */
+  if (init->shard_in_flight_limit == 0 &&
+      own->shard_in_flight_limit < own->max_concurrent_streams)
+    own->shard_in_flight_limit = own->max_concurrent_streams;
   errand__limit_default(&own->limit_header_bytes, DEFAULT_HEADER_BYTES);
   errand__limit_default(&own->limit_header_count, DEFAULT_HEADER_COUNT);
   errand__limit_default(&own->limit_body_bytes, DEFAULT_BODY_BYTES);
@@ -86,8 +100,8 @@ static void fill(struct errand_group *group, const errand_group_init *init) {
 
 /* Joins the first `count` loops and frees the group. */
 static void take_down(struct errand_group *group, uint32_t count, bool save) {
-  /* All threads are joined before any loop is disposed of: a loop that still
-     ends requests may wake another. */
+  /* All threads are joined before any loop is disposed of: a loop that is still
+     ending requests may wake another loop. */
   for (uint32_t i = 0; i < count; i++)
     errand__loop_join(&group->loops[i]);
   for (uint32_t i = 0; i < count; i++)
@@ -176,9 +190,9 @@ errand_status errand_group_stop(errand_group *group, errand_stop_mode mode,
                                memory_order_relaxed, memory_order_relaxed))
     continue;
   atomic_store_explicit(&group->shared.stopping, 1, memory_order_release);
-  /* uv_async_send begins with a plain read of a flag of its own, which the loop
-     may be clearing. That read must not be ordered before the store of
-     `stopping`. */
+  /* uv_async_send begins with a plain read of its own flag, which the loop may
+     be clearing. That read must not be ordered before the store of `stopping`.
+   */
   atomic_thread_fence(memory_order_seq_cst);
   for (uint32_t i = 0; i < group->shared.loop_count; i++)
     errand__loop_wake(&group->loops[i]);

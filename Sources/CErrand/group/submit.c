@@ -1,7 +1,6 @@
 /* Requests and orders, from any thread to a loop. */
 #include <string.h>
 
-#include "base/mem.h"
 #include "group/group.h"
 #include "libcurl/process.h"
 #include "loop/quota.h"
@@ -19,8 +18,8 @@ typedef struct chain {
   size_t count;
 } chain;
 
-/* Of the loops that the origin may use, the one with the fewest requests; the
-   home loop where several have the fewest. */
+/* The loop with the fewest requests among those that the origin may use; the
+   home loop if several have the fewest. */
 static uint32_t choose_loop(const struct errand_group *group,
                             const errand__transfer *t) {
   uint32_t n = errand__quota_loops(&group->shared);
@@ -51,9 +50,9 @@ static errand_status prepare(struct errand_group *group, errand_request *item,
   errand_status status = errand__transfer_create(item, options, out);
   if (status != ERRAND_OK)
     return status;
-  if (errand__counter_add(&group->shared.queued, 1) >=
+  if (errand__queued_add(&group->shared, (*out)->priority) >=
       group->shared.init.queue_capacity) {
-    errand__counter_sub(&group->shared.queued, 1);
+    errand__queued_remove(&group->shared, (*out)->priority);
     give_back(*out);
     return ERRAND_QUEUE_FULL;
   }
@@ -78,11 +77,11 @@ static void append(chain *to, errand__transfer *t) {
 static void refuse(struct errand_group *group, chain *all,
                    errand_request *items, uint64_t *ids, size_t count) {
   errand__queue_node *node = all->first;
-  errand__counter_sub(&group->shared.queued, all->count);
   errand__counter_add(&group->refused, all->count);
   while (node) {
     errand__transfer *t = (errand__transfer *) (void *) node;
     node = node->next;
+    errand__queued_remove(&group->shared, t->priority);
     for (size_t i = 0; i < count; i++)
       if (ids[i] == t->id) {
         ids[i] = 0;
@@ -121,8 +120,8 @@ static errand_status gate(const struct errand_group *group) {
              : ERRAND_OK;
 }
 
-/* A thread that sees the id may name the request: its orders are queued behind
-   the request, in the queue of the same loop. */
+/* A thread that sees the id may use it: its orders are queued behind the
+   request, in the queue of the same loop. */
 static void set_id(errand_request *item, uint64_t id) {
   __atomic_store_n(&item->id, id, __ATOMIC_RELEASE);
 }
@@ -165,29 +164,40 @@ size_t errand_submit(errand_group *group, errand_request *items, size_t count) {
   return accepted;
 }
 
+static uint32_t loop_of(uint64_t id) {
+  return (uint32_t) (id & (ERRAND__LOOPS_MAX - 1));
+}
+
+/* Whether a request may have this id. */
+static bool may_exist(const struct errand_group *group, uint64_t id) {
+  return id != 0 && loop_of(id) < group->shared.loop_count;
+}
+
+/* Owns: the order is the loop's, or freed. */
+static errand_status post(errand_group *group, errand__order *o) {
+  errand__queue_node *node = &o->command.node;
+  if (errand__loop_post(&group->loops[loop_of(o->id)], node, node))
+    return ERRAND_OK;
+  errand__order_free(o);
+  return ERRAND_SHUT_DOWN;
+}
+
 static errand_status order(errand_group *group, uint64_t id,
                            errand__command_kind kind, uint64_t amount,
                            const uint8_t *bytes) {
-  uint32_t index = (uint32_t) (id & (ERRAND__LOOPS_MAX - 1));
   if (errand__process_forked())
     return ERRAND_FORKED;
-  if (id == 0 || index >= group->shared.loop_count)
-    return ERRAND_OK; /* no request has this id */
+  if (!may_exist(group, id))
+    return ERRAND_OK;
   size_t length = bytes ? (size_t) amount : 0;
-  errand__order *o = errand__malloc(sizeof *o + length);
+  errand__order *o = errand__order_create(kind, id, amount, length);
   if (!o)
     return ERRAND_OUT_OF_MEMORY;
-  o->command.kind = kind;
-  o->command.node.next = NULL;
-  o->id = id;
-  o->amount = amount;
-  if (length)
-    memcpy(o->bytes, bytes, length);
-  errand__queue_node *node = &o->command.node;
-  if (errand__loop_post(&group->loops[index], node, node))
-    return ERRAND_OK;
-  errand__free(o);
-  return ERRAND_SHUT_DOWN;
+  if (length) {
+    memcpy(o + 1, bytes, length);
+    o->bytes = (const uint8_t *) (o + 1);
+  }
+  return post(group, o);
 }
 
 errand_status errand_cancel(errand_group *group, uint64_t id) {
@@ -206,15 +216,46 @@ errand_status errand_grant(errand_group *group, uint64_t id, uint64_t bytes) {
   return order(group, id, ERRAND__COMMAND_GRANT, bytes, NULL);
 }
 
+/* Whether these can be the bytes of a part: no memory is large enough for some
+   lengths. */
+static bool is_part(errand_bytes bytes) {
+  return bytes.length == 0 ||
+         (bytes.data && bytes.length <= SIZE_MAX - sizeof(errand__order));
+}
+
 errand_status errand_upload_write(errand_group *group, uint64_t id,
                                   errand_bytes bytes) {
-  if (bytes.length > 0 &&
-      (!bytes.data || bytes.length > SIZE_MAX - sizeof(errand__order)))
+  if (!is_part(bytes))
     return ERRAND_INVALID_ARGUMENT;
   if (bytes.length == 0)
     return errand__process_forked() ? ERRAND_FORKED : ERRAND_OK;
   return order(group, id, ERRAND__COMMAND_UPLOAD_WRITE, bytes.length,
                bytes.data);
+}
+
+errand_status errand_upload_lend(errand_group *group, uint64_t id,
+                                 errand_bytes bytes,
+                                 void (*release)(void *context),
+                                 void *context) {
+  errand_status status = ERRAND_OK;
+  errand__order *o = NULL;
+  if (!is_part(bytes)) {
+    status = ERRAND_INVALID_ARGUMENT;
+  } else if (errand__process_forked()) {
+    status = ERRAND_FORKED;
+  } else if (bytes.length > 0 && may_exist(group, id)) {
+    o = errand__order_create(ERRAND__COMMAND_UPLOAD_WRITE, id, bytes.length, 0);
+    status = o ? ERRAND_OK : ERRAND_OUT_OF_MEMORY;
+  }
+  if (!o) {
+    if (release)
+      release(context);
+    return status;
+  }
+  o->bytes = bytes.data;
+  o->release = release;
+  o->release_context = context;
+  return post(group, o);
 }
 
 errand_status errand_upload_finish(errand_group *group, uint64_t id) {

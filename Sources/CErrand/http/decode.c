@@ -25,7 +25,7 @@
 #endif
 
 /* 8 MB, the largest window that RFC 9659 allows for "zstd". Without a limit a
-   frame of a few bytes could have 128 MB allocated. */
+   frame of a few bytes could make zstd allocate 128 MB. */
 #define ZSTD_WINDOW_LOG 23
 /* Size of the buffer between two codings. */
 #define BETWEEN 16384
@@ -134,7 +134,7 @@ void errand__codings_add(errand__codings *codings, const char *value,
   }
 }
 
-/* For zlib and brotli. zstd takes an allocator only where it is linked
+/* For zlib and brotli. zstd takes an allocator only if it is linked
    statically. */
 static void *allocate_items(void *context, uInt count, uInt size) {
   (void) context;
@@ -151,8 +151,9 @@ static void free_block(void *context, void *block) {
 
 /* "deflate" is the zlib format (RFC 9110 8.4.1.2), but some servers send the
    bare format of RFC 1951. The first byte of the zlib format names method 8 and
-   a window of at most 32 KB. A bare block has the same lower half only where
-   its padding is not 0, which no encoder writes. */
+   a window of at most 32 KB. The first byte of a bare block has the same lower
+   half only if the padding of the block is not 0, and no encoder writes such
+   padding. */
 static int deflate_window(uint8_t first) {
   return (first & 0x0f) == 8 && first >> 4 <= 7 ? MAX_WBITS : -MAX_WBITS;
 }
@@ -193,9 +194,9 @@ static errand_status inflate_some(stage *s, errand__input *in,
 }
 
 /*
- * What stands behind the end. Another gzip member (RFC 1952 2.2) has two magic
- * bytes; anything else is ignored, as by gzip(1) and browsers. (libcurl ignores
- * it only where it comes in another read than the end.)
+ * Handles the bytes behind the end. Another gzip member (RFC 1952 2.2) has two
+ * magic bytes. Any other bytes are ignored, as by gzip(1) and browsers.
+ * (libcurl ignores them only if they come in another read than the end.)
  */
 static errand_status after_zlib(stage *s, errand__input *in) {
   static const uint8_t magic[] = {0x1f, 0x8b};
@@ -263,7 +264,7 @@ static errand_status run_brotli(stage *s, errand__input *in,
 #if HAS_ZSTD
 /* A body may have several frames (RFC 8878 3). */
 static errand_status run_zstd(stage *s, errand__input *in, errand__room *room) {
-  /* zstd takes the 16th call without progress as an error. */
+  /* zstd treats the 16th call without progress as an error. */
   if (in->left == 0 && s->drained)
     return ERRAND_OK;
   if (!s->open) {

@@ -2,9 +2,9 @@
  * Decodes content codings (RFC 9110 8.4): gzip, deflate, br and zstd, also
  * several on top of each other.
  *
- * libcurl's own decoders do not notice a body that ends too early, produce
- * everything that one read decodes to, however much that is, and do not read a
- * second gzip member (RFC 1952 2.2).
+ * libcurl's own decoders do not notice a body that ends too early, and do not
+ * read a second gzip member (RFC 1952 2.2). They also produce everything that
+ * one read decodes to, however much that is.
  */
 #ifndef ERRAND_HTTP_DECODE_H
 #define ERRAND_HTTP_DECODE_H
@@ -66,16 +66,16 @@ typedef struct errand__room {
 } errand__room;
 
 /*
- * Decodes until the room is full or the input is used up. Where room is left,
- * the input gives no more bytes.
+ * Decodes until the room is full or the input is used up. If room is left, the
+ * input gives no more bytes.
  * Returns: OK; DECODING_FAILED for a malformed body; OUT_OF_MEMORY.
  */
 errand_status errand__decoder_run(errand__decoder *decoder,
                                   errand__input *input, errand__room *room);
 
 /*
- * Finds whether this input gives more bytes, while there is no room for them.
- * It decodes one byte, which the next run gives first.
+ * Finds out whether this input gives more bytes while there is no room for
+ * them. This decodes one byte, which the next run writes first.
  * Returns: like errand__decoder_run.
  */
 errand_status errand__decoder_look(errand__decoder *decoder,

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 /* Where the value of a field begins. `name` is in lower case, with its colon.
-   Returns: 0 where the line is another field, or ends with the colon. */
+   Returns: 0 if the line is another field, or ends with the colon. */
 static inline size_t errand__field_value(const char *line, size_t length,
                                          const char *name) {
   size_t at = strlen(name);

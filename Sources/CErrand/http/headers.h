@@ -6,7 +6,7 @@
 
 #include "include/errand_status.h"
 
-/* What a header block has. */
+/* Facts about a header block. */
 typedef struct errand__header_facts {
   size_t count;
   size_t bytes; /* room for the lines as libcurl needs them, with NULs */

@@ -25,7 +25,7 @@ const unsigned char errand__host_kinds[256] = {
 /* IPv4 addresses (WHATWG's URL standard 3.5). */
 
 /* Reads a number of an address: decimal, octal behind "0", hexadecimal behind
-   "0x". A number that is too large stays too large. */
+   "0x". For a number above UINT32_MAX, *out is some value above UINT32_MAX. */
 static bool parse_number(const char *text, size_t length, uint64_t *out) {
   int base = 10;
   if (length == 0)
@@ -117,7 +117,7 @@ static bool write_ipv4(const char *host, size_t length, char *out) {
 
 /* International names. */
 
-/* 7.88.1 has OUT_OF_MEMORY for every name that it cannot map. */
+/* 7.88.1 reports OUT_OF_MEMORY for every name that it cannot map. */
 static errand_status status_of(CURLUcode code) {
   if (code == CURLUE_OK)
     return ERRAND_OK;
@@ -143,8 +143,8 @@ static errand_status map_here(const char *name, char *out) {
   return status;
 }
 
-/* The four deviation characters of UTS #46, and the capital of the first, with
-   what transitional processing makes of them, which is shorter. */
+/* The four deviation characters of UTS #46, and the capital letter of the
+   first. `to` is the result of transitional processing. It is never longer. */
 static const struct {
   const char *from, *to;
 } deviations[] = {{"\xc3\x9f", "ss"},
@@ -154,7 +154,7 @@ static const struct {
                   {"\xe2\x80\x8d", ""}};
 
 /* Applies transitional processing.
-   Returns: false where the name has none of these characters. */
+   Returns: false if the name has none of these characters. */
 static bool make_transitional(const char *name, char *out) {
   bool found = false;
   while (*name) {
@@ -177,10 +177,10 @@ static bool make_transitional(const char *name, char *out) {
   return found;
 }
 
-/* libcurl maps a name by UTS #46 as browsers do. Where that fails it tries the
-   transitional rules (Curl_idn_decode), which make another name of one with a
-   deviation character: "fa" sharp-s and an emoji becomes "fass" and the emoji.
-   Such a name is refused. */
+/* libcurl maps a name by UTS #46 as browsers do. If that fails, it tries the
+   transitional rules (Curl_idn_decode), which turn a name with a deviation
+   character into another name: "fa", sharp-s and an emoji become "fass" and the
+   emoji. Such a name is refused. */
 static errand_status map_faithfully(const char *name, char *out) {
   char transitional[ERRAND__HOST_ROOM], other[ERRAND__HOST_ROOM];
   errand_status status = map_here(name, out);

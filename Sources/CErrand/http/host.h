@@ -2,8 +2,8 @@
  * The name that is looked up for the host of a URL.
  *
  * Percent escapes are undone and international names are mapped before the name
- * is checked, and libcurl gets the resulting name, so that libcurl has nothing
- * left to undo or to map.
+ * is checked. libcurl gets the resulting name, so it has nothing left to undo
+ * or to map.
  */
 #ifndef ERRAND_HTTP_HOST_H
 #define ERRAND_HTTP_HOST_H
@@ -12,7 +12,7 @@
 
 #include "include/errand_status.h"
 
-/* A name of RFC 1035 2.3.4 and its NUL fit. */
+/* Room for the longest name of RFC 1035 2.3.4 and its NUL. */
 #define ERRAND__HOST_ROOM 256
 
 /* The ASCII bytes that a host name may have: letters, digits and the unreserved
@@ -35,7 +35,7 @@ bool errand__host_is_ipv4(const char *host, size_t length);
  * Writes the name that is looked up for the host of a URL: percent escapes
  * undone, international names as A-labels, IPv4 addresses of any spelling
  * ("0x7f.1") as four decimal numbers. The host must not be in brackets.
- * Thread: any. Only hosts that are not ASCII start the process.
+ * Thread: any. Only a host that is not ASCII calls errand__process_start.
  * Owns: `out`, ERRAND__HOST_ROOM bytes, gets a NUL-terminated string.
  * Returns: like errand_host_ascii.
  */

@@ -14,7 +14,7 @@ static bool is_alpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Whether the byte may stand in an authority, and after one. */
+/* Whether the byte may be in an authority, and after one. */
 enum {
   ENDS_AUTHORITY = 1,
   NOT_IN_AUTHORITY = 2,
@@ -57,9 +57,9 @@ static int kind_of(const char *text, size_t length) {
   return kind;
 }
 
-/* A zone stands behind "%25", or behind a "%" that begins no escape (RFC 6874),
-   as libcurl takes the digits of an escape for the zone. Only link-local
-   addresses have zones. */
+/* A zone follows "%25", or a "%" that begins no escape (RFC 6874), because
+   libcurl takes the digits of an escape for the zone. Only link-local addresses
+   have zones. */
 static bool is_zone(const struct in6_addr *address, const char *text,
                     size_t length) {
   if (!IN6_IS_ADDR_LINKLOCAL(address))
@@ -103,7 +103,7 @@ static bool parse_port(const char *text, size_t length, uint16_t *port) {
   return value != 0;
 }
 
-/* Finds the host as it stands in the URL, or as it is looked up. */
+/* Finds the host as it is written in the URL, or as it is looked up. */
 static errand_status parse_name(const char *text, size_t length, char *room,
                                 errand__url *out) {
   out->host = text;
@@ -209,7 +209,7 @@ errand_status errand__url_parse(errand_bytes bytes, char *host,
       parse_authority(text + scheme, authority - scheme, host, out);
   out->plain &= !out->websocket; /* errand__root is http or https */
   out->target = (uint32_t) authority;
-  /* RFC 9112 3.2.1. From 8.10 on libcurl would make "/" of "?". */
+  /* RFC 9112 3.2.1. From 8.10 on libcurl would turn "?" into "/". */
   out->adds_slash = authority >= out->length || text[authority] != '/';
   out->length += out->adds_slash;
   if (out->respelled) {

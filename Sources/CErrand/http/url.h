@@ -6,8 +6,9 @@
 
 #include "http/host.h"
 
-/* The URL to send. It is the given one without its fragment, with a path, and
-   with the host that is looked up where that is spelt in another way. */
+/* The URL to send. It is the given URL without its fragment and with a path.
+   Its host is the name that is looked up, even if the given URL spells the host
+   in another way. */
 typedef struct errand__url {
   bool secure;      /* https, wss */
   bool websocket;   /* ws, wss */
@@ -25,8 +26,8 @@ typedef struct errand__url {
 } errand__url;
 
 /*
- * Checks a URL and finds its parts. A URL that is malformed in a way which only
- * libcurl sees passes here, and ends as INVALID_URL before any socket.
+ * Checks a URL and finds its parts. A URL whose fault only libcurl detects
+ * passes here. Its request ends with INVALID_URL before a socket is opened.
  * Thread: any.
  * Owns: `out` points into `text`, or into `host`, ERRAND__HOST_ROOM bytes of
  * the caller's.

@@ -1,9 +1,8 @@
 /*
  * The cookies of a group. The engine is libcurl's (RFC 6265, and the public
- * suffix list where libcurl has it). All loops of a group have one jar. Cookies
+ * suffix list if libcurl has it). All loops of a group have one jar. Cookies
  * are off unless the group was created with them. A request neither sends nor
- * keeps cookies where it has ERRAND_REQUEST_NO_COOKIES or a Cookie field of its
- * own.
+ * keeps cookies if it has ERRAND_REQUEST_NO_COOKIES or its own Cookie field.
  */
 #ifndef ERRAND_COOKIES_H
 #define ERRAND_COOKIES_H
@@ -14,7 +13,7 @@ ERRAND_BEGIN_DECLS
 
 enum {
   ERRAND_COOKIE_SECURE = 1,    /* sent by https, and by http to this machine */
-  ERRAND_COOKIE_HTTP_ONLY = 2, /* stored, without a meaning here */
+  ERRAND_COOKIE_HTTP_ONLY = 2, /* stored, but has no effect here */
   ERRAND_COOKIE_SUBDOMAINS = 4 /* also sent to the hosts below `domain` */
 };
 
@@ -47,7 +46,7 @@ ERRAND_API void errand_cookies_free(errand_cookie_list *ERRAND_NULLABLE list);
 
 /*
  * Adds a cookie, or replaces the one with the same name, domain and path. A
- * cookie whose time has passed removes that one.
+ * cookie that has expired removes the stored one instead.
  * Thread: any.
  * Owns: copied.
  * Returns: OK; INVALID_ARGUMENT (an empty name or domain, a path without '/', a
@@ -73,8 +72,8 @@ errand_cookies_clear(errand_group *ERRAND_NONNULL group, int session_only);
  * the same folder, fsync, rename; symbolic links are followed and stay) or left
  * as it was. errand_group_destroy does the same, but cannot report a failure.
  * Thread: any but a loop thread, as it waits for the disk.
- * Returns: OK; INVALID_OPTION (no jar, or none with a file); FILE_UNWRITABLE;
- * WRONG_THREAD; OUT_OF_MEMORY; FORKED.
+ * Returns: OK; INVALID_OPTION (no jar, or a jar without a file);
+ * FILE_UNWRITABLE; WRONG_THREAD; OUT_OF_MEMORY; FORKED.
  */
 ERRAND_API errand_status
 errand_cookies_save(errand_group *ERRAND_NONNULL group);

@@ -10,31 +10,6 @@
 
 ERRAND_BEGIN_DECLS
 
-/* The address that a connection goes to. */
-typedef struct errand_address {
-  int32_t family;    /* AF_INET, AF_INET6, AF_UNIX; AF_UNSPEC: not known */
-  uint16_t port;     /* host byte order, 0 for AF_UNIX */
-  uint8_t bytes[16]; /* network order; 4 used for AF_INET, 0 for AF_UNIX */
-} errand_address;
-
-/* Room for the reason of an address filter, with its NUL. */
-#define ERRAND_REASON_MAX 96
-
-/*
- * Runs on a loop thread before every connect, and with the address of the peer
- * before a request is sent on a connection, which may be a kept one. A result
- * that is not 0 forbids the address. Before a connect the next address of the
- * host is tried; in place of a kept connection a new one is made, once. Where
- * every address of the host was refused the request ends with ADDRESS_REFUSED
- * and a text with the first of these addresses and its reason: what the
- * function has written to `reason`, which has ERRAND_REASON_MAX bytes and is
- * empty before. `tag` is the request's. The function must be fast and must not
- * block. For a request through a proxy, the address is the proxy's.
- */
-typedef int (*errand_address_filter)(
-    void *ERRAND_NULLABLE context, uint64_t tag,
-    const errand_address *ERRAND_NONNULL address, char *ERRAND_NONNULL reason);
-
 typedef enum ERRAND_CLOSED_ENUM errand_cookie_policy {
   ERRAND_COOKIES_OFF ERRAND_SWIFT_NAME("off") = 0,
   /* One jar for all loops: errand_cookies.h. */
@@ -43,7 +18,8 @@ typedef enum ERRAND_CLOSED_ENUM errand_cookie_policy {
 
 /* Zero-initialise, then set what differs: zero means the default. */
 typedef struct errand_group_init {
-  /* 0: one for each core, at most 4. Range 1...64. */
+  /* 0: one for each core that the creating thread may use, at most 4. Range
+     1...64. */
   uint32_t loops;
   /* Accepted requests that have not started. Further requests are refused with
      QUEUE_FULL. 0: 65,536. */
@@ -53,11 +29,17 @@ typedef struct errand_group_init {
   uint32_t in_flight_limit;
   /* Requests in flight to one origin (scheme, host, port, options). 0: 256. */
   uint32_t origin_in_flight_limit;
-  /* Requests per libcurl multi handle. A request costs more the more
-     connections its multi handle has (20 ns each on 7.88.1; before 8.10
-     connections in use cost nothing), so a loop has several. 0: 64, and 32 from
-     libcurl 8.10 on. */
+  /* Requests per libcurl multi handle. The cost of a request grows with the
+     number of connections of its multi handle (20 ns each on 7.88.1; before
+     8.10 connections in use cost nothing), so a loop has several multi handles.
+     0: 64, and 32 from libcurl 8.10 on, or `max_concurrent_streams` if that is
+     more. */
   uint32_t shard_in_flight_limit;
+  /* HTTP/2 streams per connection, if the server allows this many
+     (CURLMOPT_MAX_CONCURRENT_STREAMS). A connection belongs to one multi
+     handle, so it never has more streams than shard_in_flight_limit. 0:
+     libcurl's default, 100. */
+  uint32_t max_concurrent_streams;
 
   /* Limits of requests whose own limit is 0. 0: 64 KiB, 128, 64 MiB and 64 MiB.
    */
@@ -70,7 +52,7 @@ typedef struct errand_group_init {
   errand_options *ERRAND_NULLABLE options;
 
   errand_cookie_policy cookies;
-  /* The file that cookies are loaded from, where it exists, and saved to. NULL:
+  /* The file that cookies are loaded from, if it exists, and saved to. NULL:
      cookies are kept in memory only. Copied. */
   const char *ERRAND_NULLABLE cookie_file;
 
@@ -79,6 +61,8 @@ typedef struct errand_group_init {
   /* Called once, by the loop thread that ends last, after its last record. */
   void (*ERRAND_NULLABLE on_stopped)(void *ERRAND_NULLABLE context);
 
+  /* The filter for requests whose options leave the choice to the group
+     (ERRAND_ADDRESSES_GROUP). NULL: every address is allowed. */
   errand_address_filter ERRAND_NULLABLE address_filter;
   void *ERRAND_NULLABLE address_filter_context;
 
@@ -89,19 +73,20 @@ typedef struct errand_group_init {
 typedef enum ERRAND_CLOSED_ENUM errand_stop_mode {
   /* Ends every request at once with CANCELLED. */
   ERRAND_STOP_CANCEL ERRAND_SWIFT_NAME("cancel") = 0,
-  /* Lets accepted requests end. Those that are left after the time end with
+  /* Lets accepted requests end. Requests that are left after the time end with
      CANCELLED. */
   ERRAND_STOP_DRAIN ERRAND_SWIFT_NAME("drain") = 1
 } errand_stop_mode;
 
 /*
- * Has the core not set an allocator for libcurl.
+ * Keeps the core from setting an allocator for libcurl.
  *
  * libcurl takes an allocator for the whole process, once, when it is first
- * initialised. Where the program has initialised libcurl before, the core sets
- * none. Otherwise it sets functions that are malloc and free on every thread
- * except its loops', where blocks that libcurl frees are kept for the next
- * request. Other users of libcurl in the process use these functions too.
+ * initialised. If the program has initialised libcurl before, the core sets
+ * none. Otherwise it sets its own functions. On its loop threads, these keep
+ * the blocks that libcurl frees for the next request. On every other thread
+ * they are malloc and free. Other users of libcurl in the process use these
+ * functions too.
  *
  * Thread: any, before any other function of this library.
  * Returns: OK; INVALID_OPTION (too late: libcurl was initialised here).
@@ -125,7 +110,7 @@ errand_group_create(const errand_group_init *ERRAND_NONNULL init,
 
 /*
  * Accepts no more requests and ends those that are open, without waiting. May
- * be called again, to turn a drain into a cancel or to shorten it.
+ * be called again, to turn a drain into a cancel or to shorten the drain.
  * Thread: any. `within` is in milliseconds and counts from the call;
  * 0...TIMEOUT_MAX.
  * Returns: OK, INVALID_LIMIT, INVALID_OPTION (no such mode), FORKED.

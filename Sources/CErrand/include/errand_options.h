@@ -1,5 +1,5 @@
 /*
- * Options: how to reach a server, by protocol, TLS, proxy and addresses.
+ * Options: how to reach a server, with its protocol, TLS, proxy and addresses.
  *
  * Options are created once, never change, and are shared by any number of
  * requests. A group has default options. Requests with the same options object
@@ -17,14 +17,14 @@ typedef struct errand_options errand_options;
 
 typedef enum ERRAND_CLOSED_ENUM errand_http_policy {
   /* HTTP/1.1 on libcurl < 8.2, whose HTTP/2 reports truncated bodies as
-     complete (48cd032623). From 8.2 on HTTP/2 over TLS where ALPN agrees on it.
+     complete (48cd032623). From 8.2 on: HTTP/2 over TLS if ALPN negotiates it.
    */
   ERRAND_HTTP_AUTOMATIC ERRAND_SWIFT_NAME("automatic") = 0,
   ERRAND_HTTP_1_1 ERRAND_SWIFT_NAME("http1") = 1,
-  /* HTTP/2 over TLS where ALPN agrees on it, HTTP/1.1 in clear text. */
+  /* HTTP/2 over TLS if ALPN negotiates it, HTTP/1.1 in clear text. */
   ERRAND_HTTP_2_TLS ERRAND_SWIFT_NAME("http2OverTLS") = 2,
-  /* HTTP/2 without negotiation. In clear text (h2c) each request has a
-     connection of its own on libcurl < 8.0, where reuse fails (#10634). */
+  /* HTTP/2 without negotiation. On libcurl < 8.0, where reuse fails (#10634),
+     each request in clear text (h2c) has its own connection. */
   ERRAND_HTTP_2_PRIOR_KNOWLEDGE ERRAND_SWIFT_NAME("http2PriorKnowledge") = 3
 } errand_http_policy;
 
@@ -33,6 +33,15 @@ typedef enum ERRAND_CLOSED_ENUM errand_tls_version {
   ERRAND_TLS_1_3 ERRAND_SWIFT_NAME("v1_3") = 1
 } errand_tls_version;
 
+/* Whether the keys of TLS connections are written to the file that the
+   environment variable SSLKEYLOGFILE names. Anyone who has this file can read
+   all traffic. libcurl opens the file for appending when the process first
+   initialises libcurl, whatever is set here. */
+typedef enum ERRAND_CLOSED_ENUM errand_key_log {
+  ERRAND_KEY_LOG_OFF ERRAND_SWIFT_NAME("off") = 0, /* nothing is written */
+  ERRAND_KEY_LOG_ENVIRONMENT ERRAND_SWIFT_NAME("environment") = 1
+} errand_key_log;
+
 typedef enum ERRAND_CLOSED_ENUM errand_proxy_policy {
   ERRAND_PROXY_NONE ERRAND_SWIFT_NAME("none") = 0, /* environment ignored */
   ERRAND_PROXY_URL ERRAND_SWIFT_NAME("url") = 1,
@@ -40,6 +49,46 @@ typedef enum ERRAND_CLOSED_ENUM errand_proxy_policy {
      created. */
   ERRAND_PROXY_ENVIRONMENT ERRAND_SWIFT_NAME("environment") = 2
 } errand_proxy_policy;
+
+/* The address that a connection goes to. */
+typedef struct errand_address {
+  int32_t family;    /* AF_INET, AF_INET6, AF_UNIX; AF_UNSPEC: not known */
+  uint16_t port;     /* host byte order, 0 for AF_UNIX */
+  uint8_t bytes[16]; /* network order; 4 used for AF_INET, 0 for AF_UNIX */
+  uint8_t is_open;   /* 1: the request has just connected to the address */
+} errand_address;
+
+/* Room for the reason of an address filter, with its NUL. */
+#define ERRAND_REASON_MAX 96
+
+/*
+ * Runs on a loop thread, first before every connect, and then before a request
+ * is sent on a new or reused connection, with the address of the peer. So it
+ * runs twice for a request that connects, the second time with `is_open`. A
+ * result other than 0 forbids the address. If that happens before a connect,
+ * the next address of the host is tried. If it happens to a reused connection,
+ * a new connection is made, once. If every address of the host was refused, the
+ * request ends with ADDRESS_REFUSED. Its text has the first of these addresses
+ * and the reason that the function wrote to `reason`. `reason` has
+ * ERRAND_REASON_MAX bytes and is empty before the call. `tag` is the tag of the
+ * request. The function must be fast and must not block. For a request through
+ * a proxy, the address is the proxy's. With a filter, a SOCKS proxy resolves
+ * the host names, even with "socks5://" and "socks4://": otherwise libcurl
+ * would look them up, and the filter would not see the address.
+ */
+typedef int (*errand_address_filter)(
+    void *ERRAND_NULLABLE context, uint64_t tag,
+    const errand_address *ERRAND_NONNULL address, char *ERRAND_NONNULL reason);
+
+/* Which filter judges the addresses of connections. */
+typedef enum ERRAND_CLOSED_ENUM errand_address_policy {
+  /* The filter of the group, if it has one. */
+  ERRAND_ADDRESSES_GROUP ERRAND_SWIFT_NAME("group") = 0,
+  /* No filter. */
+  ERRAND_ADDRESSES_ANY ERRAND_SWIFT_NAME("any") = 1,
+  /* The filter of the options. */
+  ERRAND_ADDRESSES_OWN ERRAND_SWIFT_NAME("own") = 2
+} errand_address_policy;
 
 enum {
   ERRAND_ENCODING_GZIP = 1,
@@ -58,22 +107,23 @@ enum {
 typedef struct errand_options_init {
   errand_http_policy http_policy;
   /* Mask of ERRAND_ENCODING_*. It is sent as Accept-Encoding, unless the
-     request has such a field. 0: no encoding is asked for, and nothing is
+     request has such a field. 0: no encoding is requested, and nothing is
      decoded. Otherwise every coding that this build knows is decoded, whether
-     it was asked for or not: also "x-gzip", and up to five codings on top of
-     each other (RFC 9110 8.4). Several gzip members or zstd frames are one
-     body. A body whose coding is unknown, malformed, or ends too early ends
-     with DECODING_FAILED. Bytes behind the end of gzip, deflate and br are
-     ignored; a body of no bytes is empty. A zstd window is at most 8 MB (RFC
-     9659). A bit that this build lacks is UNSUPPORTED_FEATURE, except within
-     ERRAND_ENCODING_ALL. */
+     it was requested or not. This includes "x-gzip", and up to five codings on
+     top of each other (RFC 9110 8.4). Several gzip members or zstd frames are
+     one body. If the coding of a body is unknown, malformed, or ends too early,
+     the request ends with DECODING_FAILED. Bytes after the end of gzip, deflate
+     and br are ignored. A body of no bytes is an empty body, not an error. A
+     zstd window is at most 8 MB (RFC 9659). A bit whose coding this build lacks
+     is refused with UNSUPPORTED_FEATURE, except as part of ERRAND_ENCODING_ALL.
+   */
   uint32_t encodings;
 
-  /* PEM bundle whose roots alone are trusted; NULL: the built-in bundle of
-     libcurl. The thread that first submits an https request parses it, and a
-     submitting thread parses it again where the file has changed, which is
-     checked once a minute. libcurl reads the bundle itself where it does not
-     use OpenSSL, or where the proxy speaks TLS. */
+  /* PEM bundle: only its roots are trusted. NULL: the built-in bundle of
+     libcurl. The thread that first submits an https request parses the bundle.
+     A submitting thread parses it again if the file has changed, which is
+     checked once a minute. libcurl reads the bundle itself if it does not use
+     OpenSSL, or if the proxy speaks TLS. */
   const char *ERRAND_NULLABLE ca_file;
   /* PEM client certificate and key; the key may be in the certificate file. */
   const char *ERRAND_NULLABLE client_certificate;
@@ -86,6 +136,11 @@ typedef struct errand_options_init {
      against servers without a valid certificate. */
   int32_t insecure_accept_any_certificate;
   int32_t insecure_accept_any_host_name;
+  /* OFF is a promise. If it cannot be kept, because SSLKEYLOGFILE was set when
+     the engine started and libcurl does not use the OpenSSL of the process, the
+     options are refused with UNSUPPORTED_FEATURE. An OpenSSL that was built to
+     obey the variable itself (3.5, enable-sslkeylog) is not detected. */
+  errand_key_log key_log;
 
   errand_proxy_policy proxy_policy;
   /* "http://", "https://", "socks4://", "socks4a://", "socks5://" or
@@ -101,11 +156,11 @@ typedef struct errand_options_init {
   /* "host:port:address[,address]" each. SNI and Host still name the host. */
   const char *ERRAND_NULLABLE const *ERRAND_NULLABLE resolve;
   size_t resolve_count;
-  /* "host:port" to connect to in place of the URL's host and port; an IPv6
+  /* "host:port" to connect to instead of the URL's host and port; an IPv6
      address in brackets. SNI, the certificate's name and Host are those of the
      URL (RFC 7838 2.1). Not together with a proxy or a unix_socket_path. */
   const char *ERRAND_NULLABLE connect_to;
-  /* Connects to this socket in place of the URL's host. */
+  /* Connects to this socket instead of the URL's host. */
   const char *ERRAND_NULLABLE unix_socket_path;
   /* Address to connect from, or an interface that exists when the options are
      created. Not a host name. */
@@ -114,19 +169,31 @@ typedef struct errand_options_init {
   /* Seconds until the first probe and between probes; 0: no keep-alive probes.
    */
   uint32_t tcp_keepalive_seconds;
-  /* A connection that was idle for longer is not used again. 0: 50 s, less than
-     the 60 and 75 s at which common servers close. */
+  /* A connection that was idle for longer is not reused. 0: 50 s, less than the
+     60 and 75 s after which common servers close idle connections. */
   uint32_t idle_connection_seconds;
+
+  /* Options with ANY or OWN share no connections with other options. */
+  errand_address_policy address_policy;
+  /* Only for OWN, which requires a filter. */
+  errand_address_filter ERRAND_NULLABLE address_filter;
+  void *ERRAND_NULLABLE address_filter_context;
+  /* Called once with the context when the last reference to the options is
+     dropped. This may happen on any thread, including a loop thread. It must
+     not block. NULL: not needed. */
+  void (*ERRAND_NULLABLE address_filter_release)(void *ERRAND_NULLABLE context);
 } errand_options_init;
 
 /*
  * Checks options and makes them immutable. Files named in them have to be
  * readable.
  * Thread: any.
- * Owns: `init` stays the caller's; *out has one reference, the caller's.
+ * Owns: `init` stays the caller's; *out has one reference, the caller's. The
+ * options take over the context of an address_filter, if the result is OK.
  * Returns: OK; INVALID_OPTION (a value out of its enum, an invalid pin, proxy,
  * resolve entry or connect_to, a missing proxy_url, a local_interface that is
- * neither an address nor exists); FILE_UNREADABLE; OUT_OF_DESCRIPTORS;
+ * neither an address nor exists, an address_filter that is missing or does not
+ * belong to the policy); FILE_UNREADABLE; OUT_OF_DESCRIPTORS;
  * UNSUPPORTED_FEATURE; OUT_OF_MEMORY; SYSTEM (libcurl could not be
  * initialised); FORKED (in a child of a process that had already started the
  * engine). *out is NULL unless OK.

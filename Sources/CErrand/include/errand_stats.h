@@ -1,4 +1,4 @@
-/* Counters, and the features of the libraries that run. */
+/* Counters, and the features of the libraries in use. */
 #ifndef ERRAND_STATS_H
 #define ERRAND_STATS_H
 
@@ -6,9 +6,25 @@
 
 ERRAND_BEGIN_DECLS
 
-/* Totals since creation, except where "now" is said. They are read without a
-   lock: each number was exact at some moment, but two of them may be from
-   different moments. */
+/*
+ * Totals since creation, except those marked "now" or "lately". They are read
+ * without a lock: each number was exact at some moment, but two of them may be
+ * from different moments.
+ *
+ * A turn begins when libuv returns from its poll, or fires its timer, and ends
+ * when the loop is ready to poll again. Between them are the ready sockets, all
+ * of libcurl's work, and on_records. The loop reads the clock once at each end.
+ *
+ * A lag is the time by which a loop began a turn too late, because its thread
+ * had no processor. The lag begins with the wake-up signal, or at the end of
+ * the millisecond in which the timer of the loop was due, but not before the
+ * previous turn has ended. It ends when the turn begins. Time spent waiting for
+ * the end of a turn is part of the time of that turn. Ready sockets have no
+ * lag, because nobody knows when they became ready.
+ *
+ * "Lately" means the longest time of any loop in the last 15 to 30 seconds
+ * before the call. A read resets nothing. Times above 68 s count as 68 s.
+ */
 typedef struct errand_stats {
   uint64_t submitted; /* accepted requests */
   uint64_t completed; /* COMPLETION records delivered */
@@ -22,6 +38,15 @@ typedef struct errand_stats {
   uint64_t batches;          /* on_records calls */
   uint64_t poll_changes;     /* epoll_ctl calls */
   uint64_t multis;           /* now: libcurl multi handles */
+  /* Now: the parts of `queued`. The index is an errand_priority. */
+  uint64_t queued_by_priority[ERRAND_PRIORITIES];
+  /* Now: the parts of `in_flight`, likewise. */
+  uint64_t in_flight_by_priority[ERRAND_PRIORITIES];
+  uint64_t turn_ns;         /* the sum over all turns */
+  uint64_t longest_turn_ns; /* lately */
+  uint64_t lags;            /* signals and timers whose lag was measured */
+  uint64_t lag_ns;          /* the sum of these lags */
+  uint64_t longest_lag_ns;  /* lately */
   uint32_t loops;
   uint32_t reserved;
 } errand_stats;
@@ -60,9 +85,10 @@ enum {
   ERRAND_FEATURE_HTTP2_DEFAULT = 256,
   /* This libcurl version is refused. */
   ERRAND_FEATURE_DENIED = 512,
-  /* OpenSSL does not run its exit handler, which crashes live loops. Not set
-     where the program had initialised OpenSSL before, which may have registered
-     the handler: such a program should pass OPENSSL_INIT_NO_ATEXIT. */
+  /* OpenSSL does not run its exit handler, which crashes live loops. Not set if
+     the program had initialised OpenSSL before, because that may have
+     registered the handler. Such a program should pass OPENSSL_INIT_NO_ATEXIT.
+   */
   ERRAND_FEATURE_NO_ATEXIT = 1024,
   /* Debug builds of CErrand. */
   ERRAND_FEATURE_DEBUG = 2048,
@@ -82,11 +108,11 @@ typedef struct errand_features {
      OpenSSL/3.5.1 ..."; curl_version(3). */
   const char *ERRAND_NONNULL curl_libraries;
   /* The libraries that decode bodies, in the same form: zlib, and brotli and
-     zstd where this library was built with them. libcurl may have others. */
+     zstd if this library was built with them. libcurl may have others. */
   const char *ERRAND_NONNULL coding_libraries;
 } errand_features;
 
-/* The features of what runs, found at run time.
+/* The features of the libraries in use, found at run time.
    Thread: any. */
 ERRAND_API void errand_features_read(errand_features *ERRAND_NONNULL out);
 

@@ -41,7 +41,7 @@
   X(FILE_UNWRITABLE, 28, fileUnwritable, "a file cannot be written")           \
   X(OUT_OF_DESCRIPTORS, 29, outOfDescriptors,                                  \
     "the limit of open file descriptors was reached")                          \
-  /* Ended on purpose or by the clock. */                                      \
+  /* Ended on purpose or by a timeout. */                                      \
   X(CANCELLED, 40, cancelled, "the request was cancelled")                     \
   X(TIMEOUT_QUEUE, 41, timeoutQueue,                                           \
     "the queue timeout expired before the request was started")                \
@@ -53,7 +53,7 @@
     "the idle timeout expired while no data was transferred")                  \
   X(TIMEOUT_TOTAL, 45, timeoutTotal,                                           \
     "the total timeout expired before the request ended")                      \
-  /* Getting there. */                                                         \
+  /* On the way to the server. */                                              \
   X(RESOLVE_FAILED, 60, resolveFailed, "the host name could not be resolved")  \
   X(CONNECT_FAILED, 61, connectFailed,                                         \
     "the connection could not be established")                                 \

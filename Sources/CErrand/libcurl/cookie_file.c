@@ -25,7 +25,7 @@ static errand_status take_line(errand__jar *jar, char *line) {
   char plain[LINE_MAX_BYTES];
   errand_cookie cookie;
   line[strcspn(line, "\r\n")] = '\0';
-  memcpy(copy, line, strlen(line) + 1); /* read into one of that size */
+  memcpy(copy, line, strlen(line) + 1); /* `line` has this size too */
   /* A line that is no cookie is skipped, as by libcurl. The cookie is written
      anew, so that libcurl takes no line for an order ("ALL") or a header. */
   if (!errand__cookie_parse(copy, &cookie) ||

@@ -17,11 +17,11 @@
 static const char http_only[] = "#HttpOnly_";
 
 /*
- * The path that libcurl compares, while it lists the path that was sent
- * (sanitize_cookie_path). It drops quotes around the path; here all of them are
- * dropped, so that a line reads the same after it was written again. A path
- * that does not begin with '/' is "/". libcurl keeps an empty "Path=" as it is,
- * and sends the cookie to every path (ERRAND__CURL_KEEPS_EMPTY_PATHS).
+ * The path that libcurl compares; it lists the path that was sent
+ * (sanitize_cookie_path). libcurl drops quotes around the path. This function
+ * drops all of them, so that a line reads the same after it was written again.
+ * A path that does not begin with '/' is "/". libcurl keeps an empty "Path=" as
+ * it is, and sends the cookie to every path (ERRAND__CURL_KEEPS_EMPTY_PATHS).
  */
 static const char *effective_path(char *path) {
   path += strspn(path, "\"");
@@ -83,8 +83,9 @@ static bool keeps_prefix(const errand_cookie *c) {
   return true;
 }
 
-/* What bad_domain of libcurl refuses from a server, but not for a cookie that
-   is put into a jar. An address has no subdomains (RFC 6265 5.1.3). */
+/* The check of bad_domain, which libcurl makes for a cookie from a server, but
+   not for a cookie that is put into a jar. An address has no subdomains (RFC
+   6265 5.1.3). */
 static bool may_have_subdomains(const char *domain) {
   const char *dot = strchr(domain, '.');
   return domain[0] != '[' && !errand__is_address(domain) &&

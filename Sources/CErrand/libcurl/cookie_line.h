@@ -12,15 +12,15 @@
 
 /* Finds the fields of a line, which get NULs between them. They point into
    `line`.
-   Returns: false where the line is no cookie. */
+   Returns: false if the line is no cookie. */
 bool errand__cookie_parse(char *line, errand_cookie *out);
 
-/* Whether a line with these fields means this cookie, and libcurl accepts it.
- */
+/* Whether libcurl accepts a line with these fields and reads this cookie from
+   it. */
 bool errand__cookie_is_valid(const errand_cookie *cookie);
 
 /* Writes a line, NUL-terminated, of at most `room` bytes.
-   Returns: false where it does not fit. */
+   Returns: false if the line does not fit. */
 bool errand__cookie_format(const errand_cookie *cookie, char *out, size_t room);
 
 bool errand__cookie_has_expired(const errand_cookie *cookie);

@@ -49,6 +49,8 @@ static const errand__curl_trait_row rows[ERRAND__CURL_TRAITS] = {
     [ERRAND__CURL_READS_AT_ONCE] =
         {0x080700, 0, "Curl_req_send",
          "slot_test: overrides_outlive_the_multi_handle"},
+    [ERRAND__CURL_COUNTS_BODIES_WITH_HEADS] = {0x080700, 0, "Curl_xfer_send",
+                                               "report_test: bytes_of_heads"},
     [ERRAND__CURL_COMPARES_BUSY_CONNECTIONS] =
         {0x080a00, 0, "1be704e17e",
          "affinity_test: searches_for_connections_are_short"},
@@ -107,7 +109,7 @@ static_assert(ERRAND__CURL_TRAITS < 64, "the highest bit says: known");
 #define KNOWN (UINT64_C(1) << 63)
 
 /* One bit for each trait of the libcurl that runs. The traits never change, so
-   threads that find them at the same time find the same. */
+   threads that find them at the same time get the same result. */
 static _Atomic uint64_t traits;
 
 static uint64_t find_traits(void) {

@@ -1,10 +1,10 @@
 /*
- * The jar: a libcurl share handle that carries cookies alone, with locks, used
- * by easy handles of every loop.
+ * The jar: a libcurl share handle that carries only cookies, with locks. Easy
+ * handles of every loop use it.
  *
- * An easy handle has one share only, so such a handle keeps TLS sessions of its
- * own and uses the addresses of its multi handle. A share with sessions and
- * addresses too would give them to requests of all identities.
+ * An easy handle has only one share. Therefore a handle with a jar keeps its
+ * own TLS sessions and uses the addresses of its multi handle. If the share had
+ * sessions and addresses too, it would give them to requests of all identities.
  */
 #ifndef ERRAND_LIBCURL_JAR_H
 #define ERRAND_LIBCURL_JAR_H
@@ -31,7 +31,7 @@ void errand__jar_destroy(errand__jar *jar);
 CURLSH *errand__jar_share(const errand__jar *jar);
 
 /* Between these two calls, a jar that libcurl unlocks on this thread stays
-   locked where libcurl reads it after that
+   locked, if this libcurl reads the jar after that
    (ERRAND__CURL_READS_UNLOCKED_COOKIES). */
 void errand__jar_keep_locked(void);
 void errand__jar_release(void);

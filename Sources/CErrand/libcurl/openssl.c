@@ -14,7 +14,7 @@ static bool find(const char *name, void *function) {
   return found != NULL;
 }
 
-/* Whether the library that dlsym finds is of the version that libcurl names. */
+/* Whether the library that dlsym finds has the version that libcurl names. */
 static bool is_same_library(const char *used) {
   const char *(*version)(int) = NULL;
   if (!used || strncmp(used, "OpenSSL/", 8) != 0 ||
@@ -29,7 +29,7 @@ static bool is_same_library(const char *used) {
 static void look_up(void) {
   usable = is_same_library(curl_version_info(CURLVERSION_NOW)->ssl_version);
   if (usable)
-    find("SSL_pending", &pending); /* NULL where it is absent */
+    find("SSL_pending", &pending); /* NULL if it is absent */
 }
 
 bool errand__openssl_find(const char *name, void *function) {

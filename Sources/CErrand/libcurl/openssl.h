@@ -1,5 +1,5 @@
 /*
- * Functions of OpenSSL, where libcurl uses it. They are looked up and not
+ * Functions of OpenSSL, if libcurl uses OpenSSL. They are looked up and not
  * linked, as libcurl links the library already.
  */
 #ifndef ERRAND_LIBCURL_OPENSSL_H
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 
 /* Sets *function, a pointer to a function, to the function of that name.
-   Returns: false where there is none, or where the process has another library
-   than libcurl's.
+   Returns: false if there is none, or if the process has another library than
+   libcurl's.
    Thread: any. */
 bool errand__openssl_find(const char *name, void *function);
 
 /* Whether OpenSSL has decrypted bytes of the connection that libcurl has not
-   read; false where that is not known. Called in a callback of libcurl's. */
+   read; false if that is not known. Called in a callback of libcurl's. */
 bool errand__openssl_has_unread(CURL *easy);
 
 #endif

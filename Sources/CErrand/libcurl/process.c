@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/heap.h"
@@ -19,6 +20,7 @@ static const curl_version_info_data *curl_info;
 static const char *curl_libraries;
 static bool no_atexit;
 static bool uses_heap;
+static bool had_key_log;
 static _Atomic int forked;
 
 static void in_child(void) {
@@ -26,10 +28,10 @@ static void in_child(void) {
 }
 
 /*
- * Keeps OpenSSL from registering its exit handler, which frees what loop
- * threads still use: 80 of 150 exits under load crash (curl #12153). The
- * function is looked up and not linked, as libcurl links libcrypto already. It
- * has no effect after any other initialisation of OpenSSL.
+ * Keeps OpenSSL from registering its exit handler, which frees memory that loop
+ * threads still use. With the handler 80 of 150 exits under load crash (curl
+ * #12153). The function is looked up and not linked, as libcurl links libcrypto
+ * already. It has no effect after any other initialisation of OpenSSL.
  */
 static void keep_openssl_from_atexit(void) {
   typedef int (*init_crypto)(uint64_t options, const void *settings);
@@ -40,9 +42,9 @@ static void keep_openssl_from_atexit(void) {
     set_functions set;
   } init = {dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto")},
     set = {dlsym(RTLD_DEFAULT, "CRYPTO_set_mem_functions")};
-  /* This call changes nothing. It fails once OpenSSL has allocated, and so
-     after an initialisation that loaded anything. OpenSSL does not tell whether
-     such an initialisation registered the handler. */
+  /* This call changes nothing. It fails once OpenSSL has allocated memory, and
+     therefore after an initialisation that loaded anything. OpenSSL does not
+     report whether such an initialisation registered the handler. */
   bool untouched = set.pointer && set.set(NULL, NULL, NULL) == 1;
   if (init.pointer)
     no_atexit = init.init(OPENSSL_INIT_NO_ATEXIT_BIT, NULL) == 1 && untouched;
@@ -59,7 +61,7 @@ errand_status errand_leave_allocator(void) {
   return before == DECIDED ? ERRAND_INVALID_OPTION : ERRAND_OK;
 }
 
-/* Where the host program has initialised libcurl, this only adds to libcurl's
+/* If the host program has initialised libcurl, this only adds to libcurl's
    count of its users. */
 static CURLcode start_libcurl(void) {
   if (atomic_exchange(&allocator_choice, DECIDED) == LEFT_ALONE)
@@ -70,8 +72,8 @@ static CURLcode start_libcurl(void) {
 }
 
 /* A call of curl_global_init_mem after the host program's own initialisation
-   succeeds without any effect. A block that libcurl frees stays with the heap
-   where libcurl uses it. */
+   succeeds without any effect. If libcurl uses our heap, the heap keeps a block
+   that libcurl frees. */
 static bool reaches_heap(void) {
   if (!errand__heap_enter(true))
     return false;
@@ -84,6 +86,7 @@ static bool reaches_heap(void) {
 static void start(void) {
   curl_info = curl_version_info(CURLVERSION_NOW);
   keep_openssl_from_atexit();
+  had_key_log = getenv("SSLKEYLOGFILE") != NULL;
   /* Once, as libcurl writes the text again for each caller. */
   curl_libraries = curl_version();
   if (start_libcurl() != CURLE_OK) {
@@ -108,6 +111,11 @@ errand_status errand__process_start(void) {
 bool errand__curl_uses_heap(void) {
   pthread_once(&process_once, start);
   return uses_heap;
+}
+
+bool errand__process_had_key_log(void) {
+  (void) errand__curl_info();
+  return had_key_log;
 }
 
 bool errand__process_forked(void) {

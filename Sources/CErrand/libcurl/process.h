@@ -1,4 +1,4 @@
-/* What happens once in a process, before the first group. */
+/* The steps that happen once in a process, before the first group. */
 #ifndef ERRAND_LIBCURL_PROCESS_H
 #define ERRAND_LIBCURL_PROCESS_H
 
@@ -30,7 +30,11 @@ const char *errand__curl_libraries(void);
    Thread: any. */
 bool errand__process_has_no_atexit(void);
 
-/* Whether libcurl allocates by the heap of base/heap.h.  Thread: any. */
+/* Whether SSLKEYLOGFILE was set when the engine started: libcurl then writes
+   the keys of TLS connections. Thread: any. */
+bool errand__process_had_key_log(void);
+
+/* Whether libcurl allocates from the heap of base/heap.h.  Thread: any. */
 bool errand__curl_uses_heap(void);
 
 /* The runtime version of libcurl, 0x075801 for 7.88.1. */
@@ -42,7 +46,8 @@ bool errand__curl_has(int feature_bit);
 /* Whether libcurl has WebSocket, in clear text and over TLS. */
 bool errand__curl_has_websocket(void);
 
-/* Whether HTTP/2 is the default: its bodies can be trusted (8.2 and later). */
+/* Whether HTTP/2 is the default: libcurl has it, and its bodies can be trusted
+   (8.2 and later). */
 bool errand__curl_http2_default(void);
 
 #endif

@@ -22,15 +22,15 @@ typedef struct functions {
   void (*clear_errors)(void);
 } functions;
 
-/* A file is checked again after this time, as packages renew it under its name.
- */
+/* A file is checked again after this time, as package updates replace it under
+   the same name. */
 #define LOOK_AGAIN_MS 60000
 
 struct errand__trust {
   _Atomic uint32_t references;
   _Atomic uint64_t look_ms; /* when to check the file; 0: not read yet */
   pthread_mutex_t parsing;  /* held by callers while a file is read */
-  struct stat seen;         /* of what `store` holds */
+  struct stat seen;         /* of the file in `store` */
   pthread_mutex_t taking;   /* held by callers and loops for a moment */
   void *store;              /* NULL: not readable so far */
   char *file;               /* NULL: there is no built-in one */
@@ -147,7 +147,7 @@ static bool is_unchanged(const struct stat *a, const struct stat *b) {
          a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Where the file cannot be read any more, the roots stay as they were. */
+/* If the file cannot be read any more, the roots stay as they were. */
 static void read_again(errand__trust *trust) {
   struct stat now;
   if (stat(trust->file ? trust->file : trust->folder, &now) != 0 ||

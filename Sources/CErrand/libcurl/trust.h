@@ -17,9 +17,9 @@ typedef struct errand__trust errand__trust;
  * The roots of a PEM bundle; NULL: the built-in ones of libcurl.
  * Thread: any.
  * Owns: *out is one reference, the caller's, for errand__trust_release.
- * Returns: false: out of memory. *out is NULL where libcurl has to read the
- * bundle itself: libcurl does not use the OpenSSL of this process, or from 8.21
- * on takes an absent file for the built-in one.
+ * Returns: false: out of memory. *out is NULL if libcurl has to find the roots
+ * itself: libcurl does not use the OpenSSL of this process, or names no
+ * built-in roots.
  */
 bool errand__trust_create(const char *file, errand__trust **out);
 void errand__trust_release(errand__trust *trust);
@@ -30,13 +30,13 @@ void errand__trust_release(errand__trust *trust);
    Owns: a static string. */
 const char *errand__trust_built_in_folder(void);
 
-/* Parses the bundle the first time, and again where the file has changed, which
-   is checked once a minute. `now_ms` is errand__now_ms().
+/* Parses the bundle the first time, and again if the file has changed, which is
+   checked once a minute. `now_ms` is errand__now_ms().
    Thread: any. */
 void errand__trust_prepare(errand__trust *trust, uint64_t now_ms);
 
 /* Makes the SSL_CTX trust the roots.
-   Returns: false where the bundle could not be read.
+   Returns: false if the bundle could not be read.
    Thread: any. */
 bool errand__trust_give(errand__trust *trust, void *ssl_context);
 

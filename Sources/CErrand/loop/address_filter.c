@@ -10,12 +10,21 @@
 #include "loop/realm.h"
 #include "loop/shared.h"
 
-static const errand_group_init *settings_of(const errand__slot *slot) {
-  return &slot->realm->loop->shared->init;
+typedef struct judge {
+  errand_address_filter ask; /* NULL: every address is allowed */
+  void *context;
+} judge;
+
+static judge judge_of(const errand__slot *slot) {
+  const errand_options *options = slot->options;
+  if (options->address_policy != ERRAND_ADDRESSES_GROUP)
+    return (judge){options->address_filter, options->address_filter_context};
+  const errand_group_init *init = &slot->realm->loop->shared->init;
+  return (judge){init->address_filter, init->address_filter_context};
 }
 
 bool errand__has_address_filter(const errand__slot *slot) {
-  return settings_of(slot)->address_filter != NULL;
+  return judge_of(slot).ask != NULL;
 }
 
 static void describe(errand__slot *slot, const errand_address *address,
@@ -39,11 +48,10 @@ static void describe(errand__slot *slot, const errand_address *address,
 }
 
 static bool allows(errand__slot *slot, const errand_address *address) {
-  const errand_group_init *init = settings_of(slot);
+  judge by = judge_of(slot);
   errand__transfer *t = slot->transfer;
   char reason[ERRAND_REASON_MAX] = "";
-  if (init->address_filter(init->address_filter_context, t->tag, address,
-                           reason) == 0)
+  if (by.ask(by.context, t->tag, address, reason) == 0)
     return true;
   reason[sizeof reason - 1] = '\0';
   if (!t->attempt.address_refused)
@@ -79,5 +87,12 @@ bool errand__may_send(errand__slot *slot, const char *ip, int port) {
     address.family = AF_INET6;
   else if (slot->options->unix_socket_path)
     address = (errand_address){.family = AF_UNIX};
+  /* libcurl before 8.7 (fcef00db1a) asks the kernel for the peer of a new
+     connection. The kernel has no peer if the server has reset the connection,
+     and libcurl then has no address. errand__may_connect has judged the address
+     before. */
+  else if (slot->transfer->attempt.opened && (!ip || !ip[0]))
+    return true;
+  address.is_open = slot->transfer->attempt.opened;
   return allows(slot, &address);
 }

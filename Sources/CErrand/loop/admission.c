@@ -15,8 +15,8 @@ static bool may_start(const errand__loop *loop, const errand__origin *o) {
     return false;
   if (!o->gated || loop->agenda.now_ms < o->warm_until_ms)
     return true;
-  /* One connection has failed: the other connections of the same try are waited
-     for before more requests start. */
+  /* After one connection has failed, no more requests start until the other
+     connections of the same try have ended. */
   return o->connecting < GATE && o->failure == ERRAND_OK;
 }
 
@@ -108,7 +108,7 @@ static errand__transfer *pop(errand__origin *o) {
   return NULL;
 }
 
-/* Returns: -1 where no origin may start a request. */
+/* Returns: -1 if no origin may start a request. */
 static int first_ready(const errand__loop *loop) {
   for (int rank = 0; rank < ERRAND__PRIORITIES; rank++)
     if (!errand__list_is_empty(&loop->ready[rank]))

@@ -2,14 +2,14 @@
  * Admission: when a waiting request starts. libcurl's own queue is not used, as
  * it costs 20 us a request and ignores timeouts before 8.8.
  *
- * An origin has a queue for each priority and a quota. Of the origins that may
- * start a request, those with the best waiting request go first and take turns
- * among themselves. The group has a limit over all loops, whose places are
- * given in the same order (quota.c).
+ * An origin has a queue for each priority and a quota. Among the origins that
+ * may start a request, those with the best waiting request go first and take
+ * turns. The group has a limit over all loops, whose places are given in the
+ * same order (quota.c).
  *
- * libcurl resolves the host of each request by a thread of its own. So a cold
- * origin, whose host is not in the address cache, starts a few requests and
- * holds the others until one of the few has a connection. Where all of the few
+ * libcurl resolves the host of each request in a separate thread. So a cold
+ * origin, whose host is not in the address cache, starts only a few requests
+ * and holds the others until one of the few has a connection. If all of the few
  * fail to connect, the requests that waited for them end with the same status.
  */
 #ifndef ERRAND_LOOP_ADMISSION_H

@@ -55,10 +55,10 @@ static void fail_shard(errand__loop *loop, errand__shard *shard) {
 }
 
 /*
- * libcurl sends a request up to five times again where one kept connection
- * after another turns out dead (Curl_retry_request). The core sends a request
- * once more, on a new connection, where it may be sent again and no byte of a
- * response came.
+ * libcurl resends a request up to five times if one kept connection after
+ * another turns out to be dead (Curl_retry_request). The core instead
+ * resends the request only once, on a new connection, if it may be resent and
+ * no byte of a response has come.
  */
 static bool retry_fresh(errand__loop *loop, errand__transfer *t) {
   errand__slot *slot = t->slot;

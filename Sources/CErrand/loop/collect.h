@@ -1,4 +1,4 @@
-/* Transfers that have ended inside libcurl, as its messages tell. */
+/* Transfers that have ended inside libcurl, as its messages report. */
 #ifndef ERRAND_LOOP_COLLECT_H
 #define ERRAND_LOOP_COLLECT_H
 

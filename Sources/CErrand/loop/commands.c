@@ -1,6 +1,5 @@
 #include "loop/commands.h"
 
-#include "base/mem.h"
 #include "loop/admission.h"
 #include "loop/finish.h"
 #include "loop/pauses.h"
@@ -60,7 +59,7 @@ static void obey(errand__loop *loop, errand__transfer *t,
   case ERRAND__COMMAND_SUBMIT:
     break;
   }
-  errand__free(order);
+  errand__order_free(order);
   if (status != ERRAND_OK)
     errand__finish(loop, t, status, CURLE_OK);
 }
@@ -78,7 +77,7 @@ static void run(errand__loop *loop, errand__queue_node *node) {
     if (t)
       obey(loop, t, order);
     else
-      errand__free(order); /* it has ended */
+      errand__order_free(order); /* it has ended */
   }
 }
 

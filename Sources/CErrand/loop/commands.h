@@ -8,7 +8,7 @@
    Returns: whether there was anything. */
 bool errand__commands_run(errand__loop *loop);
 
-/* Closes the queue. Requests that were left in it are taken on, orders are
+/* Closes the queue. Requests that were left in it are accepted, and orders are
    carried out. */
 void errand__commands_close(errand__loop *loop);
 

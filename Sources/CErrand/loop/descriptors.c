@@ -14,9 +14,9 @@
    turn to close their idle connections, and so do the servers. */
 #define PAUSE_MS 20
 #define TRIES 3
-/* For this long after a want of descriptors a failure to connect may be caused
-   by it, whatever libcurl says: getaddrinfo in a resolver thread does not tell.
- */
+/* For this long after a lack of descriptors, the lack may be the cause of a
+   failure to connect, whatever libcurl says: getaddrinfo in a resolver thread
+   does not report it. */
 #define SHORT_MS 1000
 
 void errand__descriptors_refused(errand__loop *loop, errand__transfer *t,
@@ -25,8 +25,8 @@ void errand__descriptors_refused(errand__loop *loop, errand__transfer *t,
   uint64_t all = UINT64_MAX >> (ERRAND__LOOPS_MAX - shared->loop_count);
   t->reason = ERRAND_OUT_OF_DESCRIPTORS;
   t->attempt.descriptor_error = error;
-  /* The bit of this loop is set too: it must not close connections inside
-     libcurl, and does so in its next turn. */
+  /* The bit of this loop is set too: the loop must not close connections inside
+     libcurl, and closes them in its next turn. */
   uint64_t known = atomic_fetch_or_explicit(&shared->descriptors_wanted, all,
                                             memory_order_acq_rel);
   for (uint32_t i = 0; i < shared->loop_count; i++)
@@ -66,11 +66,12 @@ bool errand__descriptors_wait(errand__loop *loop, errand__transfer *t) {
 bool errand__descriptors_retry(errand__loop *loop, errand__transfer *t) {
   errand__slot *slot = t->slot;
   /* Once a connection was ready, bytes of the request may have been sent. */
-  if (t->reason != ERRAND_OUT_OF_DESCRIPTORS || t->attempt.connects > 0 ||
+  if (t->reason != ERRAND_OUT_OF_DESCRIPTORS || t->attempt.connected ||
       t->response.header_bytes > 0 || !errand__descriptors_wait(loop, t))
     return false;
   errand__slot_unpause(slot);
   slot->fd = -1;
+  t->attempt.opened = false; /* the next connection may be a kept one */
   slot->error[0] = '\0';
   curl_multi_remove_handle(slot->shard->multi, slot->easy);
   return true;

@@ -1,8 +1,8 @@
 /*
- * A want of descriptors for sockets, of the process (EMFILE) or the system
- * (ENFILE). All loops of the group close the shards without requests, with
- * their kept connections. The request, of which nothing was sent, connects
- * again after a pause.
+ * A lack of descriptors for sockets, in the process (EMFILE) or the system
+ * (ENFILE). All loops of the group then close the shards without requests, with
+ * their kept connections. The request that got no descriptor, of which nothing
+ * was sent, connects again after a pause.
  */
 #ifndef ERRAND_LOOP_DESCRIPTORS_H
 #define ERRAND_LOOP_DESCRIPTORS_H
@@ -15,7 +15,7 @@
 void errand__descriptors_refused(errand__loop *loop, errand__transfer *transfer,
                                  int error);
 
-/* The transfer could not enter libcurl for want of a descriptor.
+/* The transfer could not enter libcurl, because there was no descriptor.
    Returns: whether it is tried again. */
 bool errand__descriptors_wait(errand__loop *loop, errand__transfer *transfer);
 
@@ -24,15 +24,15 @@ bool errand__descriptors_wait(errand__loop *loop, errand__transfer *transfer);
    handle. */
 bool errand__descriptors_retry(errand__loop *loop, errand__transfer *transfer);
 
-/* Closes idle connections where a loop of the group wants descriptors. Called
-   in each turn, outside libcurl. */
+/* Closes idle connections if a loop of the group needs descriptors. Called in
+   each turn, outside libcurl. */
 void errand__descriptors_follow(errand__loop *loop);
 
 /* Transfers whose pause has passed connect again. */
 void errand__descriptors_run(errand__loop *loop);
 
-/* Where the record's status is OUT_OF_DESCRIPTORS, writes into `text` which
-   limit was reached, and into the record the errno. */
+/* If the record's status is OUT_OF_DESCRIPTORS, writes which limit was reached
+   into `text`, and the errno into the record. */
 void errand__descriptors_describe(const errand__transfer *transfer,
                                   errand_record *record,
                                   char text[static CURL_ERROR_SIZE]);

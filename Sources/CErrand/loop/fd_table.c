@@ -62,7 +62,7 @@ static void forget(errand__fd_entry *entry) {
 
 static void deregister(errand__fd_table *table, errand__fd_entry *entry,
                        int fd) {
-  /* ENOENT and EBADF mean that the descriptor was closed without telling, and
+  /* ENOENT and EBADF mean that the descriptor was closed without a report, and
      that the kernel has removed it. */
   if (entry->registered)
     (void) control(table, ERRAND__FD_DELETE, fd, 0, 0);
@@ -94,7 +94,7 @@ static bool arm(errand__fd_table *table, errand__fd_entry *entry, int fd) {
     entry->generation++;
   int error = control(table, operation, fd, entry->want, key_of(entry, fd));
   if (error == -ENOENT || error == -EEXIST) {
-    /* The number was reused without telling. */
+    /* The number was reused without a report. */
     entry->generation++;
     operation =
         operation == ERRAND__FD_ADD ? ERRAND__FD_MODIFY : ERRAND__FD_ADD;
@@ -149,8 +149,8 @@ void errand__fd_closing(errand__fd_table *table, int fd) {
   ask(entry, 0);
 }
 
-/* Watches a connection that libcurl does not listen to for its peer's end.
-   Returns: false where the kernel refuses. Then the end shows when libcurl
+/* Notices when the peer closes a connection that libcurl does not listen to.
+   Returns: false if the kernel refuses. Then libcurl notices the close when it
    reads. */
 static bool watch_idle(errand__fd_table *table, errand__fd_entry *entry,
                        int fd) {
@@ -167,8 +167,8 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
   errand__fd_entry *entry = find_or_grow(table, fd);
   if (!entry)
     return false;
-  /* A socket that never connected may have been closed without telling, and its
-     number given to a resolver's socket pair. */
+  /* libcurl may have closed a socket that never connected without a report, and
+     its number may belong to a resolver's socket pair by now. */
   if (entry->connecting &&
       table->kernel.identity(table->kernel.context, fd) != entry->identity) {
     disown(table, entry);
@@ -177,7 +177,7 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
   entry->owner = owner;
   entry->hung_up = false;
   ask(entry, want);
-  want = entry->want; /* 0 where reading is held */
+  want = entry->want; /* 0 if reading is held */
   if (entry->connecting && (entry->asked & ERRAND__FD_IN)) {
     entry->connecting = false;
   } else if (want && !entry->connecting && (entry->ours || entry->lasting) &&
@@ -202,8 +202,8 @@ bool errand__fd_hold(errand__fd_table *table, int fd, bool held) {
   if (!entry || entry->held == held)
     return true;
   entry->held = held;
-  /* Without an interest of libcurl's there is nothing to hold or to take up
-     again. The kernel's registration stays until an unwanted event comes. */
+  /* If libcurl has no interest, there is nothing to hold or to resume. The
+     kernel's registration stays until an unwanted event comes. */
   if (held || entry->asked == 0) {
     ask(entry, entry->asked);
     return true;

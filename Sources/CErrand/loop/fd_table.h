@@ -1,12 +1,13 @@
 /*
- * For each descriptor, what libcurl wants of it and what the kernel was told.
+ * For each descriptor, the interest of libcurl and the registration in the
+ * kernel.
  *
- * Deregistration is lazy: libcurl drops its interest in a kept connection after
- * every request and takes it up again with the next, and telling the kernel
- * each time costs 20 % of a request. So a socket of ours stays registered until
- * an event comes that libcurl does not want.
+ * Deregistration is lazy. libcurl drops its interest in a kept connection after
+ * every request and takes it up again with the next. Telling the kernel each
+ * time costs 20 % of a request. So a socket of ours stays registered until an
+ * event that libcurl does not want comes.
  *
- * The kernel is a table of functions, so that a test can take its place.
+ * The kernel is a table of functions, so that a test can replace it.
  *
  * Thread: the loop that owns the table, throughout.
  */
@@ -65,11 +66,11 @@ typedef struct errand__fd_table {
   uint64_t open; /* now, of ours */
   /* Events for a registration that is gone. Single ones are the rest of a batch
      in which the socket was closed. An endless series means that a forked child
-     keeps the socket open, and that the kernel's set has to be made anew. */
+     keeps the socket open, and that the kernel's set has to be recreated. */
   uint64_t stale;
 } errand__fd_table;
 
-/* What the loop does about an event. */
+/* The action of the loop for an event. */
 typedef enum errand__fd_verdict {
   ERRAND__FD_IGNORE = 0,  /* stale, or unwanted and disarmed by now */
   ERRAND__FD_DELIVER = 1, /* tell libcurl of `directions`, for `owner` */
@@ -84,10 +85,10 @@ void errand__fd_table_free(errand__fd_table *table);
 /*
  * A socket was made for libcurl, for the multi handle `owner`.
  *
- * Before 8.4 libcurl closes sockets that never connected without telling
- * (#11439). Nor does it tell of the next socket where that has the same number
- * and the same interest (#11920): so an interest of the same owner in the
- * number counts for the new socket.
+ * Before 8.2 libcurl does not report that it closes a socket that never
+ * connected (#11439). Before 8.4 it does not report the next socket either, if
+ * that has the same number and the same interest (#11920). So an interest of
+ * the same owner in the number counts for the new socket.
  *
  * Returns: false when out of memory, or when the kernel refuses.
  */
@@ -111,18 +112,18 @@ bool errand__fd_watch(errand__fd_table *table, int fd, unsigned want,
    errand__fd_watch. */
 void errand__fd_keep(errand__fd_table *table, int fd);
 
-/* While a socket is held, libcurl is not told that it is readable, though
-   libcurl wants that (ERRAND__CURL_LISTENS_WHILE_PAUSED). Ends with libcurl's
-   interest as well.
+/* While a socket is held, libcurl is not told that it is readable, although
+   libcurl asks for that (ERRAND__CURL_LISTENS_WHILE_PAUSED). The hold also ends
+   when libcurl's interest ends.
    Returns: false when the kernel refuses. */
 bool errand__fd_hold(errand__fd_table *table, int fd, bool held);
 
 /* The socket is connected. libcurl may read a whole response before it asks for
-   readability, so its interest does not show that. Called only where libcurl
-   tells of each socket that it closes. */
+   readability, so its interest does not show that the socket is connected.
+   Called only if libcurl reports each socket that it closes. */
 void errand__fd_connected(errand__fd_table *table, int fd);
 
-/* libcurl has no interest any more, which does not mean that it closes the
+/* libcurl has no interest any more. This does not mean that it closes the
    socket (#9799).
    Returns: true for a socket of ours that never connected: libcurl has given it
    up. */
@@ -134,14 +135,14 @@ errand__fd_verdict errand__fd_event(errand__fd_table *table, uint64_t key,
                                     unsigned directions, bool failed,
                                     void **owner, unsigned *wanted);
 
-/* The kernel's set was made anew: registers what libcurl wants. */
+/* The kernel's set was recreated: registers the interests of libcurl. */
 void errand__fd_rearm(errand__fd_table *table);
 
 /* The owner is about to be freed: forgets everything that names it. */
 void errand__fd_purge(errand__fd_table *table, const void *owner);
 
-/* Corrects `open` for sockets that were closed without telling. Walks the whole
-   table: for a slow tick. */
+/* Corrects `open` for sockets that libcurl closed without a report. Walks the
+   whole table, so it is only for a slow tick. */
 void errand__fd_sweep(errand__fd_table *table);
 
 static inline int errand__fd_of_key(uint64_t key) {

@@ -16,11 +16,11 @@
 #include "transfer/result.h"
 #include "transfer/wire_limit.h"
 
-/* Whether the next request may use the handle. libcurl counts per handle how
-   often it sent a request again, and fails the sixth time (Curl_retry_request):
-   only a transfer that ended well surely added nothing. libcurl never resets
-   the errno that it reports, so an old one would seem to belong to the next
-   failure. */
+/* Whether the next request may use the handle. libcurl counts its resends per
+   handle, and fails the sixth time (Curl_retry_request). Only after a transfer
+   that ended well is it certain that nothing was added to the count. libcurl
+   never resets the errno that it reports, so an old one would seem to belong to
+   the next failure. */
 static bool is_reusable(const errand__transfer *t, errand_status status,
                         CURLcode code, const errand_record *record) {
   return code == CURLE_OK && status == ERRAND_OK && !t->attempt.replayed &&
@@ -28,11 +28,12 @@ static bool is_reusable(const errand__transfer *t, errand_status status,
 }
 
 /*
- * Whether libcurl may still use the handle after its removal. Where the
- * server's limit of streams, or its silence, keeps the HEADERS of a request in
- * nghttp2's queue, libcurl cannot take the handle out of the stream that is not
- * open yet (http2_data_done), and uses it when nghttp2 drops the HEADERS
- * (on_stream_close). Any byte of a response means that the HEADERS were sent.
+ * Whether libcurl may still use the handle after its removal. The server's
+ * limit of streams, or its silence, may keep the HEADERS of a request in
+ * nghttp2's queue. libcurl then cannot take the handle out of the stream, which
+ * is not open yet (http2_data_done), and uses the handle when nghttp2 drops the
+ * HEADERS (on_stream_close). Any byte of a response means that the HEADERS were
+ * sent.
  */
 static bool may_be_named(const errand__loop *loop, const errand__transfer *t) {
   const errand__slot *slot = t->slot;
@@ -44,10 +45,11 @@ static bool may_be_named(const errand__loop *loop, const errand__transfer *t) {
          errand__curl_does(ERRAND__CURL_KEEPS_ENDED_STREAMS);
 }
 
-/* Has libcurl free what it holds back of a paused HTTP/2 stream. It does not
-   free that at the end of the transfer while the connection has other streams
-   (multi_done), nor with the handle, but it passes it to the write callback
-   when the pause ends, and the callback takes nothing of a dropped transfer. */
+/* Makes libcurl free the bytes that it holds back of a paused HTTP/2 stream. It
+   does not free them at the end of the transfer while the connection has other
+   streams (multi_done), nor with the handle. But it passes them to the write
+   callback when the pause ends, and the callback takes no bytes of a dropped
+   transfer. */
 static void give_up_held(errand__transfer *t) {
   t->dropped = true;
   if (t->attempt.counted_http2 && t->pause.bits)
@@ -81,11 +83,11 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
     errand__slot_leave(slot);
   else
     errand__slot_give(slot, is_reusable(t, status, code, record));
-  errand__counter_bump(&loop->counters.in_flight, (uint64_t) -1);
+  errand__in_flight_count(loop, t->priority, (uint64_t) -1);
 }
 
 /* There was no descriptor for a multi handle. From 8.20 on a multi handle has a
-   descriptor to be woken by (dc9a03e855). */
+   descriptor for wake-ups (dc9a03e855). */
 static void describe_unstarted(const errand__transfer *t,
                                errand_record *record) {
   char text[CURL_ERROR_SIZE] = "";
@@ -128,7 +130,7 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
       leave_libcurl(loop, t, status, code, record);
     else
       describe_unstarted(t, record);
-    /* libcurl's total ends with its last event, which may be long before a
+    /* libcurl's total time ends with its last event, which may be long before a
        deadline. */
     uint64_t lasted = (uv_hrtime() - t->started_ns) / 1000;
     if (status != ERRAND_OK && record->timings.total < lasted)
@@ -139,7 +141,7 @@ void errand__finish(errand__loop *loop, errand__transfer *t,
     record->timings.queue = (uv_hrtime() - t->submitted_ns) / 1000;
     if (t->origin)
       errand__admission_dequeue(loop, t);
-    errand__counter_sub(&loop->shared->queued, 1);
+    errand__queued_remove(loop->shared, t->priority);
     record->payload = t->response.payload;
     t->response.payload = NULL;
   }

@@ -7,8 +7,8 @@
 
 /*
  * Ends a transfer in any phase: takes it out of libcurl and of every list,
- * writes its completion record and frees it. Not from within a callback of
- * libcurl.
+ * writes its completion record and frees it. Must not be called from within a
+ * callback of libcurl.
  *
  * `status` OK and `code` OK: success. `status` OK and another code: the status
  * is found from the code.

@@ -31,7 +31,7 @@ bool errand__socket_hung_up(errand__loop *loop,
       continue;
     used = true;
     /* libcurl may have all of the body, and end the transfer without looking at
-       the socket again. No other request is to get this connection. */
+       the socket again. No other request may get this connection. */
     curl_easy_setopt(t->slot->easy, CURLOPT_FORBID_REUSE, 1L);
     t->slot->single_use = true;
     if (!t->upload.starved)

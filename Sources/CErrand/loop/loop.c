@@ -26,6 +26,9 @@ bool errand__loop_is_current(const errand__loop *loop) {
 
 void errand__loop_wake(errand__loop *loop) {
   errand__counter_add(&loop->wakeups, 1);
+  /* If two threads do this at the same time, one of the two times stays. */
+  if (errand__counter_read(&loop->woken_ns) == 0)
+    errand__counter_set(&loop->woken_ns, uv_hrtime());
   uv_async_send(&loop->async);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/counter.h"
 #include "base/list.h"
+#include "base/longest.h"
 #include "base/wheel.h"
 #include "loop/fd_table.h"
 #include "loop/shared.h"
@@ -26,6 +27,9 @@ struct errand__realm;
 typedef struct errand__loop_counters {
   errand__counter completed;
   errand__counter in_flight;
+  /* The parts of `in_flight`, by errand_priority. The part of the default
+     priority is not counted, as it is the rest. */
+  errand__counter in_flight_apart[ERRAND_PRIORITIES];
   errand__counter turns;
   errand__counter batches;
   errand__counter poll_changes;
@@ -33,6 +37,11 @@ typedef struct errand__loop_counters {
   errand__counter connections_open;
   errand__counter connections_idle;
   errand__counter multis;
+  errand__counter turn_ns;
+  errand__counter lags;
+  errand__counter lag_ns;
+  errand__longest longest_turn;
+  errand__longest longest_lag;
 } errand__loop_counters;
 
 /* How many ready sockets, and how many starting requests, are handled together.
@@ -46,7 +55,8 @@ typedef struct errand__loop {
   errand__queue queue;
   _Alignas(64) _Atomic int sleeping; /* is about to wait, or waits */
   errand__counter wakeups;
-  errand__counter load; /* requests given to the loop that have not ended */
+  errand__counter woken_ns; /* of the oldest signal since a turn began, or 0 */
+  errand__counter load;     /* requests given to the loop that have not ended */
   _Alignas(64) errand__loop_counters counters;
 
   /* Fixed while the thread runs. */
@@ -75,6 +85,11 @@ typedef struct errand__loop {
   uint64_t descriptors_short_until_ms; /* failures to connect say nothing about
                                           a host */
   uint64_t timer_at_ms;                /* of `timer`; ERRAND__WHEEL_NEVER */
+  uint64_t timer_due_ms;  /* the same, but not before it was started; 0: its lag
+                             has been noted */
+  uint64_t turn_began_ns; /* 0: no turn */
+  uint64_t turn_ended_ns; /* the turn before */
+  bool clock_is_new;      /* libuv has read its clock, and nothing was done */
 
   errand__fd_table fds;
   errand__agenda agenda;
@@ -108,7 +123,16 @@ typedef struct errand__loop {
   size_t message_capacity;
 } errand__loop;
 
-/* Has HTTP/1.1 transfers share a receive buffer, unless libcurl lends one to
+/* Counts one more transfer in libcurl; one fewer if `by` is (uint64_t) -1.
+   Thread: the loop's. */
+static inline void errand__in_flight_count(errand__loop *loop, uint8_t priority,
+                                           uint64_t by) {
+  if (priority != ERRAND_PRIORITY_DEFAULT)
+    errand__counter_bump(&loop->counters.in_flight_apart[priority], by);
+  errand__counter_bump(&loop->counters.in_flight, by);
+}
+
+/* Makes HTTP/1.1 transfers share a receive buffer, unless libcurl lends one to
    each, or a transfer has a long text: libcurl may copy the text into a block
    that has the buffer's size. */
 void errand__loop_share_buffer(const errand__loop *loop);
@@ -119,7 +143,7 @@ void errand__loop_share_buffer(const errand__loop *loop);
 bool errand__loop_post(errand__loop *loop, errand__queue_node *first,
                        errand__queue_node *last);
 
-/* Has the loop take a turn.
+/* Makes the loop take a turn.
    Thread: any, until the join. */
 void errand__loop_wake(errand__loop *loop);
 
@@ -143,7 +167,7 @@ bool errand__loop_is_current(const errand__loop *loop);
    Thread: any. */
 errand__loop *errand__loop_current(void);
 
-/* Has the next poll return at once. */
+/* Makes the next poll return at once. */
 void errand__loop_wait_not(errand__loop *loop);
 
 #endif

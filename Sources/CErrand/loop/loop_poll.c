@@ -13,8 +13,9 @@
 #include "loop/loop_turn.h"
 #include "loop/multi.h"
 #include "loop/shard.h"
+#include "loop/turn_time.h"
 
-/* The set is made anew after this many batches with stale events
+/* The set is recreated after this many batches with stale events
    (errand__fd_table.stale). A batch that was not full and had no stale event
    resets the count. */
 #define STALE_STREAK 16
@@ -62,7 +63,7 @@ static bool end_socket(int fd) {
   return ended;
 }
 
-/* Has no request use the connection again. Where there is no descriptor for
+/* Keeps requests from using the connection again. If there is no descriptor for
    that, no request uses its shard again. */
 static void end_connection(errand__shard *shard, int fd) {
   if (!end_socket(fd))
@@ -95,7 +96,7 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
     errand__shard *shard = owner;
     int fd = errand__fd_of_key(event->data.u64);
     if (!failed && !peer_has_gone(fd)) {
-      /* Data, of a paused transfer or of no request. */
+      /* The data belongs to a paused transfer or to no request. */
       if (errand__fd_may_speak(&loop->fds, fd) ||
           errand__socket_is_used(loop, shard, fd))
         return;
@@ -104,8 +105,8 @@ static void on_event(errand__loop *loop, const struct epoll_event *event) {
       errand__loop_keep_ticking(loop);
       return;
     }
-    /* A transfer that is paused uses it: when it goes on, libcurl finds the
-       bytes in the socket and then the error. */
+    /* A paused transfer uses the connection: when the transfer resumes, libcurl
+       finds the bytes in the socket and then the error. */
     if (errand__socket_hung_up(loop, shard, fd))
       return;
     shard->hung_up = true;
@@ -155,7 +156,8 @@ static void make_anew(errand__loop *loop) {
     errand__fd_rearm(&loop->fds);
 }
 
-/* Returns: whether the batch was full. What is left keeps the set readable. */
+/* Returns: whether the batch was full. Events that are left keep the set
+   readable. */
 static bool take_batch(errand__loop *loop) {
   struct epoll_event events[ERRAND__TOGETHER];
   int count = epoll_wait(loop->epoll, events, ERRAND__TOGETHER, 0);
@@ -174,15 +176,12 @@ static bool take_batch(errand__loop *loop) {
   return full;
 }
 
-static void read_clock(errand__loop *loop) {
-  uv_update_time(&loop->uv);
-  loop->agenda.now_ms = uv_now(&loop->uv);
-}
-
 void errand__loop_poll(errand__loop *loop) {
-  read_clock(loop);
+  errand__turn_begin(loop);
+  loop->agenda.now_ms = uv_now(&loop->uv);
   loop->freed = false;
   (void) take_batch(loop);
+  loop->clock_is_new = false;
 }
 
 void errand__loop_poll_all(errand__loop *loop) {
@@ -190,7 +189,8 @@ void errand__loop_poll_all(errand__loop *loop) {
      may have a resolver's socket too, hence `live`. */
   uint64_t left =
       (loop->fds.open + loop->agenda.records.live) / ERRAND__TOGETHER + 2;
-  read_clock(loop);
+  uv_update_time(&loop->uv);
+  loop->agenda.now_ms = uv_now(&loop->uv);
   loop->freed = false;
   while (take_batch(loop) && --left > 0)
     ;

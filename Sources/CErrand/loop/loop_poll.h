@@ -15,7 +15,8 @@
  */
 bool errand__loop_poll_start(errand__loop *loop);
 
-/* Handles one batch of ready sockets. */
+/* Begins a turn, if none has begun, with one batch of ready sockets. libuv has
+   just read its clock. */
 void errand__loop_poll(errand__loop *loop);
 
 /* Handles all sockets that are ready by now, each once. */

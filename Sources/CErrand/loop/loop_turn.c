@@ -12,6 +12,7 @@
 #include "loop/origin.h"
 #include "loop/pauses.h"
 #include "loop/realm.h"
+#include "loop/turn_time.h"
 #include "transfer/deadline.h"
 
 /* How many rounds a turn has before the sockets are polled again. */
@@ -77,8 +78,8 @@ static void follow_group(errand__loop *loop) {
   if (loop->agenda.records.live > 0 || !errand__queue_is_empty(&loop->queue))
     return;
   /* A submission may have passed the check of the group before the group
-     closed, and be about to push. From here on the queue refuses it; if it was
-     pushed just now, it is taken here. */
+     closed, and be about to push. From here on the queue refuses the
+     submission. If it was pushed just now, it is taken here. */
   errand__commands_close(loop);
   errand__finish_all(loop, ERRAND_CANCELLED);
   loop->ended = true;
@@ -88,7 +89,9 @@ static void follow_group(errand__loop *loop) {
 static bool round_once(errand__loop *loop) {
   /* The clock is read in each round: a request that was submitted since the
      turn began must not seem to wait longer than it does. */
-  uv_update_time(&loop->uv);
+  if (!loop->clock_is_new)
+    uv_update_time(&loop->uv);
+  loop->clock_is_new = false;
   loop->agenda.now_ms = uv_now(&loop->uv);
   /* After a stall of the process, or within a callback, bytes that have arrived
      count before any deadline does. So a deadline that has passed ends its
@@ -105,7 +108,7 @@ static bool round_once(errand__loop *loop) {
                         loop);
   any |= loop->overdue;
   any |= errand__review_run(loop);
-  /* Bytes behind a response are found before another request uses the
+  /* Bytes after a response are found before another request uses the
      connection. */
   if (loop->freed && errand__admission_may_start(loop)) {
     errand__loop_poll_all(loop);
@@ -131,6 +134,8 @@ static void publish(errand__loop *loop) {
 static void on_timer(uv_timer_t *timer) {
   errand__loop *loop = timer->data;
   loop->timer_at_ms = ERRAND__WHEEL_NEVER;
+  errand__turn_begin(loop);
+  errand__turn_by_timer(loop);
   /* libuv runs timers before it polls. A timer of libcurl's may be about a
      socket that is ready by now. */
   errand__loop_poll(loop);
@@ -154,13 +159,16 @@ static void arrange_next(errand__loop *loop) {
      request would cost more. */
   if (at < loop->timer_at_ms) {
     uint64_t now = uv_now(&loop->uv);
+    uint64_t wait = at > now ? at - now : 1;
     loop->timer_at_ms = at;
-    uv_timer_start(&loop->timer, on_timer, at > now ? at - now : 1, 0);
+    loop->timer_due_ms = now + wait;
+    uv_timer_start(&loop->timer, on_timer, wait, 0);
   }
 }
 
 void errand__loop_turn(errand__loop *loop) {
   int rounds = 0;
+  errand__turn_begin(loop);
   do {
     follow_group(loop);
     errand__descriptors_follow(loop);
@@ -188,4 +196,5 @@ void errand__loop_turn(errand__loop *loop) {
     uv_stop(&loop->uv);
   else
     arrange_next(loop);
+  errand__turn_end(loop);
 }

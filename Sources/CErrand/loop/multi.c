@@ -85,6 +85,9 @@ CURLM *errand__multi_create(errand__shard *shard, uint32_t limit) {
   curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS,
                     (long) (limit + limit / 8 + 1));
   curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long) CURLPIPE_MULTIPLEX);
+  uint32_t streams = shard->realm->loop->shared->init.max_concurrent_streams;
+  if (streams > 0)
+    curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long) streams);
   /* From 8.20 on the resolver threads belong to the multi handle, whose cleanup
      waits for them. Earlier versions do not know the option. */
   (void) curl_multi_setopt(multi, MULTI_QUICK_EXIT, 1L);
@@ -166,12 +169,14 @@ void errand__shard_check_timer(errand__shard *shard, uint64_t now) {
 #define SHUTDOWN_TICKS 4
 
 /* libcurl 8.21.0 looks at connections in shutdown when it runs its own handle
-   (#22282). A wake-up or curl_multi_perform has it do so; a timer does not. */
+   (#22282). A wake-up or curl_multi_perform makes it do so; a timer does not.
+ */
 void errand__shard_end_shutdowns(errand__shard *shard) {
   int running;
   if (!errand__curl_does(ERRAND__CURL_LEAVES_SHUTDOWNS))
     return;
-  /* Ticks, not time: the loop may have been held for long. */
+  /* Ticks are counted, not time, because the loop may have been held up for
+     long. */
   if (shard->seen_used_ms != shard->used_ms) {
     shard->seen_used_ms = shard->used_ms;
     shard->shutdown_ticks = SHUTDOWN_TICKS;

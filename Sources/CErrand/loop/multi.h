@@ -15,7 +15,7 @@ struct errand__slot;
 CURLM *errand__multi_create(errand__shard *shard, uint32_t limit);
 
 /* The pause of a slot in use has changed, or libcurl's interest in its
-   connection. Has libcurl not read the connection while it must not
+   connection. Keeps libcurl from reading the connection while it must not
    (ERRAND__CURL_LISTENS_WHILE_PAUSED). */
 void errand__shard_hold(struct errand__slot *slot);
 
@@ -26,14 +26,14 @@ void errand__shard_socket(errand__shard *shard, int fd, unsigned directions);
 bool errand__shards_kick(errand__loop *loop);
 
 /* Marks the shards whose timer is due.
-   Returns: the earliest time of the others, ERRAND__WHEEL_NEVER where there is
+   Returns: the earliest time of the others, ERRAND__WHEEL_NEVER if there is
    none. */
 uint64_t errand__shards_timer(errand__loop *loop);
 
-/* Sets the timer that libcurl wants, in case it has not told. */
+/* Sets the timer that libcurl wants, in case libcurl has not asked for it. */
 void errand__shard_check_timer(errand__shard *shard, uint64_t now_ms);
 
-/* Has libcurl go on with connections in shutdown that it does not watch. */
+/* Makes libcurl go on with connections in shutdown that it does not watch. */
 void errand__shard_end_shutdowns(errand__shard *shard);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Origins. An origin is a scheme, host, port and options. A loop has one for
- * each that it has requests for, with the requests that wait for it and the
- * numbers that limit their start (admission.c).
+ * Origins. An origin is a scheme, host, port and options. A loop has an
+ * errand__origin for each origin that it has requests for, with the waiting
+ * requests and the numbers that limit their start (admission.c).
  */
 #ifndef ERRAND_LOOP_ORIGIN_H
 #define ERRAND_LOOP_ORIGIN_H
@@ -28,8 +28,8 @@ typedef struct errand__origin {
   uint64_t warm_until_ms;
   uint64_t used_ms;
   /* Its present connections are the first try of the host, and one of them has
-     failed. Requests that give the host no more time than the failed one did
-     end with the same status (unreachable.c). */
+     failed. Requests that give the host no more time than the failed request
+     did will end with the same status (unreachable.c). */
   errand__list unreachable_link; /* the loop's list, once all have failed */
   errand_status failure;         /* OK: none has failed */
   int64_t failure_patience; /* milliseconds that the failed one gave the host */
@@ -43,7 +43,7 @@ typedef struct errand__origin {
   char host[]; /* lower case */
 } errand__origin;
 
-/* The origin of a transfer, made where there is none.
+/* The origin of a transfer, made if there is none.
    Returns: NULL: out of memory. */
 errand__origin *errand__origin_for(errand__loop *loop,
                                    const errand__transfer *transfer);

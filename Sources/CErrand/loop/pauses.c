@@ -37,7 +37,7 @@ void errand__credit_grant(errand__loop *loop, errand__transfer *t,
 }
 
 void errand__loop_look_again(errand__loop *loop, errand__transfer *t) {
-  /* Where no socket is open the transfer is ending, or has sent its request. */
+  /* If no socket is open, the transfer is ending, or has sent its request. */
   if (!t->attempt.opened)
     return;
   t->look_again = true;
@@ -47,13 +47,13 @@ void errand__loop_look_again(errand__loop *loop, errand__transfer *t) {
   }
 }
 
-/* Has libcurl look at one transfer again, which only a change of its pause
-   does. curl_multi_socket_all looks at all transfers, and loses timers that it
-   sets on the way: other requests then wait for ever. */
+/* Makes libcurl look at one transfer again; only a change of its pause does
+   that. curl_multi_socket_all looks at all transfers, and loses timers that it
+   sets on the way, so that other requests wait for ever. */
 static void look_again(errand__transfer *t) {
   CURL *easy = t->slot->easy;
   t->look_again = false;
-  /* Refused where the transfer has ended: errand__collect ends it. */
+  /* Refused if the transfer has ended: errand__collect ends it. */
   if (curl_easy_pause(easy, t->pause.bits ^ CURLPAUSE_RECV) != CURLE_OK)
     return;
   (void) curl_easy_pause(easy, t->pause.bits);
@@ -61,8 +61,8 @@ static void look_again(errand__transfer *t) {
 }
 
 /* Whether only the write callback pauses this transfer (errand__hold_back).
-   Before the head has come, a transfer whose socket stays wanted for reading
-   would keep the lines of the head, and give them all in one call. */
+   Before the head has come, a transfer whose socket libcurl still wants to read
+   would keep the lines of the head, and pass them all in one call. */
 static bool is_left_to_the_sink(const errand__transfer *t) {
   return errand__curl_does(ERRAND__CURL_SPINS_WHILE_PAUSED) &&
          (errand__has_head(&t->response) ||
@@ -82,7 +82,7 @@ static int wanted_pause(const errand__transfer *t) {
 }
 
 /* A resting transfer goes on once a second, for as many looks of libcurl as it
-   may need: up to 8.9 the first one ends the limit alone, without a read or a
+   may need: up to 8.9 the first look only ends the limit, without a read or a
    write (multi.c, MSTATE_RATELIMITING). */
 #define ROUNDS 3
 /* Seconds in which the rest of an upload may still be in libcurl's buffer. */
@@ -113,7 +113,7 @@ static bool go_on(errand__transfer *t) {
   errand__slot_limit_speed(slot, slot->rounds_left == 0);
   if (slot->rounds_left == 0)
     return false;
-  /* Only a change has libcurl set its timer. */
+  /* libcurl sets its timer only on a change. */
   if (curl_easy_pause(slot->easy, t->pause.bits | CURLPAUSE_SEND) == CURLE_OK)
     (void) curl_easy_pause(slot->easy, t->pause.bits);
   errand__shard_touch(slot->shard);
@@ -156,11 +156,12 @@ bool errand__review_run(errand__loop *loop) {
     t->pause.bits = bits;
     if (!(bits & CURLPAUSE_RECV))
       errand__slot_rest(t->slot, false);
-    /* Passes what libcurl kept to our callbacks before it returns. They may
-       change pause.bits again, and append to lists. */
+    /* The call passes the bytes that libcurl kept to our callbacks before it
+       returns. The callbacks may change pause.bits again, and append to lists.
+     */
     CURLcode code = curl_easy_pause(t->slot->easy, bits);
     if (code == CURLE_BAD_FUNCTION_ARGUMENT) {
-      /* libcurl is between two connections, about to send again: on_ready of
+      /* libcurl is between two connections, about to resend: on_ready of
          sockets.c reviews the transfer. */
       t->pause.bits = 0;
       errand__shard_hold(t->slot);

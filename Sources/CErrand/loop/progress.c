@@ -15,8 +15,8 @@ static int64_t to_receive(const errand__transfer *t) {
   return length < 0 ? ERRAND_LENGTH_UNKNOWN : (int64_t) length;
 }
 
-/* libcurl counts from zero when it sends a request again, and counts the body
-   of a challenge that it answers. Neither is reported. */
+/* libcurl counts from zero when it resends a request, and counts the body of a
+   challenge that it answers. Neither is reported. */
 static bool moved(errand__progress *p) {
   const errand__transfer *t = p->transfer;
   uint64_t sent = errand__info_count(t->slot->easy, CURLINFO_SIZE_UPLOAD_T);

@@ -12,8 +12,8 @@
 #define ERRAND__SLOT_LISTS (1 << ERRAND__SLOT_LISTS_LOG2)
 
 /* How many shares a realm has. A share of libcurl keeps the TLS sessions of
-   eight hosts (25 from 8.12 on, neither can be set), so the https origins are
-   spread over several. */
+   eight hosts (25 from 8.12 on; neither number can be set), so the https
+   origins are spread over several shares. */
 #define ERRAND__SHARES 17
 
 typedef struct errand__realm {
@@ -34,7 +34,7 @@ typedef struct errand__realm {
   uint64_t shards_made;
 } errand__realm;
 
-/* The realm of an identity, made where there is none.
+/* The realm of an identity, made if there is none.
    Returns: NULL: out of memory. */
 errand__realm *errand__realm_for(errand__loop *loop, uint64_t identity);
 

@@ -12,7 +12,7 @@ bool errand__report(errand__loop *loop, errand__transfer *t) {
         errand__records_add(&loop->agenda.records, t->id, t->tag);
     record->kind = ERRAND_RECORD_CHUNK;
     record->payload = t->response.payload;
-    record->bytes_received = t->response.payload->body_length;
+    record->bytes_received = errand_payload_body(record->payload).length;
     t->response.payload = NULL;
   }
   if (t->upload.source) {
@@ -77,7 +77,7 @@ void errand__deliver_refusal(errand__loop *loop, errand__transfer *t,
                           .tag = t->tag,
                           .kind = ERRAND_RECORD_COMPLETION,
                           .status = status};
-  errand__counter_sub(&loop->shared->queued, 1);
+  errand__queued_remove(loop->shared, t->priority);
   errand__transfer_free(t);
   hand_over(loop, &record, 1);
 }

@@ -36,7 +36,8 @@ static errand__shard *make_shard(errand__realm *realm, uint32_t limit) {
 }
 
 /* How many shards a realm may have for the sake of their kept connections. Over
-   all loops these are about as many as requests may be in flight. */
+   all loops, these shards have about as many connections as requests may be in
+   flight. */
 static size_t shards_for_origins(const errand__shared *shared) {
   const errand_group_init *init = &shared->init;
   size_t most =
@@ -127,8 +128,8 @@ void errand__shard_connected(errand__shard *shard) {
   errand__shard_touch(shard);
 }
 
-/* The end of any transfer has libcurl look at the transfers that wait to share
-   a connection: the handle `nudge` is added and removed. */
+/* The end of any transfer makes libcurl look at the transfers that wait to
+   share a connection. So the handle `nudge` is added and removed. */
 void errand__shard_nudge(errand__shard *shard) {
   shard->undecided = false;
   if (curl_multi_add_handle(shard->multi, shard->nudge) != CURLM_OK ||

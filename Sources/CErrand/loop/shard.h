@@ -13,7 +13,7 @@ struct errand__origin;
 typedef struct errand__shard {
   errand__list link;
   errand__list room_link;
-  errand__list origins; /* that last started here: their shard_link */
+  errand__list origins; /* origin.shard_link: last started here */
   uint32_t origin_count;
   errand__list dirty_link;
   errand__list kicked_link;
@@ -37,8 +37,8 @@ typedef struct errand__shard {
 } errand__shard;
 
 /* A shard of the realm with room for a request: the one where the origin last
-   started, so that kept connections are found again; else one that has room for
-   another origin's connections.
+   started, so that kept connections are found again; otherwise one that has
+   room for another origin's connections.
    Returns: NULL: out of memory. */
 errand__shard *errand__shard_for(errand__realm *realm,
                                  const struct errand__origin *origin);
@@ -47,22 +47,22 @@ errand__shard *errand__shard_for(errand__realm *realm,
 void errand__shard_entered(errand__shard *shard, struct errand__origin *origin);
 void errand__shard_left(errand__shard *shard);
 
-/* Gives the shard no more requests. It is freed when those that it has have
+/* Gives the shard no more requests. It is freed when its present requests have
    ended. */
 void errand__shard_retire(errand__shard *shard);
 
 /* The origin is about to be freed. */
 void errand__shard_forget(struct errand__origin *origin);
 
-/* A request is about to start that may wait to share a connection.
+/* A request that may wait to share a connection is about to start.
    Returns: false: out of memory. */
 bool errand__shard_may_wait(errand__shard *shard);
 
-/* A connection is ready that other transfers may wait to share. From libcurl's
+/* A connection that other transfers may wait to share is ready. From libcurl's
    callbacks. */
 void errand__shard_connected(errand__shard *shard);
 
-/* Has libcurl look at those transfers again. */
+/* Makes libcurl look at those transfers again. */
 void errand__shard_nudge(errand__shard *shard);
 
 /* The shard may have messages: errand__collect looks. */

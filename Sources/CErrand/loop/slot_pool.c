@@ -1,6 +1,7 @@
 #include "loop/slot_pool.h"
 
 #include "base/mem.h"
+#include "loop/address_filter.h"
 #include "loop/sockets.h"
 #include "transfer/body.h"
 #include "transfer/setup.h"
@@ -42,8 +43,11 @@ static errand__slot *make(errand__realm *realm, errand_options *options,
   slot->realm = realm;
   slot->jar = jar;
   slot->fd = -1;
-  slot->easy = curl_easy_init();
   slot->options = errand_options_retain(options);
+  /* Otherwise libcurl would look the name up, and the filter would not see the
+     address. */
+  slot->proxy_looks_up = errand__has_address_filter(slot);
+  slot->easy = curl_easy_init();
   if (!slot->easy || errand__slot_apply_options(slot) != ERRAND_OK ||
       !errand__sockets_attach(slot)) {
     free_slot(slot);

@@ -14,12 +14,12 @@ errand__slot *errand__slot_take(errand__realm *realm, errand_options *options,
 #define ERRAND__IDLE_SLOTS_MAX 512
 
 /* Puts a slot back. Its easy handle must be in no multi handle. Frees the slot
-   where `reusable` is false or single_use is set. Where the pool is full, the
-   slot that was used longest ago is freed. */
+   if `reusable` is false or single_use is set. If the pool is full, the slot
+   that was used longest ago is freed. */
 void errand__slot_give(errand__slot *slot, bool reusable);
 
-/* Used in place of errand__slot_give where a connection of the shard may still
-   use the handle: the shard is retired, and the slot is freed with it. */
+/* Used instead of errand__slot_give if a connection of the shard may still use
+   the handle: the shard is retired, and the slot is freed with it. */
 void errand__slot_leave(errand__slot *slot);
 /* Frees those slots, once the connections of the shard are closed. */
 void errand__slots_left(errand__shard *shard);

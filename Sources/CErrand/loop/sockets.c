@@ -12,12 +12,13 @@
 #include "loop/report.h"
 #include "loop/shard.h"
 #include "transfer/body.h"
+#include "transfer/connection.h"
 #include "transfer/deadline.h"
 
-/* Whether libcurl found the kept connection dead after it had sent on it, and
-   is about to send once more (Curl_retry_request). */
+/* Whether libcurl found the kept connection dead after it had sent the request
+   on it, and is about to resend the request (Curl_retry_request). */
 static bool sends_again(const errand__transfer *t) {
-  return t->attempt.connects > 0 &&
+  return t->attempt.connected &&
          t->response.header_bytes == t->attempt.ready_header_bytes;
 }
 
@@ -69,19 +70,27 @@ static void another_round(errand__slot *slot) {
   slot->scratch.length = 0;
 }
 
+/* libcurl is about to send the request, and has sent it before. */
+static void count_resend(errand__attempt *attempt, bool again) {
+  uint8_t *count = again ? &attempt->resends : &attempt->rounds;
+  if (*count < UINT8_MAX)
+    ++*count;
+}
+
 static int on_ready(void *context, char *remote, char *local, int remote_port,
                     int local_port) {
   errand__slot *slot = context;
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
   (void) remote, (void) local, (void) remote_port, (void) local_port;
-  /* What kept other addresses from being tried does not matter any more. */
+  /* The reason why other addresses could not be used does not matter any more.
+   */
   t->reason = ERRAND_OK;
   t->attempt.address_refused = t->attempt.reconnecting = false;
-  /* libcurl starts a request over where RST_STREAM asks for HTTP/1.1, and where
-     the first round of another stream's Digest misleads it (end_of_head in
-     head.c). That must not happen after a HEAD record, nor to a response's
-     request that must not be sent twice. */
+  /* libcurl starts a request over if RST_STREAM asks for HTTP/1.1, and if the
+     first round of another stream's Digest misleads it (end_of_head in head.c).
+     That must not happen after a HEAD record, nor if the request has a response
+     and must not be sent twice. */
   bool answered = errand__has_head(&t->response) &&
                   t->response.http_status < 300 && !t->upload.left_out;
   if (t->phase == ERRAND__RECEIVING &&
@@ -91,20 +100,20 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   }
   bool again = sends_again(t);
   bool opened = t->attempt.opened;
-  /* Not before 8.2, where libcurl closes sockets that never connected without
-     telling. */
+  /* Not before 8.2, where libcurl closes sockets that never connected without a
+     report. */
   if (opened && errand__curl_does(ERRAND__CURL_READS_AT_ONCE))
     errand__fd_connected(&loop->fds, slot->fd);
   if (opened && t->may_http2)
     errand__shard_connected(slot->shard);
   t->attempt.opened = false;
-  /* The connection is a kept one. libcurl tells its socket when it waits for
-     it, which may be after a pause. The socket of an earlier round may be
-     another. */
+  /* The connection is a kept one. libcurl reports its socket when it waits for
+     the connection, which may be after a pause. The socket of an earlier round
+     may be a different one. */
   if (!opened)
     slot->fd = -1;
-  /* A request is sent again at most once (RFC 9110 9.2.2). Each round of an
-     authentication counts as a request of its own. */
+  /* A request is resent at most once (RFC 9110 9.2.2). Each round of an
+     authentication counts as a separate request. */
   if (again && (t->attempt.round_replayed || !errand__may_replay(t))) {
     t->reason = ERRAND_CONNECTION_LOST;
     return CURL_PREREQFUNC_ABORT;
@@ -116,14 +125,22 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
     t->attempt.wants_fresh = true;
     return CURL_PREREQFUNC_ABORT;
   }
-  if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) && t->attempt.connects == 0 &&
+  if ((t->flags & ERRAND_REQUEST_REPORT_CONNECTION) &&
+      (opened || again || !t->attempt.connected) &&
+      !errand__connection_report(slot, !opened)) {
+    t->reason = ERRAND_OUT_OF_MEMORY;
+    return CURL_PREREQFUNC_ABORT;
+  }
+  if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) && !t->attempt.connected &&
       !errand__report_event(loop, t, ERRAND_RECORD_SENT)) {
     t->reason = ERRAND_OUT_OF_MEMORY;
     return CURL_PREREQFUNC_ABORT;
   }
+  if (t->attempt.connected)
+    count_resend(&t->attempt, again);
   t->attempt.replayed |= again;
   t->attempt.round_replayed |= again;
-  t->attempt.connects = 1;
+  t->attempt.connected = true;
   t->attempt.ready_header_bytes = t->response.header_bytes;
   t->sent_ms = t->activity_ms = loop->agenda.now_ms;
   /* The first round of Digest goes without the body. */
@@ -138,8 +155,8 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
     t->phase = ERRAND__SENDING;
     errand__origin_connected(loop, t);
   }
-  /* libcurl starts unpaused when it begins to connect, also to send again, but
-     keeps a pause that was set while it connects. So it is told the pause once
+  /* libcurl starts unpaused when it begins to connect, even for a resend, but
+     keeps a pause that was set while it connects. So the pause is set once
      more, after the callbacks of this turn. */
   bool asked = t->pause.bits != 0;
   t->pause.bits = asked ? ERRAND__PAUSE_UNKNOWN : 0;
@@ -150,8 +167,8 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   return CURL_PREREQFUNC_OK;
 }
 
-/* The same in a group with an address filter. The connection may be a kept one,
-   which was made for another request, or before the filter changed its mind. */
+/* The same with an address filter. The connection may be a kept one, made for
+   another request, or at a time when the filter still allowed its address. */
 static int on_ready_to_ask(void *context, char *remote, char *local,
                            int remote_port, int local_port) {
   errand__slot *slot = context;
@@ -161,7 +178,7 @@ static int on_ready_to_ask(void *context, char *remote, char *local,
   /* The host may have other addresses, so errand__collect gives the request a
      new connection. That happens once, and while nothing was sent. */
   bool may_leave = !t->attempt.opened && !t->attempt.left_connection &&
-                   t->attempt.connects == 0;
+                   !t->attempt.connected;
   t->attempt.wants_fresh = t->attempt.left_connection = may_leave;
   if (!may_leave)
     t->reason = ERRAND_ADDRESS_REFUSED;

@@ -6,7 +6,7 @@
 #include "transfer/slot.h"
 
 /* Sets these callbacks on a new handle.
-   Returns: false where libcurl refuses. */
+   Returns: false if libcurl refuses. */
 bool errand__sockets_attach(errand__slot *slot);
 
 #endif

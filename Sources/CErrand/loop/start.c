@@ -59,7 +59,8 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   return ERRAND_OK;
 }
 
-/* Notes whether libcurl has a transfer with a long text more or one fewer. */
+/* Counts one more or one fewer transfer with a long text in libcurl, depending
+   on `by`. */
 static void count_text(errand__loop *loop, const errand__transfer *t, int by) {
   if (!t->long_text)
     return;
@@ -75,7 +76,7 @@ void errand__transfer_start(errand__loop *loop, errand__transfer *t) {
   t->started_ns = uv_hrtime();
   t->heap_failures = errand__heap_failures();
   t->attempt.connecting_ms = loop->agenda.now_ms;
-  errand__counter_sub(&loop->shared->queued, 1);
+  errand__queued_remove(loop->shared, t->priority);
   t->phase = ERRAND__CONNECTING;
   errand__list_append(&loop->started, &t->link);
   errand__transfer_enter(loop, t);
@@ -95,7 +96,7 @@ void errand__transfer_enter(errand__loop *loop, errand__transfer *t) {
     errand__finish(loop, t, status, CURLE_OK);
     return;
   }
-  errand__counter_bump(&loop->counters.in_flight, 1);
+  errand__in_flight_count(loop, t->priority, 1);
   if (errand__progress_of(t))
     errand__progress_started(loop, t);
   if ((t->flags & ERRAND_REQUEST_REPORT_EVENTS) &&

@@ -7,8 +7,8 @@
 /* Gives a transfer to libcurl. Where that fails the transfer ends at once. */
 void errand__transfer_start(errand__loop *loop, errand__transfer *transfer);
 
-/* Gives it to libcurl once more, after there was no descriptor for that. The
-   transfer may end. */
+/* Gives a transfer to libcurl once more, after there was no descriptor for
+   that. The transfer may end. */
 void errand__transfer_enter(errand__loop *loop, errand__transfer *transfer);
 
 /* The transfer has left libcurl. */

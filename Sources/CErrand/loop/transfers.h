@@ -10,7 +10,7 @@ bool errand__transfers_add(errand__loop *loop, errand__transfer *transfer);
 
 void errand__transfers_remove(errand__loop *loop, errand__transfer *transfer);
 
-/* Returns: NULL where the loop has no transfer with this id. */
+/* Returns: NULL if the loop has no transfer with this id. */
 errand__transfer *errand__transfers_find(const errand__loop *loop, uint64_t id);
 
 #endif

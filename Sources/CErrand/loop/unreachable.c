@@ -10,16 +10,17 @@
 static const char not_tried[] =
     "the request was not tried: earlier connections to its host failed";
 
-/* How long the request gives the host. libcurl's own limit of 300 s is longer
-   than any that callers name. */
+/* How long the request gives the host. Without a timeout, libcurl's own limit
+   of 300 s counts as longer than any that callers set. */
 static int64_t patience_of(const errand__transfer *t) {
   return t->timeouts.connect > 0 ? t->timeouts.connect : INT64_MAX;
 }
 
 /* Whether a failure to connect says something about the host.
-   Returns: the time that the host was given, for requests that would give it no
-   more; 0: it says nothing. A want of descriptors or memory is our own, and a
-   refusal by the address filter may be about one request. */
+   Returns: the time that the host was given; the failure counts for requests
+   that would give it no more. 0: it says nothing about the host. A lack of
+   descriptors or memory is a local problem, and a refusal by the address filter
+   may be about one request. */
 static int64_t verdict(const errand__transfer *t, const errand_record *record) {
   int error = record->os_error;
   if (errand__lacks_descriptors(error) || error == ENOBUFS || error == ENOMEM)

@@ -1,4 +1,4 @@
-/* What any thread sends to a loop through its submission queue. */
+/* The commands that any thread sends to a loop through its submission queue. */
 #ifndef ERRAND_QUEUE_COMMAND_H
 #define ERRAND_QUEUE_COMMAND_H
 
@@ -22,12 +22,27 @@ typedef struct errand__command {
   errand__command_kind kind;
 } errand__command;
 
-/* The commands except SUBMIT, each in an allocation of its own. */
+/* All commands except SUBMIT, each in its own allocation. */
 typedef struct errand__order {
   errand__command command; /* first */
   uint64_t id;
-  uint64_t amount; /* GRANT: bytes; UPLOAD_WRITE: length of `bytes` */
-  uint8_t bytes[];
+  uint64_t amount;      /* GRANT: bytes; UPLOAD_WRITE: how many `bytes` */
+  const uint8_t *bytes; /* UPLOAD_WRITE: lent, or behind this struct */
+  void (*release)(
+      void *context); /* gives lent bytes back; NULL: nothing does */
+  void *release_context;
 } errand__order;
+
+/*
+ * Makes an order, with room for `room` bytes behind the struct.
+ * Thread: any.
+ * Owns: the caller frees with errand__order_free, or passes it on.
+ * Returns: NULL when out of memory.
+ */
+errand__order *errand__order_create(errand__command_kind kind, uint64_t id,
+                                    uint64_t amount, size_t room);
+
+/* Gives lent bytes back and frees the order; NULL is fine. Thread: any. */
+void errand__order_free(errand__order *order);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A lock-free queue from many producers to one consumer: a Treiber stack that
  * the consumer takes as a whole and reverses. No node is popped alone, so there
- * is no ABA problem. The queue is unbounded: the caller limits what is pushed.
+ * is no ABA problem. The queue is unbounded: any limit is the caller's.
  */
 #ifndef ERRAND_QUEUE_SUBMIT_QUEUE_H
 #define ERRAND_QUEUE_SUBMIT_QUEUE_H
@@ -15,8 +15,8 @@ typedef struct errand__queue_node {
 } errand__queue_node;
 
 typedef struct errand__queue {
-  /* The newest node; NULL when empty, `&closed` once closed. In a cache line of
-     its own, as every producer writes it. */
+  /* The newest node; NULL when empty, `&closed` once closed. It has its own
+     cache line, as every producer writes it. */
   _Alignas(64) _Atomic(errand__queue_node *) newest;
   errand__queue_node closed;
 } errand__queue;
@@ -31,7 +31,7 @@ void errand__queue_init(errand__queue *queue);
  * Thread: any.
  * Owns: accepted nodes are the consumer's, which may free them before this
  * returns; refused nodes are the caller's, linked as before.
- * Returns: false where the queue is closed.
+ * Returns: false if the queue is closed.
  */
 bool errand__queue_push(errand__queue *queue, errand__queue_node *first,
                         errand__queue_node *last);
@@ -45,8 +45,8 @@ bool errand__queue_push(errand__queue *queue, errand__queue_node *first,
 errand__queue_node *errand__queue_take(errand__queue *queue);
 
 /*
- * Closes the queue, which refuses every later push, and takes what is left.
- * Every accepted node comes out of exactly one take or close.
+ * Closes the queue, which then refuses every push, and takes the nodes that are
+ * left. Every accepted node comes out of exactly one take or close.
  * Thread: any.
  */
 errand__queue_node *errand__queue_close(errand__queue *queue);

@@ -1,8 +1,9 @@
 /*
- * What the transfers of a loop leave for the rest of the loop's turn.
+ * The work that the transfers of a loop leave for the rest of the loop's turn.
  *
- * libcurl's callbacks run while libcurl does, so they only arm deadlines, put
- * transfers on lists and write records here. The loop acts on these afterwards.
+ * libcurl's callbacks run inside calls of libcurl, so they only arm deadlines,
+ * put transfers on lists and write records here. The loop acts on these
+ * afterwards.
  *
  * Thread: the loop's, throughout.
  */

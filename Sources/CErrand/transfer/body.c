@@ -8,9 +8,16 @@
 #include "transfer/payload.h"
 #include "transfer/wire_limit.h"
 
-/* How much is reserved at once for a body that says its length, which may be a
-   lie. More is reserved as bytes come. */
+/* The most bytes that are reserved at once for a body whose length is given.
+   The length may be a lie, so more is reserved only as bytes come. */
 #define RESERVE_MAX 8388608
+
+/* A chunk of a streamed body is no larger than its credit. */
+static int64_t most_reserved(const errand__transfer *t) {
+  return errand__is_streamed(t) && t->response.credit < RESERVE_MAX
+             ? t->response.credit
+             : RESERVE_MAX;
+}
 
 /* The first byte of the body: refuses a body that is known to be too long, and
    sets *room to the room that the body needs. */
@@ -23,8 +30,9 @@ static errand_status begin_body(errand__slot *slot, size_t n, size_t *room) {
   if (t->response.codings.count > 0)
     return errand__decoder_create(&t->response.codings, &slot->decoder,
                                   &slot->words);
-  if (length > (curl_off_t) n)
-    *room = (size_t) (length < RESERVE_MAX ? length : RESERVE_MAX);
+  int64_t most = most_reserved(t);
+  if (length > (curl_off_t) n && most > (int64_t) n)
+    *room = (size_t) (length < most ? length : most);
   return ERRAND_OK;
 }
 
@@ -38,10 +46,20 @@ static bool open_payload(errand__slot *slot, size_t room) {
   errand__transfer *t = slot->transfer;
   if (t->response.payload)
     return true;
+  size_t inner = t->body_memory ? 0 : room;
   if (!errand__is_streamed(t))
-    return errand__payload_begin(slot, room);
-  t->response.payload = errand__payload_create(NULL, 0, NULL, room);
-  return t->response.payload != NULL;
+    errand__payload_begin(slot, inner);
+  else
+    t->response.payload = errand__payload_create(NULL, 0, NULL, inner);
+  if (!t->response.payload || !t->body_memory)
+    return t->response.payload != NULL;
+  if (errand__payload_place_body(t->response.payload, t->body_memory, room))
+    return true;
+  if (errand__is_streamed(t)) {
+    errand_payload_free(t->response.payload); /* no empty chunk */
+    t->response.payload = NULL;
+  }
+  return false;
 }
 
 static bool discards(const errand__transfer *t) {
@@ -75,8 +93,8 @@ static int64_t decoded_allowance(const errand__transfer *t) {
 #define DECODED_ROOM_MIN 512u
 #define DECODED_ROOM_MAX 65536u
 
-/* Decodes into the payload, `allowed` bytes at most. Sets *filled where this
-   input may give more bytes. */
+/* Decodes into the payload, `allowed` bytes at most. Sets *filled if this input
+   may give more bytes. */
 static errand_status decode_some(errand__slot *slot, errand__input *input,
                                  int64_t allowed, bool *filled) {
   errand__transfer *t = slot->transfer;
@@ -99,7 +117,8 @@ static errand_status decode_some(errand__slot *slot, errand__input *input,
     errand__payload_extend(t->response.payload, n);
   if (n > 0) {
     count_body(slot, n);
-  } else if (errand__is_streamed(t) && t->response.payload->body_length == 0) {
+  } else if (errand__is_streamed(t) &&
+             errand_payload_body(t->response.payload).length == 0) {
     errand_payload_free(t->response.payload); /* no empty chunk */
     t->response.payload = NULL;
   }
@@ -108,10 +127,11 @@ static errand_status decode_some(errand__slot *slot, errand__input *input,
 }
 
 /*
- * Decodes a chunk into the payload. A streamed body stops where its credit is
- * used up. libcurl then keeps the whole chunk, and gives it again when there is
- * credit, perhaps divided in another way. `decoded_ahead` says how many of its
- * bytes the decoder has taken.
+ * Decodes a chunk into the payload. The decoding of a streamed body stops when
+ * its credit is used up. libcurl then keeps the whole chunk. It passes the
+ * chunk again when there is credit, perhaps divided in another way.
+ * `decoded_ahead` is the number of its bytes that the decoder has already
+ * taken.
  */
 static size_t decode_body(errand__slot *slot, const char *bytes, size_t n) {
   errand__transfer *t = slot->transfer;
@@ -153,9 +173,9 @@ static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
   if (n == 0 || t->dropped)
     return 0;
   if (!errand__has_head(&t->response)) {
-    /* CURLOPT_HEADER has libcurl show each line of the head here before it
-       stores the line (ERRAND__CURL_KEEPS_FREED_FIELDS). Anything else is a
-       body without a head. */
+    /* With CURLOPT_HEADER libcurl passes each line of the head to this callback
+       before it stores the line (ERRAND__CURL_KEEPS_FREED_FIELDS). Anything
+       else is a body without a head. */
     bool good =
         slot->shows_head && !errand__continues_nothing(&t->response, bytes);
     return good ? n : errand__give_up(t, ERRAND_MALFORMED_RESPONSE);
@@ -188,11 +208,12 @@ static size_t take_body(errand__slot *slot, const char *bytes, size_t n) {
 }
 
 /*
- * Whether the server put bytes behind the body into the same TLS record.
- * libcurl reads no more of a record than a body of known length needs, so such
- * bytes stay in OpenSSL, and would seem to answer the next request. This is the
- * last moment to find them, as the connection has no transfer afterwards. With
- * HTTP/2 they are frames of other streams.
+ * Looks for bytes that the server put behind the body into the same TLS record.
+ * If there are any, the connection is not reused. libcurl reads no more of a
+ * record than a body of known length needs, so such bytes stay in OpenSSL, and
+ * would seem to answer the next request. This is the last moment to find them,
+ * as the connection has no transfer afterwards. With HTTP/2 such bytes are
+ * frames of other streams.
  */
 static void look_behind_body(errand__slot *slot) {
   const errand__transfer *t = slot->transfer;

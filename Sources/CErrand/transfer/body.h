@@ -1,4 +1,4 @@
-/* The bytes of a response's body, and what decodes them. */
+/* The bytes of a response's body, and their decoder. */
 #ifndef ERRAND_TRANSFER_BODY_H
 #define ERRAND_TRANSFER_BODY_H
 

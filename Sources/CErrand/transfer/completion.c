@@ -9,7 +9,8 @@
 #include "transfer/wire_limit.h"
 
 /* Whether the body is cut. libcurl before 8.0 takes a lost HTTP/2 connection
-   for the end of some of its streams (48cd032623). */
+   for the end of some of its streams (48cd032623, 544a7f804d). The core relies
+   on libcurl only from 8.2 on (ERRAND__CURL_ENDS_CUT_HTTP2_BODIES). */
 static bool is_cut(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   if (t->response.http_major != 2 || t->send == ERRAND__SEND_HEAD)
@@ -40,7 +41,7 @@ static const char *words_of(const errand__slot *slot,
     return slot->words;
   if (record->status == ERRAND_ADDRESS_REFUSED)
     return slot->refusal;
-  /* Where the core gave up, libcurl's text is about a callback that failed. */
+  /* If the core gave up, libcurl's text only says that a callback failed. */
   bool ours = slot->transfer->reason != ERRAND_OK &&
               record->status != ERRAND_OUT_OF_DESCRIPTORS;
   return record->curl_code != CURLE_OK && !ours && slot->error[0] ? slot->error

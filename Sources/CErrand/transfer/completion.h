@@ -18,8 +18,8 @@ errand_status errand__check_complete(errand__slot *slot);
 void errand__complete_payload(errand__slot *slot, bool failed,
                               errand_record *record);
 
-/* Where a connection to a Unix socket failed, names the socket in libcurl's
-   text, in place of the URL's host and port, which nobody tried. */
+/* If a connection to a Unix socket failed, libcurl's text gets the name of the
+   socket instead of the URL's host and port, which were never tried. */
 void errand__name_socket(errand__slot *slot, CURLcode code);
 
 #endif

@@ -15,7 +15,7 @@ static errand_status consider(uint64_t since, int64_t timeout, uint64_t now,
   return so_far;
 }
 
-/* Bytes that no callback sees are looked for this often in each timeout. */
+/* How often in each timeout the core looks for bytes that no callback sees. */
 #define LOOKS 8
 #define LOOK_MIN_MS 10
 

@@ -1,8 +1,9 @@
 /*
  * The five timeouts of a request, with one node in the loop's wheel.
  *
- * The node is moved only to an earlier time. A byte that comes only notes the
- * time, and the node computes what is due when it fires.
+ * The node is moved only to an earlier time. A byte that arrives only sets the
+ * time of the last activity. The deadlines are computed again when the node
+ * fires.
  */
 #ifndef ERRAND_TRANSFER_DEADLINE_H
 #define ERRAND_TRANSFER_DEADLINE_H

@@ -8,9 +8,9 @@
 #include "transfer/source.h"
 
 /*
- * The status where a body has to be sent again and the core no longer has it.
- * The caller may send the request again where libcurl would have, or where the
- * server has answered and asked for it; not otherwise.
+ * The status if a body has to be resent and the core no longer has it. The
+ * caller may resend the request only if libcurl would have done so, or if the
+ * server has answered and asked for it.
  */
 static errand_status cannot_rewind(const errand__transfer *t) {
   bool answered = t->response.header_bytes > t->attempt.ready_header_bytes;
@@ -18,8 +18,8 @@ static errand_status cannot_rewind(const errand__transfer *t) {
                                            : ERRAND_CONNECTION_LOST;
 }
 
-/* The status where the server closed while the source had nothing. On a kept
-   connection libcurl would have sent a body from memory again. */
+/* The status if the server closed the connection while the source had no bytes.
+   On a reused connection libcurl would have resent a body from memory. */
 static errand_status peer_gone(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   long connects = errand__info_long(slot->easy, CURLINFO_NUM_CONNECTS);
@@ -34,8 +34,8 @@ size_t errand__on_read(char *bytes, size_t size, size_t count, void *context) {
   errand__transfer *t = slot->transfer;
   errand__agenda *agenda = slot->agenda;
   size_t n = errand__source_read(t->upload.source, bytes, size * count);
-  /* The server reads no more. The transfer would wait for the source until the
-     source ends. */
+  /* The server reads no more. Without this return the transfer would wait until
+     the source ends. */
   if (n == ERRAND__SOURCE_STARVED && errand__is_websocket(t) &&
       errand__has_head(&t->response) &&
       (t->upload.peer_gone || t->response.http_status != 101))

@@ -66,8 +66,8 @@ static bool lists_other(const char *value, size_t n, const char *harmless) {
   return false;
 }
 
-/* Two lengths that differ are an attack or a broken proxy: which of them is
-   true decides where the next response begins (RFC 9112 6.3). */
+/* Two different lengths mean an attack or a broken proxy. The true length
+   decides where the next response begins (RFC 9112 6.3). */
 static bool same_length(errand__response *r, const char *line, size_t n) {
   size_t at = errand__field_value(line, n, "content-length:");
   int64_t value = 0;
@@ -93,8 +93,8 @@ static bool reports_head(const errand__transfer *t) {
 static bool report_head(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   errand__records *records = &slot->agenda->records;
-  /* Where trailers came while the head was held, they are in the scratch by now
-     and the head is in a payload. */
+  /* If trailers came while the head was held, they are in the scratch now, and
+     the head is in a payload. */
   errand_bytes head =
       t->response.payload
           ? errand_payload_head(t->response.payload)
@@ -129,8 +129,8 @@ bool errand__head_release(errand__slot *slot) {
   return reports_head(slot->transfer) ? report_head(slot) : true;
 }
 
-/* Behind a 101 there is no body. Silence is no fault, nothing is encoded, and
-   the caller limits what comes. */
+/* No body follows a 101. Silence is no fault, nothing is encoded, and the
+   caller limits the bytes that come. */
 static void switch_protocols(errand__transfer *t) {
   t->timeouts.idle = t->timeouts.total = 0;
   t->limits.body_bytes = t->limits.decoded_bytes = INT64_MAX;
@@ -148,10 +148,10 @@ static bool end_of_head(errand__slot *slot) {
     errand__deadline_set(slot->agenda, t);
     return true;
   }
-  /* libcurl decides after this callback whether it answers a challenge, and
-     then does not pass the body on. With HTTP/2 it may also send a request
-     again that was answered, where another stream of the connection is in its
-     first round (conn->bits.authneg is the connection's). */
+  /* libcurl decides after this callback whether it answers a challenge. If it
+     does, it does not pass the body on. With HTTP/2 it may also resend a
+     request that was already answered, if another stream of the connection is
+     in its first round (conn->bits.authneg belongs to the connection). */
   bool held =
       t->username && (t->response.http_status == 401 ||
                       ((t->upload.left_out || t->attempt.counted_http2) &&
@@ -176,16 +176,17 @@ static errand_status begin_head(errand__slot *slot, const char *line,
      there is no head here. */
   if (t->response.http_status < 100)
     return ERRAND_MALFORMED_RESPONSE;
-  /* A server chose HTTP/2 that was not offered, and the TLS library let it.
-     Such a transfer may share its receive buffer, where HTTP/2 keeps bytes. */
+  /* The server chose HTTP/2, which was not offered, and the TLS library allowed
+     this. Such a transfer may share its receive buffer, in which HTTP/2 keeps
+     bytes. */
   if (t->response.http_major == 2 && !t->may_http2)
     return ERRAND_MALFORMED_RESPONSE;
   return scratch_append(&slot->scratch, line, n) ? ERRAND_OK
                                                  : ERRAND_OUT_OF_MEMORY;
 }
 
-/* libcurl leaks the trailers of an HTTP/1.1 response where another response
-   follows on the connection, so the connection is not kept. */
+/* libcurl leaks the trailers of an HTTP/1.1 response if another response
+   follows on the connection, so the connection is not reused. */
 static void begin_trailers(errand__slot *slot) {
   if (slot->transfer->response.http_major != 1 ||
       !errand__curl_does(ERRAND__CURL_LEAKS_TRAILERS))
@@ -194,8 +195,8 @@ static void begin_trailers(errand__slot *slot) {
   slot->single_use = true;
 }
 
-/* The first trailer overwrites the scratch. So the head moves into a payload,
-   unless a HEAD record had it. */
+/* The first trailer overwrites the scratch. Therefore the head moves into a
+   payload first, unless a HEAD record has taken it. */
 static errand_status take_trailer(errand__slot *slot) {
   errand__transfer *t = slot->transfer;
   if (errand__response_trailer(&t->response))

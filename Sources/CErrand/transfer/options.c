@@ -9,6 +9,7 @@
 #include "libcurl/process.h"
 #include "http/decode.h"
 #include "transfer/options_check.h"
+#include "transfer/tls_context.h"
 
 #define DEFAULT_IDLE_CONNECTION_SECONDS 50
 
@@ -85,6 +86,13 @@ static errand_status set_tls(errand_options *o, const errand_options_init *in) {
   o->ssl_min_1_3 = in->tls_minimum == ERRAND_TLS_1_3;
   o->accept_any_certificate = in->insecure_accept_any_certificate != 0;
   o->accept_any_host_name = in->insecure_accept_any_host_name != 0;
+  if (in->key_log != ERRAND_KEY_LOG_OFF &&
+      in->key_log != ERRAND_KEY_LOG_ENVIRONMENT)
+    return ERRAND_INVALID_OPTION;
+  o->key_log = in->key_log == ERRAND_KEY_LOG_ENVIRONMENT;
+  if (!o->key_log && errand__process_had_key_log() &&
+      !errand__may_stop_key_log())
+    return ERRAND_UNSUPPORTED_FEATURE;
   if (in->pinned_keys && !errand__check_pins(in->pinned_keys))
     return ERRAND_INVALID_OPTION;
   if (in->client_key && !in->client_certificate)
@@ -230,18 +238,41 @@ static errand_status set_network(errand_options *o,
              : ERRAND_OUT_OF_MEMORY;
 }
 
-/* Whether no other options may use the connections: there are certificates,
-   keys, addresses or paths of their own, or a proxy, whose URL may have
-   credentials. */
-static bool needs_identity(const errand_options *o) {
-  return o->ca_file || o->client_certificate || o->pinned_keys ||
-         o->accept_any_certificate || o->accept_any_host_name || o->resolve ||
-         o->connect_to || o->unix_socket_path || o->local_interface ||
-         o->proxy_http || o->proxy_https;
+/* The context is taken over last, when nothing can fail any more. */
+static errand_status set_addresses(errand_options *o,
+                                   const errand_options_init *in) {
+  switch (in->address_policy) {
+  case ERRAND_ADDRESSES_GROUP:
+  case ERRAND_ADDRESSES_ANY:
+  case ERRAND_ADDRESSES_OWN:
+    if ((in->address_policy == ERRAND_ADDRESSES_OWN) !=
+        (in->address_filter != NULL))
+      return ERRAND_INVALID_OPTION;
+    o->address_policy = in->address_policy;
+    o->address_filter = in->address_filter;
+    if (in->address_filter) {
+      o->address_filter_context = in->address_filter_context;
+      o->address_filter_release = in->address_filter_release;
+    }
+    return ERRAND_OK;
+  }
+  return ERRAND_INVALID_OPTION;
 }
 
-/* Not where the proxy speaks TLS: libcurl asks for the roots of such a proxy by
-   the same callback, and they are those of proxy_ca_file. */
+/* Whether no other options may use the connections of these options. They may
+   not if these options have certificates, keys, addresses or paths, a key log,
+   an address policy other than the group's, or a proxy, whose URL may have
+   credentials. */
+static bool needs_identity(const errand_options *o) {
+  return o->address_policy != ERRAND_ADDRESSES_GROUP || o->ca_file ||
+         o->client_certificate || o->pinned_keys || o->accept_any_certificate ||
+         o->accept_any_host_name || o->key_log || o->resolve || o->connect_to ||
+         o->unix_socket_path || o->local_interface || o->proxy_http ||
+         o->proxy_https;
+}
+
+/* Sets nothing if the proxy speaks TLS. libcurl uses the same callback for the
+   roots of such a proxy, and these are the roots of proxy_ca_file. */
 static errand_status set_trust(errand_options *o) {
   static const char tls[] = "https:";
   bool proxy =
@@ -253,9 +284,9 @@ static errand_status set_trust(errand_options *o) {
                                                      : ERRAND_OUT_OF_MEMORY;
 }
 
-/* The identity of options that share connections with others: one for each
-   version of HTTP, as 7.88.1 mixes up the responses of HTTP/1.1 and HTTP/2
-   requests to one host in one multi handle. 0: the version that
+/* The identity of options that share connections with others. There is one for
+   each version of HTTP, because 7.88.1 mixes up the responses of HTTP/1.1 and
+   HTTP/2 requests to one host in one multi handle. 0: the version that
    ERRAND_HTTP_AUTOMATIC means. */
 static uint64_t shared_identity(const errand_options *o) {
   if (o->prior_knowledge)
@@ -276,6 +307,8 @@ static errand_status fill(errand_options *o, const errand_options_init *init) {
     status = set_network(o, init);
   if (status == ERRAND_OK)
     status = set_trust(o);
+  if (status == ERRAND_OK)
+    status = set_addresses(o, init);
   if (status == ERRAND_OK)
     o->identity =
         needs_identity(o)
@@ -334,5 +367,7 @@ void errand_options_release(errand_options *o) {
   curl_slist_free_all(o->resolve);
   curl_slist_free_all(o->connect_to);
   errand__trust_release(o->trust);
+  if (o->address_filter_release)
+    o->address_filter_release(o->address_filter_context);
   errand__free(o);
 }

@@ -12,8 +12,8 @@
 struct errand_options {
   _Atomic uint32_t references;
   /* Below 3: the options may share connections, sessions and addresses with any
-     other options of that identity (shared_identity). Other identities are
-     unique: 7.88.1 would use a connection again that was made with another
+     other options with the same identity (shared_identity). Other identities
+     are unique: 7.88.1 would reuse a connection that was made with another
      client certificate (CVE-2026-8932), and CURLOPT_RESOLVE entries stay in the
      cache of the multi handle. */
   uint64_t identity;
@@ -27,14 +27,15 @@ struct errand_options {
   bool ssl_min_1_3;
   bool accept_any_certificate;
   bool accept_any_host_name;
+  bool key_log; /* by the environment */
   uint32_t tcp_keepalive_seconds;
   uint32_t idle_connection_seconds;
-  /* "Accept-Encoding: ...", or "" where nothing is decoded. It is sent as a
-     field of the request, since libcurl would decode what
-     CURLOPT_ACCEPT_ENCODING asks for. */
+  /* "Accept-Encoding: ...", or "" if nothing is decoded. It is sent as a field
+     of the request, because libcurl itself would decode the codings that are
+     set with CURLOPT_ACCEPT_ENCODING. */
   char accept_encoding[64];
   struct curl_slist accept_field; /* the same, as a list with one node */
-  /* Copies; NULL where absent. */
+  /* Copies; NULL if absent. */
   char *ca_file;
   char *client_certificate;
   char *client_key;
@@ -49,6 +50,10 @@ struct errand_options {
   struct curl_slist *resolve;
   struct curl_slist *connect_to; /* one entry, for all hosts and ports */
   errand__trust *trust;          /* NULL: libcurl reads the roots itself */
+  errand_address_policy address_policy;
+  errand_address_filter address_filter; /* NULL unless OWN */
+  void *address_filter_context;
+  void (*address_filter_release)(void *context); /* NULL: not needed */
 };
 
 /* The proxy for a scheme, "" for none. */

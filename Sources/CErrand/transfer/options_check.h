@@ -25,8 +25,8 @@ bool errand__check_connect_to(const char *place);
 errand_status errand__check_readable(const char *path);
 
 /* The prefix that CURLOPT_INTERFACE needs before an address or an interface's
-   name: without it libcurl resolves a name that it does not know, and blocks.
-   Returns: NULL where `name` is neither. */
+   name. Without the prefix libcurl resolves a name that it does not know, and
+   blocks. Returns: NULL if `name` is neither. */
 const char *errand__interface_prefix(const char *name);
 
 #endif

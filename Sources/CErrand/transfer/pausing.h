@@ -5,23 +5,25 @@
 
 #include "transfer/slot.h"
 
-/* Pauses from within the write callback. libcurl keeps the bytes that it gave,
-   and gives them again.
+/* Pauses from within the write callback. libcurl keeps the bytes that it
+   passed, and passes them again later.
    Returns: the return value for the write callback. */
 size_t errand__hold_back(errand__slot *slot);
 
-/* Stops both directions of a transfer, or ends that. Where the response alone
-   is paused, libcurl would read on (ERRAND__CURL_READS_ON_WHILE_SENDING). */
+/* Stops both directions of a transfer, or lets them run again. If only the
+   response were paused, libcurl would read on
+   (ERRAND__CURL_READS_ON_WHILE_SENDING). */
 void errand__slot_rest(errand__slot *slot, bool resting);
 
-/* Sets a limit of one byte a second, above which libcurl asks for no socket. It
-   counts from the next time that libcurl looks at the transfer. */
+/* Sets or removes a limit of one byte a second. Above the limit libcurl does
+   not ask for the socket. The limit takes effect when libcurl next looks at the
+   transfer. */
 void errand__slot_limit_speed(errand__slot *slot, bool limited);
 
 /* Whether libcurl has, or will have, bytes of the request to send. */
 bool errand__has_more_to_send(const errand__slot *slot);
 
-/* Clears the pause of the attempt before. */
+/* Clears the pause that the previous attempt left on the handle. */
 void errand__slot_unpause(errand__slot *slot);
 
 #endif

@@ -50,8 +50,54 @@ static bool append(errand_payload **payload, const void *bytes, size_t length) {
   return true;
 }
 
+bool errand__payload_place_body(errand_payload *payload,
+                                const errand_body_memory *memory, size_t room) {
+  errand__outside *outside = errand__malloc(sizeof *outside);
+  if (!outside)
+    return false;
+  *outside = (errand__outside){.memory = memory, .capacity = room};
+  outside->bytes =
+      memory->create(memory->context, &outside->capacity, &outside->owner);
+  if (!outside->bytes || outside->capacity < room) {
+    if (outside->bytes)
+      memory->release(outside->owner);
+    errand__free(outside);
+    return false;
+  }
+  payload->outside = outside;
+  return true;
+}
+
+static bool reserve_outside(errand__outside *outside, size_t length) {
+  size_t needed = outside->length + length;
+  if (needed <= outside->capacity)
+    return true;
+  size_t capacity = needed;
+  const errand_body_memory *memory = outside->memory;
+  uint8_t *bytes =
+      memory->grow(memory->context, outside->owner, outside->length, &capacity);
+  if (!bytes)
+    return false;
+  /* The block may have moved even if it is too small. */
+  outside->bytes = bytes;
+  outside->capacity = capacity;
+  return needed <= capacity;
+}
+
+static bool append_outside(errand__outside *outside, const void *bytes,
+                           size_t length) {
+  if (!reserve_outside(outside, length))
+    return false;
+  if (length)
+    memcpy(outside->bytes + outside->length, bytes, length);
+  outside->length += length;
+  return true;
+}
+
 bool errand__payload_append(errand_payload **payload, const void *bytes,
                             size_t length) {
+  if ((*payload)->outside)
+    return append_outside((*payload)->outside, bytes, length);
   if (!append(payload, bytes, length))
     return false;
   (*payload)->body_length += length;
@@ -60,6 +106,13 @@ bool errand__payload_append(errand_payload **payload, const void *bytes,
 
 uint8_t *errand__payload_room(errand_payload **payload, size_t least,
                               size_t *room) {
+  errand__outside *outside = (*payload)->outside;
+  if (outside) {
+    if (!reserve_outside(outside, least))
+      return NULL;
+    *room = outside->capacity - outside->length;
+    return outside->bytes + outside->length;
+  }
   if (!reserve(payload, least))
     return NULL;
   errand_payload *p = *payload;
@@ -68,7 +121,10 @@ uint8_t *errand__payload_room(errand_payload **payload, size_t least,
 }
 
 void errand__payload_extend(errand_payload *payload, size_t length) {
-  payload->body_length += length;
+  if (payload->outside)
+    payload->outside->length += length;
+  else
+    payload->body_length += length;
 }
 
 bool errand__payload_set_trailers(errand_payload **payload, const void *bytes,
@@ -113,13 +169,20 @@ errand_bytes errand_payload_local_address(const errand_payload *p) {
 }
 
 errand_bytes errand_payload_body(const errand_payload *p) {
+  if (p->outside)
+    return (errand_bytes){p->outside->bytes, p->outside->length};
   return (errand_bytes){p->bytes + p->head_length + p->addresses_length,
                         p->body_length};
 }
 
+void *errand_payload_body_owner(const errand_payload *p) {
+  return p->outside ? p->outside->owner : NULL;
+}
+
 errand_bytes errand_payload_trailers(const errand_payload *p) {
-  errand_bytes body = errand_payload_body(p);
-  return (errand_bytes){body.data + body.length, p->trailers_length};
+  return (errand_bytes){p->bytes + p->head_length + p->addresses_length +
+                            p->body_length,
+                        p->trailers_length};
 }
 
 errand_bytes errand_payload_error_text(const errand_payload *p) {
@@ -127,6 +190,13 @@ errand_bytes errand_payload_error_text(const errand_payload *p) {
   return (errand_bytes){trailers.data + trailers.length, p->text_length};
 }
 
+static void free_outside(errand__outside *outside) {
+  outside->memory->release(outside->owner);
+  errand__free(outside);
+}
+
 void errand_payload_free(errand_payload *payload) {
+  if (payload && payload->outside)
+    free_outside(payload->outside);
   errand__free(payload);
 }

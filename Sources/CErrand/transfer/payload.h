@@ -1,4 +1,4 @@
-/* The memory of a response, in one allocation. */
+/* The memory of a response, in one allocation unless its body is outside. */
 #ifndef ERRAND_TRANSFER_PAYLOAD_H
 #define ERRAND_TRANSFER_PAYLOAD_H
 
@@ -6,12 +6,22 @@
 
 #include "include/errand_record.h"
 
+/* A body in memory that the caller provides. */
+typedef struct errand__outside {
+  const errand_body_memory *memory;
+  void *owner;
+  uint8_t *bytes;
+  size_t length;
+  size_t capacity;
+} errand__outside;
+
 /* head | addresses | body, which grows | trailers | error text */
 struct errand_payload {
-  size_t capacity; /* of bytes[] */
+  errand__outside *outside; /* has the body instead of bytes[]; NULL: none */
+  size_t capacity;          /* of bytes[] */
   size_t head_length;
   size_t addresses_length; /* "remote local", "remote", or none */
-  size_t body_length;
+  size_t body_length;      /* in bytes[] */
   size_t trailers_length;
   size_t text_length;
   uint8_t bytes[];
@@ -27,15 +37,23 @@ errand_payload *errand__payload_create(const void *head, size_t head_length,
                                        const char *addresses, size_t room);
 
 /*
- * Appends to the body, and makes the payload half as large again where room is
- * missing. Not after trailers or text.
+ * Puts the body of a payload that has none yet into the caller's memory, with
+ * room for `room` bytes. Returns: false when out of memory; the payload stays
+ * as it was.
+ */
+bool errand__payload_place_body(errand_payload *payload,
+                                const errand_body_memory *memory, size_t room);
+
+/*
+ * Appends to the body. If there is not enough room, the payload grows by at
+ * least half. Not for a payload that has trailers or text.
  * Returns: false when out of memory; the payload stays as it was.
  */
 bool errand__payload_append(errand_payload **payload, const void *bytes,
                             size_t length);
 
 /*
- * Room of at least `least` bytes behind the body; *room is how many. Bytes
+ * Room of at least `least` bytes behind the body; *room is its size. Bytes
  * written there become part of the body by errand__payload_extend.
  * Returns: NULL when out of memory; the payload stays as it was.
  */

@@ -20,7 +20,8 @@ typedef struct errand__records {
  */
 bool errand__records_reserve(errand__records *records, size_t extra);
 
-/* Adds a record, zeroed but for id and tag. Room must have been reserved. */
+/* Adds a record, which is zero except for id and tag. Room must have been
+   reserved. */
 errand_record *errand__records_add(errand__records *records, uint64_t id,
                                    uint64_t tag);
 

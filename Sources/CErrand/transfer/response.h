@@ -1,6 +1,6 @@
 /*
- * How far the response of a transfer has come. The state is written by the
- * functions below alone.
+ * The progress of a transfer's response. Only the functions below write the
+ * state.
  *
  *   AWAITED ---- status line ----> STATUS_LINE ---- next line ----> IN_HEAD
  *   IN_HEAD ---- end of a 1xx ---> AWAITED
@@ -13,8 +13,8 @@
  *   BODY ------- field ----------> TRAILERS
  *   any -------- next round -----> AWAITED
  *
- * A head is held where libcurl may answer the challenge in it by itself:
- * whether it does shows only when body bytes, another head or the end come.
+ * A head is held if libcurl may answer the challenge in it by itself. Whether
+ * libcurl does shows only when body bytes, another head or the end come.
  */
 #ifndef ERRAND_TRANSFER_RESPONSE_H
 #define ERRAND_TRANSFER_RESPONSE_H
@@ -48,8 +48,8 @@ typedef struct errand__response {
   int64_t content_length; /* as the head says; -1: it does not */
   int64_t body_taken;     /* bytes of the body from libcurl, still encoded */
   int64_t body_bytes;     /* bytes of the body, decoded */
-  /* Of a streamed response: bytes that may still come. It falls below 0 where
-     one read brought more, except for a decoded body. */
+  /* Of a streamed response: bytes that may still come. The credit falls below 0
+     if one read brings more, except for a decoded body. */
   int64_t credit;
   errand_payload *payload;
 } errand__response;
@@ -74,8 +74,8 @@ static inline bool errand__has_body(const errand__response *r) {
 }
 
 /* Whether a line that begins with "HTTP/" begins a head here. In other states
-   it is a field, however much it looks like a status line: within a head, or as
-   a trailer of an empty body. */
+   the line is a field, even if it looks like a status line: within a head, or
+   as a trailer of an empty body. */
 static inline bool errand__may_begin_head(const errand__response *r) {
   return r->state == ERRAND__RESPONSE_AWAITED ||
          r->state == ERRAND__RESPONSE_HELD;
@@ -137,8 +137,8 @@ static inline void errand__response_begin_body(errand__response *r) {
   r->state = ERRAND__RESPONSE_BODY;
 }
 
-/* libcurl answers a challenge and sends the request once more: nothing of the
-   response so far belongs to the next one. */
+/* libcurl answers a challenge and sends the request once more. Nothing of the
+   response so far belongs to the next response. */
 static inline void errand__response_next_round(errand__response *r) {
   r->state = ERRAND__RESPONSE_AWAITED;
   r->codings.count = 0;

@@ -8,25 +8,24 @@
 
 /*
  * The status for a TLS alert of the peer, found by OpenSSL's text ("... tlsv13
- * alert certificate required"); ERRAND_OK where there was none. With TLS 1.3
- * the client's handshake has ended when the server refuses its certificate, so
- * the alert comes as an error of sending or receiving.
+ * alert certificate required"); ERRAND_OK if there was none. With TLS 1.3 the
+ * client's handshake has ended when the server refuses the client's
+ * certificate, so the alert comes as an error of sending or receiving. Before
+ * any other alert the server may have read the request. TLS_FAILED says that it
+ * has not, so this status is only for alerts while the transfer connects.
  */
 static errand_status alert_status(const errand__slot *slot) {
   const char *alert = strstr(slot->error, " alert ");
   if (!alert || slot->transfer->response.header_bytes > 0)
     return ERRAND_OK;
-  return strstr(alert, "certificate") || strstr(alert, "unknown ca") ||
-                 strstr(alert, "access denied")
-             ? ERRAND_TLS_CREDENTIALS
-             : ERRAND_TLS_FAILED;
+  if (strstr(alert, "certificate") || strstr(alert, "unknown ca") ||
+      strstr(alert, "access denied"))
+    return ERRAND_TLS_CREDENTIALS;
+  return errand__is_connecting(slot->transfer) ? ERRAND_TLS_FAILED : ERRAND_OK;
 }
 
-/* CURLINFO_USED_PROXY, which older headers lack (8.7.0). */
-#define INFO_USED_PROXY ((CURLINFO) (CURLINFO_LONG + 66))
-
 static bool used_proxy(const errand__slot *slot) {
-  return errand__info_long(slot->easy, INFO_USED_PROXY) != 0;
+  return errand__info_long(slot->easy, ERRAND__INFO_USED_PROXY) != 0;
 }
 
 /* A proxy's refusal of CONNECT is CURLE_COULDNT_CONNECT since 8.20, and
@@ -39,13 +38,13 @@ static errand_status connect_status(const errand__slot *slot) {
   if (!t->attempt.opened && !t->attempt.address_refused &&
       errand__curl_does(ERRAND__CURL_HIDES_FAILED_NAMES))
     return used_proxy(slot) ? ERRAND_PROXY_FAILED : ERRAND_RESOLVE_FAILED;
-  /* Where an address was tried and failed, that is the reason. */
+  /* If an address was tried and failed, that failure is the reason. */
   return t->attempt.address_refused && !t->attempt.opened
              ? ERRAND_ADDRESS_REFUSED
              : ERRAND_CONNECT_FAILED;
 }
 
-/* 7.88.1 has CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken
+/* 7.88.1 reports CURLE_RECV_ERROR for a proxy's refusal of CONNECT, for broken
    chunks and for a reset. */
 static errand_status receive_status(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
@@ -63,7 +62,7 @@ static errand_status receive_status(const errand__slot *slot) {
                                       : ERRAND_RECEIVE_FAILED;
 }
 
-/* 8.21.0 cannot write the URL that an HTTP proxy is asked for. */
+/* 8.21.0 cannot write the URL of an IPv6 literal for an HTTP proxy. */
 static bool lacks_ipv6_by_proxy(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   return errand__curl_does(ERRAND__CURL_LACKS_IPV6_BY_PROXY) &&
@@ -112,7 +111,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case CURLE_SSL_CONNECT_ERROR:
   case CURLE_SSL_CIPHER:
   case CURLE_USE_SSL_FAILED:
-    return ERRAND_TLS_FAILED;
+    return errand__is_connecting(t) ? ERRAND_TLS_FAILED
+                                    : ERRAND_CONNECTION_LOST;
   case CURLE_PEER_FAILED_VERIFICATION:
   case CURLE_SSL_ISSUER_ERROR:
   case CURLE_SSL_INVALIDCERTSTATUS:
@@ -160,9 +160,8 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   case ERRAND__CURLE_TOO_LARGE:
     return ERRAND_LIMIT_HEADER_BYTES;
   case CURLE_OUT_OF_MEMORY:
-    /* 7.88.1 has this code for a header line above 100 KiB. Where the program
-       has given libcurl an allocator of its own, the two cases cannot be told
-       apart. */
+    /* 7.88.1 reports this code for a header line above 100 KiB. If the program
+       has its own allocator for libcurl, the two cases cannot be told apart. */
     if (!errand__is_connecting(t) && !errand__has_head(&t->response) &&
         errand__curl_does(ERRAND__CURL_LACKS_MEMORY_FOR_LONG_LINES) &&
         t->heap_failures == errand__heap_failures())
@@ -178,7 +177,7 @@ errand_status errand__status_of(const errand__slot *slot, CURLcode code) {
   }
 }
 
-/* Writes nothing without an address.
+/* Writes an address, which is not empty, and the port.
    Returns: the end of the text. */
 static char *write_address(char *out, const char *ip, long port) {
   size_t length = strnlen(ip, ERRAND__ADDRESS_MAX - 10);
@@ -220,9 +219,43 @@ void errand__addresses(CURL *easy, char *out) {
   *out = '\0';
 }
 
+static uint32_t clamped(uint64_t count) {
+  return count < UINT32_MAX ? (uint32_t) count : UINT32_MAX;
+}
+
+/* The least number of bytes that the head of a request has. */
+static uint64_t least_head(const errand__transfer *t) {
+  uint64_t length = 0;
+  for (const struct curl_slist *l = t->headers; l; l = l->next)
+    length += strlen(l->data) + 2;
+  return length;
+}
+
+/*
+ * The bytes of all heads that libcurl sent. `body`: the bytes of the body.
+ * CURLINFO_REQUEST_SIZE is the sum of the bytes that libcurl sent: the heads,
+ * and from 8.7 on the body (Curl_xfer_send). Before 8.7 the sum includes the
+ * part of a body in memory that was sent in one piece with the head
+ * (Curl_buffer_send).
+ * Returns: 0: not known.
+ */
+static uint64_t head_bytes_sent(const errand__slot *slot, uint64_t body) {
+  const errand__transfer *t = slot->transfer;
+  long size = errand__info_long(slot->easy, CURLINFO_REQUEST_SIZE);
+  uint64_t all = size > 0 ? (uint64_t) size : 0;
+  bool joined = t->send == ERRAND__SEND_MEMORY && t->response.http_major != 2 &&
+                t->upload.body_length < ERRAND__SENT_AT_ONCE;
+  if (!joined && !errand__curl_does(ERRAND__CURL_COUNTS_BODIES_WITH_HEADS))
+    return all;
+  /* `body` counts only the last send, `all` also the sends before it. */
+  if (body > 0 && t->attempt.replayed)
+    return 0;
+  return all >= body + least_head(t) ? all - body : 0;
+}
+
 void errand__record_fill(const errand__slot *slot, CURLcode code,
                          errand_record *record) {
-  const errand__transfer *t = slot->transfer;
+  errand__transfer *t = slot->transfer;
   CURL *easy = slot->easy;
   record->curl_code = code;
   if (code != CURLE_OK)
@@ -236,12 +269,20 @@ void errand__record_fill(const errand__slot *slot, CURLcode code,
     record->flags |= ERRAND_RECORD_REUSED;
   if (t->attempt.replayed)
     record->flags |= ERRAND_RECORD_REPLAYED;
+  record->resends = t->attempt.resends;
+  record->rounds = t->attempt.rounds;
+  t->attempt.resends = t->attempt.rounds = 0;
   record->bytes_received = errand__info_count(easy, CURLINFO_SIZE_DOWNLOAD_T);
   if (t->response.codings.count > 0 && record->bytes_received > 0)
     record->flags |= ERRAND_RECORD_DECODED;
   record->bytes_sent = errand__info_count(easy, CURLINFO_SIZE_UPLOAD_T);
+  if (t->flags & ERRAND_REQUEST_COUNT_HEADS) {
+    record->head_bytes_sent =
+        clamped(head_bytes_sent(slot, record->bytes_sent));
+    record->head_bytes_received = clamped((uint64_t) t->response.header_bytes);
+  }
   errand_timings *timings = &record->timings;
-  /* For a kept connection libcurl reports the time to find it. */
+  /* For a reused connection libcurl reports the time to find it. */
   if (!(record->flags & ERRAND_RECORD_REUSED)) {
     timings->resolved = errand__info_count(easy, CURLINFO_NAMELOOKUP_TIME_T);
     timings->connected = errand__info_count(easy, CURLINFO_CONNECT_TIME_T);

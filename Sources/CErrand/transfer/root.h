@@ -1,9 +1,9 @@
 /*
- * What the URLs of an origin begin with, parsed once.
+ * The common beginning of the URLs of an origin, parsed once.
  *
- * libcurl parses a URL for each request, puts it together again and takes it
- * apart, which is a tenth of all instructions of a small request. A handle that
- * has the root as its CURLOPT_CURLU needs only the rest, as
+ * For each request libcurl parses the URL, puts it together again and takes it
+ * apart. This takes a tenth of all instructions of a small request. A handle
+ * that has the root as its CURLOPT_CURLU needs only the rest, as
  * CURLOPT_REQUEST_TARGET.
  */
 #ifndef ERRAND_TRANSFER_ROOT_H
@@ -23,7 +23,7 @@ typedef struct errand__root {
  * Makes the root of a URL with `plain` set.
  * Owns: the caller frees it with errand__root_free, when no handle that has it
  * is in a multi handle.
- * Returns: NULL when out of memory, or where libcurl does not take the URL.
+ * Returns: NULL when out of memory, or if libcurl does not accept the URL.
  */
 errand__root *errand__root_create(const errand__url *url);
 

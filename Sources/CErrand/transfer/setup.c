@@ -1,8 +1,10 @@
 #include "transfer/setup.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/mem.h"
 #include "libcurl/curl_traits.h"
 #include "libcurl/jar.h"
 #include "libcurl/process.h"
@@ -75,9 +77,9 @@ static void set_callbacks(setter *s, errand__slot *slot) {
 }
 
 /* A certificate for nobody, which expired in 2026. From 8.21 on a CAINFO of
-   NULL means the built-in bundle: libcurl would parse that for each connection,
-   into a store that errand__on_tls_context replaces. It parses this certificate
-   instead. */
+   NULL means the built-in bundle. libcurl would parse the bundle for each
+   connection, into a store that errand__on_tls_context replaces. Instead it
+   parses this certificate. */
 static char nobody[] =
     "-----BEGIN CERTIFICATE-----\n"
     "MIIBdDCCARmgAwIBAgIUFGUClAAwh80TQso28tYT9Xs0DHswCgYIKoZIzj0EAwIw\n"
@@ -101,9 +103,9 @@ static void set_no_roots(setter *s) {
 }
 
 static void set_tls(setter *s, const errand_options *o) {
-  /* With a CAPATH libcurl does not cache the parsed bundle, so that every
-     connection costs 20 ms, and it trusts the roots of both. From 8.21 on NULL
-     means the built-in folder again. */
+  /* With a CAPATH libcurl trusts the roots of both the bundle and the folder.
+     It also does not cache the parsed bundle, so that every connection costs 20
+     ms. From 8.21 on NULL means the built-in folder again. */
   const char *folder =
       o->trust || o->ca_file ? NULL : errand__trust_built_in_folder();
   if (folder || errand__curl_does(ERRAND__CURL_TAKES_NO_CAPATH)) {
@@ -145,7 +147,37 @@ static void set_tls(setter *s, const errand_options *o) {
     number(s, CURLOPT_SSL_VERIFYHOST, 0);
 }
 
-static void set_network(setter *s, const errand_options *o) {
+/* The letter that lets a SOCKS proxy look names up: "socks5h", "socks4a". NUL
+   for any other scheme, and for a scheme that already has the letter. */
+static char name_letter(const char *proxy) {
+  if (strncasecmp(proxy, "socks5:", 7) == 0)
+    return 'h';
+  return strncasecmp(proxy, "socks4:", 7) == 0 ? 'a' : '\0';
+}
+
+static void set_proxy(setter *s, const errand__slot *slot, bool secure) {
+  const char *proxy = errand__options_proxy(slot->options, secure);
+  char letter = slot->proxy_looks_up ? name_letter(proxy) : '\0';
+  if (letter == '\0') {
+    pointer(s, CURLOPT_PROXY, proxy);
+    return;
+  }
+  size_t size = strlen(proxy) + 2;
+  char *url = errand__malloc(size);
+  if (!url) {
+    if (s->code == CURLE_OK)
+      s->code = CURLE_OUT_OF_MEMORY;
+    return;
+  }
+  snprintf(url, size, "%.6s%c%s", proxy, letter, proxy + 6);
+  pointer(s, CURLOPT_PROXY, url); /* libcurl copies the text */
+  /* The URL may have a password. */
+  explicit_bzero(url, size);
+  errand__free(url);
+}
+
+static void set_network(setter *s, const errand__slot *slot) {
+  const errand_options *o = slot->options;
   number(s, CURLOPT_MAXAGE_CONN, (long) o->idle_connection_seconds);
   if (o->tcp_keepalive_seconds) {
     number(s, CURLOPT_TCP_KEEPALIVE, 1);
@@ -160,7 +192,7 @@ static void set_network(setter *s, const errand_options *o) {
     pointer(s, CURLOPT_CONNECT_TO, o->connect_to);
   /* An empty proxy and a NOPROXY of "*" keep libcurl from reading the
      environment for each request. */
-  pointer(s, CURLOPT_PROXY, errand__options_proxy(o, false));
+  set_proxy(s, slot, false);
   bool none = !o->proxy_http && !o->proxy_https;
   pointer(s, CURLOPT_NOPROXY, none ? "*" : o->no_proxy ? o->no_proxy : "");
   number(s, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
@@ -180,8 +212,8 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
           errand__curl_has_websocket() ? "http,https,ws,wss" : "http,https");
   pointer(&s, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   number(&s, CURLOPT_PATH_AS_IS, 1);
-  /* From 8.3 on the default is 30, and the rounds of Digest count. The limits
-     are the core's. */
+  /* From 8.3 on the default is 30, and the rounds of Digest count. The core has
+     its own limits. */
   number(&s, CURLOPT_MAXREDIRS, -1);
   number(&s, CURLOPT_HTTP_VERSION, o->http_version);
   slot->roomy =
@@ -208,7 +240,7 @@ errand_status errand__slot_apply_options(errand__slot *slot) {
     number(&s, CURLOPT_HEADER, 1);
   set_callbacks(&s, slot);
   set_tls(&s, o);
-  set_network(&s, o);
+  set_network(&s, slot);
   return result(&s);
 }
 
@@ -216,9 +248,9 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
   CURL *easy = s->easy;
   bool same = slot->send == t->send;
   bool custom = false;
-  /* While POSTFIELDS is set, libcurl does not rewind a source when it sends
-     again (readrewind). Setting it makes the method POST, so it is cleared
-     first. */
+  /* While POSTFIELDS is set, libcurl does not rewind a source when it resends
+     the request (readrewind). Setting POSTFIELDS makes the method POST, so it
+     is cleared first. */
   if (slot->send == ERRAND__SEND_MEMORY && !same)
     pointer(s, CURLOPT_POSTFIELDS, NULL);
   switch (t->send) {
@@ -267,7 +299,7 @@ static void set_send(setter *s, errand__slot *slot, errand__transfer *t) {
 }
 
 /* The handle keeps user, password, realm and nonce, which curl_easy_reset does
-   not clear (CVE-2026-7168). So it serves this request alone. */
+   not clear (CVE-2026-7168). Therefore the handle serves only this request. */
 static void set_digest(setter *s, errand__slot *slot,
                        const errand__transfer *t) {
   number(s, CURLOPT_HTTPAUTH, (long) CURLAUTH_DIGEST);
@@ -300,10 +332,10 @@ static long weight_of(errand_priority priority) {
   return 16; /* RFC 7540 5.3.5, and libcurl's default */
 }
 
-/* Whether only the connection and the request line need the URL: the core does
-   redirects, referers and HSTS, and does not ask libcurl for the URL. An HTTP
-   proxy needs the whole URL in the request line, cookies and Digest need the
-   path. */
+/* Whether libcurl needs the URL only for the connection and the request line.
+   The core does redirects, referers and HSTS itself, and does not ask libcurl
+   for the URL. But an HTTP proxy needs the whole URL in the request line, and
+   cookies and Digest need the path. */
 static bool target_will_do(const errand__slot *slot,
                            const errand__transfer *t) {
   const errand_options *o = slot->options;
@@ -326,17 +358,18 @@ static void set_url(setter *s, errand__slot *slot, errand__transfer *t,
     return;
   }
   if (slot->root != (*root)->serial) {
-    /* The URL is set as text too: libcurl uses it to send again
-       (Curl_retry_request), and would otherwise have that of another origin. */
+    /* The URL is set as text too. libcurl uses the text when it resends a
+       request (Curl_retry_request), and would otherwise use the text of another
+       origin. */
     pointer(s, CURLOPT_URL, (*root)->text);
     pointer(s, CURLOPT_CURLU, (*root)->url);
     slot->root = (*root)->serial;
   }
 }
 
-/* libcurl reads the list once (Curl_loadhostpairs). Where the share carries
-   cookies alone, the addresses go to the present multi handle, so each multi
-   handle has to be told. */
+/* libcurl reads the list once (Curl_loadhostpairs). If the share carries only
+   cookies, the addresses go to the present multi handle, so the list is set
+   again for each multi handle. */
 static void set_resolve(setter *s, errand__slot *slot, uint64_t shard) {
   if (!slot->jar || !slot->options->resolve || slot->resolves == shard)
     return;
@@ -361,16 +394,17 @@ static void set_share(setter *s, errand__slot *slot, CURLSH *share) {
 /*
  * Before 8.7 libcurl allocates the buffer (data->state.buffer) when a transfer
  * starts and frees it at the end. HTTP/1.1 leaves nothing in the buffer from
- * one call of libcurl to the next. HTTP/2, WebSockets and the handshake of
- * SOCKS do.
+ * one call of libcurl to the next. HTTP/2, WebSockets and the SOCKS handshake
+ * leave bytes there.
  */
 static bool may_share(const errand__slot *slot, const errand__transfer *t) {
   return slot->shares && !t->may_http2 && !errand__is_websocket(t);
 }
 
-/* A large buffer where it is borrowed or shared. A response that is streamed
-   with less credit than the large buffer gets libcurl's buffer of 16 KB: this
-   much may be in memory beyond the credit. */
+/* Sets a large buffer if the buffer is borrowed or shared. A response that is
+   streamed with less credit than the size of the large buffer gets libcurl's
+   buffer of 16 KB. As many bytes as the buffer holds may be in memory beyond
+   the credit. */
 static void set_buffer(setter *s, errand__slot *slot,
                        const errand__transfer *t) {
   long size = slot->borrows        ? BORROWED_BUFFER
@@ -387,14 +421,14 @@ static void set_buffer(setter *s, errand__slot *slot,
   slot->keeps_buffer |= t->may_http2 && !slot->borrows;
 }
 
-/* The fields of a request that has none of its own. */
+/* The fields of a request that brings none itself. */
 static const struct curl_slist *own_fields(const errand__slot *slot) {
   const errand_options *o = slot->options;
   return o->accept_encoding[0] ? &o->accept_field : NULL;
 }
 
-/* Before 8.0 libcurl cannot send on a kept HTTP/2 connection in clear text
-   (#10634): each such request has a connection of its own. */
+/* Before 8.0 libcurl cannot send on a reused HTTP/2 connection in clear text
+   (#10634). Therefore each such request gets a separate connection. */
 static bool wants_fresh(const errand__slot *slot, const errand__transfer *t) {
   return (t->flags & ERRAND_REQUEST_FRESH_CONNECTION) != 0 ||
          (slot->options->prior_knowledge && !t->url_parts.secure &&
@@ -427,7 +461,8 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t,
     number(&s, CURLOPT_PIPEWAIT, t->may_http2);
     slot->pipewait = t->may_http2;
   }
-  /* libcurl's own limit is 300 s. Only for a longer one it arms a timer. */
+  /* libcurl's own limit is 300 s. The option is set only for a longer timeout,
+     because libcurl arms a timer for it. */
   long connect_ms =
       t->timeouts.connect > CURL_CONNECT_MS ? (long) t->timeouts.connect : 0;
   if (connect_ms != slot->connect_ms) {
@@ -448,8 +483,7 @@ errand_status errand__slot_setup(errand__slot *slot, errand__transfer *t,
     set_websocket(&s, slot);
   if (slot->options->environment_proxy &&
       t->url_parts.secure != slot->secure_proxy) {
-    pointer(&s, CURLOPT_PROXY,
-            errand__options_proxy(slot->options, t->url_parts.secure));
+    set_proxy(&s, slot, t->url_parts.secure);
     slot->secure_proxy = t->url_parts.secure;
   }
   return result(&s);

@@ -1,21 +1,21 @@
-/* The setopt calls: once for each handle by its options, and for each request
-   by what differs. */
+/* The setopt calls. A new handle gets all of its options once; each request
+   sets only the values that differ. */
 #ifndef ERRAND_TRANSFER_SETUP_H
 #define ERRAND_TRANSFER_SETUP_H
 
 #include "transfer/root.h"
 #include "transfer/slot.h"
 
-/* Sets what the options of a new handle say, and the callbacks for data.
+/* Sets the options of a new handle, and the callbacks for data.
    Returns: OK, or the status for libcurl's refusal. */
 errand_status errand__slot_apply_options(errand__slot *slot);
 
 /*
- * Sets what this transfer needs and the handle does not have yet.
+ * Sets the values that this transfer needs and the handle does not have yet.
  *
  * `share`: of the realm, for a slot without a jar; NULL: out of memory.
- * `shard`: the serial of the shard, from 1. `root`: of the origin; made where
- * it is NULL and needed.
+ * `shard`: the serial of the shard, from 1. `root`: of the origin; made if it
+ * is NULL and needed.
  *
  * Returns: OK, or the status for libcurl's refusal.
  */

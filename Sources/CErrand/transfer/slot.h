@@ -1,9 +1,9 @@
 /*
- * A slot: a libcurl easy handle and what is set on it. Setting every option
- * anew costs 2 us a request, so a slot remembers its options and sets those
- * that differ (setup.c). It is used again only for requests with the same
- * options object, so that nothing of one identity leaks into the request of
- * another (CVE-2026-3783, CVE-2026-8932).
+ * A slot: a libcurl easy handle and a record of the values set on it. Setting
+ * every option anew costs 2 us a request, so a slot remembers its options and
+ * sets only those that differ (setup.c). A slot is reused only for requests
+ * with the same options object, so that nothing of one identity leaks into the
+ * request of another (CVE-2026-3783, CVE-2026-8932).
  */
 #ifndef ERRAND_TRANSFER_SLOT_H
 #define ERRAND_TRANSFER_SLOT_H
@@ -41,16 +41,16 @@ typedef struct errand__slot {
   errand__transfer *transfer;  /* while in use */
   int fd; /* the socket that libcurl last watched for it; -1: none */
   errand_options *options; /* applied; one reference */
-  CURLSH *share;           /* of its realm; NULL where it has a jar */
+  CURLSH *share;           /* of its realm; NULL if it has a jar */
   struct errand__jar *jar; /* whose cookies it uses; NULL: none */
   errand__scratch scratch;
   struct errand__decoder *decoder; /* of the present body; NULL: none */
-  /* Bytes that the decoder has taken of a chunk that was refused for want of
-     credit. libcurl gives that chunk again. */
+  /* Bytes that the decoder has taken from a chunk that was refused for lack of
+     credit. libcurl passes that chunk again. */
   size_t decoded_ahead;
   const char *words;       /* why the body cannot be decoded; NULL: it can */
-  uint64_t read_with_head; /* bytes read of its connection when the held head
-                              had come */
+  uint64_t read_with_head; /* bytes read from its connection when the held
+                              head had come */
   /* What is set on the handle beside the options. */
   errand__send send;
   bool shows_head;   /* CURLOPT_HEADER, for the life of the handle */
@@ -62,11 +62,12 @@ typedef struct errand__slot {
   bool has_headers;
   bool fresh;
   bool secure_proxy;
+  bool proxy_looks_up; /* a SOCKS proxy resolves names, whatever its URL says */
   bool pipewait;
   bool single_use;   /* has credentials, or state that the next request must not
                         have */
   uint64_t root;     /* serial of the CURLOPT_CURLU; 0: CURLOPT_URL is used */
-  uint64_t resolves; /* serial of the shard that was told CURLOPT_RESOLVE */
+  uint64_t resolves; /* serial of the shard for which CURLOPT_RESOLVE was set */
   errand_priority priority;
   long connect_ms;
   long buffer_size;
@@ -77,7 +78,7 @@ typedef struct errand__slot {
   char refusal[ERRAND__REFUSAL_MAX]; /* of the address filter, in words */
 } errand__slot;
 
-/* The slot of an easy handle. Returns: NULL for a handle of libcurl's own,
+/* The slot of an easy handle. Returns: NULL for an internal handle of libcurl,
    which has no CURLINFO_PRIVATE. */
 static inline errand__slot *errand__slot_of(CURL *easy) {
   errand__slot *slot = NULL;

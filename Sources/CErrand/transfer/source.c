@@ -10,8 +10,8 @@
 #include "base/open_error.h"
 #include "transfer/agenda.h"
 
-/* Size of a buffer, of which an upload has two; as much as libcurl asks for at
-   once. */
+/* The size of a buffer: as much as libcurl asks for at once. An upload has two
+   buffers. */
 #define READ_AHEAD 65536u
 
 typedef struct buffer {
@@ -112,7 +112,7 @@ static void dispose(errand__source *s) {
   while (s->first) {
     errand__order *order = s->first;
     s->first = (errand__order *) (void *) order->command.node.next;
-    errand__free(order);
+    errand__order_free(order);
   }
   errand__free(s);
 }
@@ -210,11 +210,11 @@ static size_t read_stream(errand__source *s, uint8_t *bytes, size_t size) {
       s->first = (errand__order *) (void *) order->command.node.next;
       s->first_taken = 0;
       s->dropped = true;
-      errand__free(order);
+      errand__order_free(order);
     }
   }
   s->consumed += count;
-  if (s->consumed > s->credited) { /* not again where bytes are sent again */
+  if (s->consumed > s->credited) { /* resent bytes give no credit */
     s->returned += s->consumed - s->credited;
     s->credited = s->consumed;
   }
@@ -255,17 +255,19 @@ bool errand__source_rewind(errand__source *s) {
 
 errand_status errand__source_write(errand__source *s, errand__order *order) {
   errand_status status = ERRAND_OK;
-  uint64_t total = s->written + order->amount;
+  /* The written bytes exceed neither the length nor the credit, so these
+     differences are safe. A sum of lent lengths could wrap. */
   if (is_file(s) || s->finished ||
-      (s->length != ERRAND_LENGTH_UNKNOWN && total > (uint64_t) s->length))
+      (s->length != ERRAND_LENGTH_UNKNOWN &&
+       order->amount > (uint64_t) s->length - s->written))
     status = ERRAND_INVALID_BODY;
-  else if (total > s->granted)
+  else if (order->amount > s->granted - s->written)
     status = ERRAND_UPLOAD_OVERRUN;
   if (status != ERRAND_OK || order->amount == 0) {
-    errand__free(order);
+    errand__order_free(order);
     return status;
   }
-  s->written = total;
+  s->written += order->amount;
   order->command.node.next = NULL;
   if (s->first)
     s->last->command.node.next = &order->command.node;

@@ -1,8 +1,9 @@
 /*
  * Sources: where the body of an upload comes from when it is not in memory.
  *
- * A source is a regular file, which libuv's thread pool reads ahead so that the
- * loop never waits for a disk, or the caller's errand_upload_write with credit.
+ * A source is a regular file, or the caller. libuv's thread pool reads a file
+ * ahead, so that the loop never waits for a disk. The caller feeds a source
+ * with errand_upload_write and errand_upload_lend, within the credit.
  */
 #ifndef ERRAND_TRANSFER_SOURCE_H
 #define ERRAND_TRANSFER_SOURCE_H
@@ -18,12 +19,12 @@ struct errand__transfer;
 
 typedef struct errand__source errand__source;
 
-/* What errand__source_read returns beside a count. */
+/* Results of errand__source_read other than a count. */
 #define ERRAND__SOURCE_STARVED ((size_t) -1)
 #define ERRAND__SOURCE_FAILED ((size_t) -2)
 
 /*
- * Opens `path`, or duplicates `fd` where path is NULL.
+ * Opens `path`, or duplicates `fd` if path is NULL.
  * Thread: any.
  * Returns: OK; FILE_UNREADABLE; INVALID_BODY (no regular file, or shorter
  * than offset and length say); OUT_OF_MEMORY.
@@ -35,7 +36,7 @@ errand_status errand__source_open(const char *path, int fd, uint64_t offset,
 errand_status errand__source_create(int64_t length, uint64_t credit,
                                     errand__source **out);
 
-/* The body's length, ERRAND_LENGTH_UNKNOWN where it is not known. */
+/* The body's length; ERRAND_LENGTH_UNKNOWN if it is not known. */
 int64_t errand__source_length(const errand__source *source);
 
 /* All functions below.
@@ -49,9 +50,9 @@ bool errand__source_start(errand__source *source, uv_loop_t *uv,
 
 /*
  * Reads up to `size` bytes.
- * Returns: their count; 0 at the end; STARVED: none yet, the transfer is
- * reviewed when there are; FAILED: the file cannot be read, or is shorter than
- * it was.
+ * Returns: their count; 0 at the end; STARVED: no bytes yet, the transfer is
+ * reviewed when there are some; FAILED: the file cannot be read, or is shorter
+ * than it was.
  */
 size_t errand__source_read(errand__source *source, void *bytes, size_t size);
 
@@ -59,7 +60,7 @@ size_t errand__source_read(errand__source *source, void *bytes, size_t size);
 bool errand__source_is_ready(const errand__source *source);
 
 /* Goes back to the first byte.
-   Returns: false where that byte is gone. */
+   Returns: false if that byte is gone. */
 bool errand__source_rewind(errand__source *source);
 
 /*
@@ -78,8 +79,8 @@ errand_status errand__source_finish(errand__source *source);
 /* Returns: the bytes consumed since the last call, which become new credit. */
 uint64_t errand__source_take_credit(errand__source *source);
 
-/* Frees the source; NULL is fine. A read under way ends first, into memory that
-   is freed afterwards.
+/* Frees the source; NULL is fine. A read that is in progress ends first. The
+   memory that it fills is freed afterwards.
    Thread: loop, or any if it was never started. */
 void errand__source_close(errand__source *source);
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Returns: the bytes that were read of a TCP connection since it was made; 0
+/* Returns: the bytes that were read from a TCP connection since it was made; 0
    for any other socket, and for -1. */
 uint64_t errand__tcp_read(int fd);
 

@@ -32,8 +32,8 @@ static bool is_idempotent(errand_bytes method) {
   return false;
 }
 
-/* Whether requests of this method have content by nature: they have a
-   Content-Length of 0 without a body (RFC 9110 8.6). */
+/* Whether requests of this method normally have content. Without a body they
+   are sent with a Content-Length of 0 (RFC 9110 8.6). */
 static bool expects_content(errand_bytes method) {
   return errand__bytes_are(method, "POST") ||
          errand__bytes_are(method, "PUT") || errand__bytes_are(method, "PATCH");
@@ -137,13 +137,13 @@ static void place_headers(errand__transfer *t, errand_bytes block,
     chain(t, nodes, &count, no_expect);
   if (t->send == ERRAND__SEND_MEMORY && !facts->content_type)
     chain(t, nodes, &count, no_type);
-  /* Bytes sent behind a 101 have no framing of HTTP. */
+  /* Bytes that are sent after a 101 have no HTTP framing. */
   if (errand__is_websocket(t)) {
     chain(t, nodes, &count, no_coding);
     return;
   }
-  /* A request without fields of its own uses the list that its slot has from
-     the options. The options outlive the request. */
+  /* A request that brings no fields itself uses its slot's list, which is part
+     of the options. The options outlive the request. */
   if (count > 0 && options->accept_encoding[0] && !facts->accept_encoding)
     chain(t, nodes, &count, options->accept_encoding);
 }
@@ -162,6 +162,7 @@ static void copy_numbers(errand__transfer *t, const errand_request *r) {
   t->limits.header_count = r->limit_header_count;
   t->limits.body_bytes = r->limit_body_bytes;
   t->limits.decoded_bytes = r->limit_decoded_bytes;
+  t->body_memory = r->response_memory;
   t->response.credit =
       (int64_t) (r->response_credit ? r->response_credit : DEFAULT_CREDIT);
 }
@@ -172,14 +173,14 @@ static bool may_http2(const errand__transfer *t,
     return false;
   if (!options->http2 || (!t->url_parts.secure && !options->prior_knowledge))
     return false;
-  /* With prior knowledge HTTP/1.1 is no choice: uploads from a file or a source
-     with Digest wait until the server answers them early. */
+  /* With prior knowledge HTTP/1.1 is not possible. There, uploads with Digest
+     from a file or a source wait until the server answers them early. */
   return !t->username || options->prior_knowledge ||
          !errand__curl_does(ERRAND__CURL_SHARES_FIRST_ROUNDS);
 }
 
-/* Requests that use HTTP/1.1 beside others that use HTTP/2 have a multi handle
-   of their own (shared_identity of options.c). */
+/* Requests that use HTTP/1.1 while others with the same options use HTTP/2 have
+   a separate multi handle (shared_identity of options.c). */
 static uint64_t identity_of(const errand__transfer *t,
                             const errand_options *options) {
   bool apart = t->url_parts.secure && options->http2 && !t->may_http2;

@@ -1,7 +1,7 @@
 /*
- * A transfer: one accepted request in one block. The caller's thread makes it,
- * its loop owns it from the push on, and frees it when the completion record is
- * written.
+ * A transfer: one accepted request in one block. The caller's thread makes the
+ * transfer. From the push on the transfer's loop owns it, and frees it when the
+ * completion record is written.
  */
 #ifndef ERRAND_TRANSFER_TRANSFER_H
 #define ERRAND_TRANSFER_TRANSFER_H
@@ -29,7 +29,7 @@ typedef enum __attribute__((packed)) errand__phase {
   ERRAND__FINISHED = 5    /* its completion record is written */
 } errand__phase;
 
-/* How libcurl is told the method and body. */
+/* How the method and the body are set on the handle. */
 typedef enum __attribute__((packed)) errand__send {
   ERRAND__SEND_GET = 0,
   ERRAND__SEND_HEAD = 1,
@@ -75,16 +75,16 @@ typedef struct errand__upload {
   bool done;             /* the request is sent: the first-byte timeout runs */
   bool starved;          /* the source has nothing ready */
   bool peer_gone;        /* the server hung up while the source was starved */
-  bool left_out; /* the first round of Digest goes without the body; where the
-                    server answers it without a challenge, libcurl sends the
-                    request again */
+  bool left_out; /* the first round of Digest is sent without the body; if the
+                    server answers it without a challenge, libcurl resends
+                    the request */
 } errand__upload;
 
-/* Why a transfer is paused, and what libcurl knows of it. */
+/* Why a transfer is paused, and the pause that libcurl knows of. */
 typedef struct errand__pause {
   bool asked;         /* by errand_pause */
   bool out_of_credit; /* a streamed response */
-  int bits;           /* what curl_easy_pause was last told, or: */
+  int bits;           /* last passed to curl_easy_pause, or: */
 #define ERRAND__PAUSE_UNKNOWN (-1)
 } errand__pause;
 
@@ -95,18 +95,22 @@ typedef struct errand__attempt {
   uint64_t retry_at_ms;       /* while it awaits a descriptor */
   int descriptor_error;       /* errno of the socket() that failed last */
   uint8_t descriptor_tries;
-  uint8_t connects;       /* how often it became ready to send; 1 at most */
+  /* Sends after the first that no record has reported yet, 255 at most. */
+  uint8_t resends;        /* because a connection had died */
+  uint8_t rounds;         /* of an authentication */
   bool awaits_descriptor; /* until retry_at_ms */
   bool opened;            /* has a new socket, on which nothing was sent */
-  bool address_refused;   /* one at least, by the address filter */
-  bool left_connection;   /* a kept one, whose peer the filter refused */
+  bool address_refused;   /* at least one, by the address filter */
   bool reconnecting;      /* had a connection, and libcurl makes another */
-  bool replayed;          /* was sent again on another connection */
+  bool replayed;          /* was resent on another connection */
   bool round_replayed;    /* the same, within this round of an authentication */
-  bool wants_fresh; /* errand__collect gives it to libcurl once more, for a new
-                       connection */
-  bool counted_connecting; /* in its origin's `connecting` */
-  bool counted_http2;      /* in its origin's `http2_active` */
+  bool wants_fresh; /* errand__collect passes the transfer to libcurl once more,
+                       for a new connection */
+  /* Bits, so that the counters above cost no memory. */
+  bool connected : 1;          /* was ready to send at least once */
+  bool left_connection : 1;    /* a reused one, whose peer the filter refused */
+  bool counted_connecting : 1; /* in its origin's `connecting` */
+  bool counted_http2 : 1;      /* in its origin's `http2_active` */
 } errand__attempt;
 
 /* The part of the block that only transfers with PROGRESS records have. */
@@ -139,7 +143,7 @@ typedef struct errand__transfer {
   bool own_host;    /* has a Host field */
   bool without_jar; /* neither sends nor keeps the group's cookies */
   bool may_http2;   /* may be a stream of an HTTP/2 connection */
-  bool long_text;   /* libcurl copies texts of it that are long */
+  bool long_text;   /* has long texts, which libcurl copies */
   bool dropped;     /* has ended: the callbacks take nothing more */
   bool in_review;   /* on the agenda's review list */
   bool look_again;  /* see errand__loop_look_again */
@@ -150,7 +154,7 @@ typedef struct errand__transfer {
   errand__url url_parts; /* points into `url` */
   uint64_t origin_hash;
   uint64_t identity; /* of its realm: the identity of its options, unless it is
-                        apart from HTTP/2 */
+                        kept apart from HTTP/2 (identity_of) */
   const char *url;
   const char *method;
   struct curl_slist *headers; /* nodes inside this block */
@@ -171,6 +175,8 @@ typedef struct errand__transfer {
   errand__upload upload;
   errand__pause pause;
   errand__attempt attempt;
+  const errand_body_memory
+      *body_memory; /* of the response; NULL: the payload */
   errand__response response;
 } errand__transfer;
 
@@ -186,7 +192,7 @@ errand_status errand__transfer_create(const errand_request *request,
                                       errand__transfer **out);
 
 /* The part for PROGRESS records, which follows the struct in its block.
-   Returns: NULL where the request has none. */
+   Returns: NULL if the request has none. */
 static inline errand__progress *errand__progress_of(errand__transfer *t) {
   return t->flags & ERRAND_REQUEST_REPORT_PROGRESS
              ? (errand__progress *) (void *) (t + 1)
@@ -197,8 +203,7 @@ static inline bool errand__is_websocket(const errand__transfer *t) {
   return (t->flags & ERRAND_REQUEST_WEBSOCKET) != 0;
 }
 
-/* Whether the request may be sent again while no byte of a response has come.
- */
+/* Whether the request may be resent while no byte of a response has come. */
 static inline bool errand__may_replay(const errand__transfer *t) {
   return t->idempotent || (t->flags & ERRAND_REQUEST_ALLOW_REPLAY) != 0;
 }
@@ -220,7 +225,7 @@ static inline bool errand__is_connecting(const errand__transfer *t) {
    (MAX_INITIAL_POST_SIZE). */
 #define ERRAND__SENT_AT_ONCE 65536
 
-/* The bytes of the request's body; ERRAND_LENGTH_UNKNOWN where not known. */
+/* The bytes of the request's body; ERRAND_LENGTH_UNKNOWN if not known. */
 int64_t errand__transfer_upload_length(const errand__transfer *transfer);
 
 /* Frees the block and what belongs to it, and calls body_release.

@@ -126,7 +126,11 @@ errand_status errand__request_check(const errand_request *r, char *host,
   if (status != ERRAND_OK)
     return status;
   if ((int) r->priority < ERRAND_PRIORITY_DEFAULT ||
-      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~255u))
+      (int) r->priority > ERRAND_PRIORITY_HIGH || (r->flags & ~1023u))
+    return ERRAND_INVALID_OPTION;
+  if (r->response_memory &&
+      (!r->response_memory->create || !r->response_memory->grow ||
+       !r->response_memory->release))
     return ERRAND_INVALID_OPTION;
   status = check_websocket(r, url);
   if (status != ERRAND_OK)

@@ -13,9 +13,9 @@ bool errand__wire_limit_passed(const errand__slot *slot) {
   const errand__transfer *t = slot->transfer;
   if (t->response.codings.count == 0 && !errand__is_held(&t->response))
     return t->response.body_bytes > t->limits.body_bytes;
-  /* The length of a body of chunks that libcurl does not pass on is not known.
-     The bytes that were read of the socket are counted in its place; they
-     include the chunks' sizes, and TLS. */
+  /* The length of a chunked body that libcurl does not pass on is not known.
+     The bytes that were read from the socket are counted instead. They include
+     the sizes of the chunks and the overhead of TLS. */
   if (errand__is_held(&t->response) && t->response.content_length < 0 &&
       t->response.http_major == 1 &&
       errand__curl_does(ERRAND__CURL_COUNTS_NO_IGNORED_CHUNKS)) {

@@ -6,7 +6,7 @@
 
 #include "transfer/slot.h"
 
-/* A held head has come: libcurl may not pass its body on. */
+/* A held head has come. libcurl perhaps does not pass its body on. */
 void errand__wire_begin(errand__slot *slot);
 
 /* Whether more bytes came than the limit allows. */

@@ -46,15 +46,15 @@ typedef enum errand_fault_step_kind {
   ERRAND_FAULT_CLOSE = 7,
   /* Close with RST (SO_LINGER of 0) and drop unsent data. */
   ERRAND_FAULT_RESET = 8,
-  /* Read the body (after a 100 response where the client expects one), then
-     answer 200 with the request head and the body as the response body and
+  /* Read the body (after a 100 response if the client expects one), then answer
+     200 with the request head and the body as the response body and
      "X-Connection: N". Bodies are truncated at ERRAND_FAULT_BODY_KEPT. */
   ERRAND_FAULT_ECHO = 9,
   /* Answer 200 with a gzip body that decodes to `count` zero bytes; on the
      wire it has a thousandth of that size. */
   ERRAND_FAULT_GZIP_ZEROS = 10,
   /* Act as a proxy to a loopback address: CONNECT opens a tunnel, an absolute
-     request target is forwarded. 502 where that host does not answer. */
+     request target is forwarded. Answer 502 if that host does not answer. */
   ERRAND_FAULT_PROXY = 11,
   /* Continue when a request has the right Digest credentials (RFC 7616,
      qop=auth) of `data`, "user:password". For each earlier request, read its
@@ -65,7 +65,8 @@ typedef enum errand_fault_step_kind {
      connection. With `data`, "user:password", only these credentials are
      accepted (RFC 1929). The request is recorded as "NAME host:port", where
      NAME says how the client named the host: DOMAIN, IPV4 or IPV6. With
-     `milliseconds`: this long passes between two parts of the reply to it. */
+     `milliseconds`: the reply to it comes in two parts, that many milliseconds
+     apart. */
   ERRAND_FAULT_SOCKS5 = 13
 } errand_fault_step_kind;
 
@@ -115,8 +116,9 @@ typedef struct errand_fault_step {
 typedef struct errand_fault_server errand_fault_server;
 
 /*
- * Starts a server on 127.0.0.1, at a port that the kernel chooses, or, where
- * `unix_path` is given, on that socket (created here, unlinked by destroy).
+ * Starts a server on 127.0.0.1, at a port that the kernel chooses. If
+ * `unix_path` is given, the server uses that socket instead (created here,
+ * unlinked by destroy).
  * Thread: any.
  * Owns: *out is the caller's until destroyed.
  * Returns: 0 or an errno; *out is NULL unless 0.
@@ -199,7 +201,7 @@ typedef struct errand_fault_request {
   int32_t body_complete; /* read to its end */
 } errand_fault_request;
 
-/* Thread: any.  Returns: 1, or 0 where there is no request of that index. */
+/* Thread: any.  Returns: 1, or 0 if there is no request with that index. */
 int errand_fault_server_request(errand_fault_server *server, size_t index,
                                 errand_fault_request *out);
 

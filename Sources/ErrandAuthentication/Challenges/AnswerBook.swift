@@ -8,8 +8,8 @@ struct AnswerBook: Sendable {
         /// reached without a proxy.
         let proxy: ConnectionOptions.Proxy
 
-        /// `nil` where that side does not see the request. With https, a proxy does not see the request: a field for
-        /// the proxy would reach the server. The same holds where no HTTP proxy is used.
+        /// `nil` if that side does not see the request. With https, a proxy does not see the request: a field for
+        /// the proxy would reach the server. The same holds if no HTTP proxy is used.
         ///
         /// - Parameters:
         ///   - connection: The options of a request that has none of its own.

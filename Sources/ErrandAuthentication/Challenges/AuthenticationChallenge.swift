@@ -21,7 +21,7 @@ public struct AuthenticationChallenge: Sendable {
             self.parameters = parameters
         }
 
-        /// Stronger schemes do not send the password, or send a token in its place.
+        /// Stronger schemes do not send the password, or send a token instead.
         fileprivate var strength: Int {
             switch scheme {
             case "digest": 3
@@ -33,7 +33,7 @@ public struct AuthenticationChallenge: Sendable {
     }
 
     /// The accepted schemes: Digest, then Bearer, then Basic, then the others, each in the order of the response. Empty
-    /// where the server names no scheme in its 401, as many servers do against RFC 9110 15.5.2.
+    /// if the server names no scheme in its 401, as many servers do against RFC 9110 15.5.2.
     public let offers: [Offer]
     /// Whether a proxy (status 407), not the server, requires credentials.
     public let isProxy: Bool
@@ -56,7 +56,7 @@ public struct AuthenticationChallenge: Sendable {
         offers = found.sorted { $0.strength > $1.strength }
     }
 
-    /// The scheme of the strongest offer, in lower case; `nil` where there is none.
+    /// The scheme of the strongest offer, in lower case; `nil` if there is none.
     public var scheme: String? { offers.first?.scheme }
     /// The realm of the strongest offer.
     public var realm: String? { offers.first?.realm }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Passes the challenges of servers and proxies (401, 407) to a handler, and sends the request again with the handler's
+/// Passes the challenges of servers and proxies (401, 407) to a handler, and resends the request with the handler's
 /// answer.
 ///
 /// ```swift
@@ -10,19 +10,19 @@ import Synchronization
 /// ```
 ///
 /// An accepted answer is kept and sent with later requests to the same origin (scheme, host, port) through the same
-/// proxy, never to another. A refused answer is dropped. Where a request has the header field already, that field is
-/// sent first. A challenge from another origin, reached by a redirect, is not answered, because the answer would go to
-/// the first origin. Where several requests are challenged at the same time, the handler is called for each of them.
-/// Requests that were challenged before another request's answer was accepted are sent again with that answer.
+/// proxy, never to another. A refused answer is dropped. If a request has the header field already, that field is sent
+/// first. A challenge from another origin, reached by a redirect, is not answered, because the answer would go to the
+/// first origin. If several requests are challenged at the same time, the handler is called for each of them. Requests
+/// that were challenged before another request's answer was accepted are resent with that answer.
 ///
 /// Any thread. (AFNetworking's `taskDidReceiveAuthenticationChallenge`.)
-public final class ChallengeInterceptor: Interceptor {
+public final class ChallengeInterceptor: StepwiseInterceptor, AuthenticatingInterceptor {
     private let limit: Int
     private let handler: @Sendable (AuthenticationChallenge) async throws -> Answer
     private let book = Mutex(AnswerBook())
 
-    /// `limit`: how often the handler is called in one run, for the server and for the proxy each. After that, the
-    /// challenge is the response. Default: once, since most answers fail again. 0: never.
+    /// `limit`: how often the handler is called in one run, counted separately for the server and for the proxy. After
+    /// that, the challenge is the response. Default: once, since most answers fail again. 0: never.
     ///
     /// `handler` is called in a task of the request; it may suspend. Throwing an error is the same as ``Answer/fail``,
     /// with a reason.
@@ -58,7 +58,7 @@ public final class ChallengeInterceptor: Interceptor {
         return request
     }
 
-    /// Returns true where a challenge was answered.
+    /// Returns true if a challenge was answered.
     public func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
         var memory = context.storage.challengeMemory(of: self)
         guard case .response(let response) = result, context.isResult(from: memory.origin) else { return false }

@@ -60,7 +60,7 @@ struct ChallengeParser {
     }
 
     /// RFC 9110 11.2: letters, digits, `-._~+/`, then `=`s, up to a comma or the end; otherwise it is the start of a
-    /// parameter. Does not change the position where there is none.
+    /// parameter. Does not change the position if there is none.
     private mutating func token68() -> String? {
         let start = scanner.position
         scanner.skip { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
@@ -75,7 +75,7 @@ struct ChallengeParser {
         return token
     }
 
-    /// A token or a quoted string; `nil` where there is neither, or where the string's end is unknown because it has no
+    /// A token or a quoted string; `nil` if there is neither, or if the string's end is unknown because it has no
     /// closing quote.
     private mutating func parameterValue() -> String? {
         guard let (text, isClosed) = scanner.quoted() else { return scanner.token() }

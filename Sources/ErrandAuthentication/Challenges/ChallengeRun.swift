@@ -14,7 +14,7 @@ struct ChallengeRun: Sendable, Equatable {
 
     /// The reaction to a challenge.
     enum Reaction: Equatable {
-        /// Send the request again; ``toSend(own:kept:)`` returns the credential.
+        /// Resend the request; ``toSend(own:kept:)`` returns the credential.
         case replay
         case ask(attempt: Int)
         /// The challenge is the response.

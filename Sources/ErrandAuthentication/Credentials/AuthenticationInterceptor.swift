@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Sends a credential with every request and refreshes the credential when it is refused or expires. One refresh serves
-/// all requests that need it; they are sent again with the new credential.
+/// all requests that need it; they are resent with the new credential.
 ///
 /// ```swift
 /// let authentication = AuthenticationInterceptor(TokenAuthenticator(client: authClient), credential: savedToken)
@@ -11,12 +11,12 @@ import Synchronization
 /// ```
 ///
 /// - A thousand responses of status 401 cause one refresh. Requests that were refused with an older credential than the
-///   current one are sent again with the current one, without a refresh.
+///   current one are resent with the current one, without a refresh.
 /// - A failed refresh fails all requests that wait for it with ``ErrandError/authenticationFailed`` and the reason as
 ///   its underlying error. It also fails requests that were sent with the same credential and refused later. The next
 ///   request starts a new refresh.
-/// - A request that is refused with a fresh credential is not sent again: it ends with that response. The same applies
-///   to a response from another origin, reached by a redirect, because the credential was not sent there.
+/// - A request that is refused with a fresh credential is not resent: it ends with that response. The same applies to a
+///   response from another origin, reached by a redirect, because the credential was not sent there.
 /// - The credential goes to the client's origins, like ``Client/Settings/authorization``, and to the origins given to
 ///   this interceptor (``CredentialOrigins``). A command with an absolute URL on another origin is sent without it.
 /// - A request that is stopped while it waits ends at once. The refresh continues, in a task of its own, for the other
@@ -24,7 +24,7 @@ import Synchronization
 ///
 /// One interceptor holds one credential: share it between the clients and commands that use that credential. Any
 /// thread. (YTKNetwork has no counterpart: there each failed request renews the token by itself.)
-public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
+public final class AuthenticationInterceptor<A: Authenticator>: StepwiseInterceptor, AuthenticatingInterceptor {
     typealias Issue = CredentialIssue<A.Credential>
     typealias Waiter = CheckedContinuation<Issue, any Error>
     typealias Machine = CredentialStateMachine<A.Credential, Waiter>
@@ -86,15 +86,21 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         guarded.withLock { $0.machine.invalidated() }
     }
 
-    // MARK: Interceptor
+    /// The requests that wait for a credential.
+    var waiterCount: Int { guarded.withLock { $0.machine.waiterCount } }
 
-    /// Applies the credential, after a refresh where necessary.
+    /// Whether a refresh has begun that has neither ended nor exceeded its timeout.
+    var isRefreshing: Bool { guarded.withLock { $0.machine.underWay != nil } }
+
+    // MARK: StepwiseInterceptor
+
+    /// Applies the credential, after a refresh if necessary.
     public func prepare(
         _ request: RequestDescription, in context: InterceptionContext
     ) async throws -> RequestDescription {
         let former = context.storage.credentialUse(of: self)
-        // The first `prepare` of a run is called in a task that has the task-local values of the request's caller. For
-        // replays this is not guaranteed.
+        // A run's interceptors share a task that has the task-local values of the request's caller. A run after a stored
+        // response has another task.
         if case .bypassed = former { return request }
         guard !RefreshScope.current.contains(ObjectIdentifier(self)) else {
             context.storage.setCredentialUse(of: self, .bypassed)
@@ -121,7 +127,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         return request
     }
 
-    /// Returns true where the credential was refused and a newer one exists, after a refresh where necessary.
+    /// Returns true if the credential was refused and a newer one exists, after a refresh if necessary.
     public func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
         guard case .response(let response) = result, case .sent(var sent) = context.storage.credentialUse(of: self),
             context.isResult(from: sent.origin), authenticator.refuses(response)
@@ -142,14 +148,15 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     private func renewed(instead refused: UInt64?, after response: Response?) async throws -> Issue {
         try Task.checkCancellation()
         let number = lastWaiter.add(1, ordering: .relaxed).newValue
-        let occasion = Machine.Occasion(response: response, scope: RefreshScope.current)
+        let occasion = Machine.Occasion(
+            response: response, scope: RefreshScope.current, attempts: AttemptScope.current)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
                 perform(
                     guarded.withLock { guarded in
                         guarded.machine.credentialAwaited(by: number, waiter, refused: refused, occasion)
                     })
-                // A task that was cancelled before had its handler called before the waiter was registered.
+                // If the task was cancelled earlier, its handler was called before the waiter was registered.
                 if Task.isCancelled { leave(number) }
             }
         } onCancel: {
@@ -196,6 +203,12 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     }
 
     private func refreshed(_ order: Machine.Order) async -> Result<A.Credential, ErrandError> {
+        // A detached task has no task-locals: the trace of the request that waits first is continued explicitly.
+        guard let attempts = order.occasion.attempts else { return await refreshedInScope(order) }
+        return await attempts.carry { [self] in await refreshedInScope(order) }
+    }
+
+    private func refreshedInScope(_ order: Machine.Order) async -> Result<A.Credential, ErrandError> {
         do {
             // The scope of the order, not the current one: a postponed refresh is started by the task of the preceding
             // refresh.

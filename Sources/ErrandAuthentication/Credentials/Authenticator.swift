@@ -22,16 +22,16 @@ public protocol Authenticator: Sendable {
     associatedtype Credential: Sendable
 
     /// Whether a request carries the credential, usually decided by its URL. Called for requests to the origins that
-    /// the interceptor was given (``CredentialOrigins``); others never receive it. Where this returns false, the
+    /// the interceptor was given (``CredentialOrigins``); others never receive it. If this returns false, the
     /// request does not wait for a refresh and is not replayed. Usually true for every request.
     func applies(to request: RequestDescription) -> Bool
 
     /// Adds the credential to a request that is about to be sent. An error ends the request, as from
-    /// ``Interceptor/prepare(_:in:)``.
+    /// ``StepwiseInterceptor/prepare(_:in:)``.
     func apply(_ credential: Credential, to request: inout RequestDescription) throws
 
     /// Whether the credential is worth sending. If not, it is refreshed first, which saves a round trip that would be
-    /// refused. Not called for a credential that was just refreshed. True where the client cannot tell.
+    /// refused. Not called for a credential that was just refreshed. True if the client cannot tell.
     func isUsable(_ credential: Credential) -> Bool
 
     /// Whether this response means that the credential is not valid, or no longer valid. Usually that is status 401.

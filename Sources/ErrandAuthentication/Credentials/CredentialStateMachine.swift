@@ -1,12 +1,12 @@
 /// One credential for many requests, with at most one refresh at a time.
 ///
 /// A generation identifies the credential that a request carried. The number increases with every end of a refresh,
-/// failed or not, and with every credential set from outside. So a refused request knows whether there is a newer
+/// failed or not, and with every credential set from outside. This shows a refused request whether there is a newer
 /// credential to try, or whether the refresh for its credential has already failed.
 ///
 /// A refresh stays under way until it ends, even after a credential was set from outside (it is then *overtaken*). A
 /// refresh that becomes necessary meanwhile is postponed: its waiters wait, and it begins when the overtaken one has
-/// ended.
+/// ended, if anybody still waits.
 struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable {
     typealias Generation = UInt64
     typealias Issue = CredentialIssue<Credential>
@@ -30,6 +30,8 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         var response: Response?
         /// The refreshes that the waiting task belongs to.
         var scope: Set<ObjectIdentifier> = []
+        /// The attempt scope of the run that waits first. The trace of that run's caller continues in the refresh.
+        var attempts: AttemptScope?
     }
 
     /// A refresh to begin; `flight` identifies it when it ends.
@@ -80,6 +82,12 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         }
     }
 
+    /// The requests that wait for a refresh.
+    var waiterCount: Int {
+        guard case .refreshing(_, let waiters) = state else { return 0 }
+        return waiters.count
+    }
+
     /// A request needs another credential: it had none (`refused` is `nil`), or it had the credential of that
     /// generation, which was refused or is not worth sending.
     mutating func credentialAwaited(
@@ -125,7 +133,7 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         return Order(flight: generation, credential: credential, occasion: occasion)
     }
 
-    /// A waiter's task was cancelled. The refresh continues, even without waiters. `nil` where the waiter does not
+    /// A waiter's task was cancelled. The refresh continues, even without waiters. `nil` if the waiter does not
     /// wait, or no longer waits.
     mutating func waiterLeft(_ number: UInt64) -> Waiter? {
         switch state {
@@ -140,7 +148,7 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         }
     }
 
-    /// A refresh has returned or timed out. `nil` where there is nothing to do: there are no waiters, another
+    /// A refresh has returned or timed out. `nil` if there is nothing to do: there are no waiters, another
     /// credential was set meanwhile, or the refresh returned after its timeout.
     mutating func refreshEnded(_ flight: Generation, _ result: Result<Credential, ErrandError>) -> Action? {
         guard flight == underWay else { return nil }
@@ -150,6 +158,11 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
             // The refresh was overtaken: the postponed one begins now.
             let delayed = occasion
             occasion = Occasion()
+            guard !waiters.isEmpty else {
+                // Nobody waits any more: the next request that needs a credential begins a refresh.
+                state = .due(former, nil)
+                return nil
+            }
             return .refresh(order(former, delayed))
         }
         generation += 1
@@ -179,7 +192,7 @@ struct CredentialStateMachine<Credential: Sendable, Waiter: Sendable>: ~Copyable
         return settlement(waiting, .success(Issue(credential: credential, generation: generation)))
     }
 
-    /// From outside: the credential must not be sent any more, or the next request after a logout has to get one.
+    /// Called from outside: the credential must not be sent any more, or, after a logout, the next request must get one.
     mutating func invalidated() {
         switch state {
         case .usable(let credential):

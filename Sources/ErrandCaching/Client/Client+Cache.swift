@@ -1,10 +1,15 @@
+import Synchronization
+
 extension Client {
-    /// The response stored for `command`, with the value that the command reads from it. Sends nothing, calls no
-    /// accessory, and runs no hooks and no validators. Interceptors prepare the request and transform the response, but
-    /// do not validate it. So this method may be called while a request runs. (YTKNetwork `loadCacheWithError:`.)
+    /// The response stored for `command`, with the value that the command reads from it. Does not send the command, calls
+    /// no accessory, and runs no hooks and no validators. Interceptors run around the lookup: their `next` returns the
+    /// stored response or throws ``ErrandError/cacheMiss``, and `replays` is not called. The response that they return
+    /// is the result, even if they made it themselves. If an interceptor runs another command
+    /// (``InterceptionContext/run(_:overrides:)``), that command is sent. This method may be called while a request
+    /// runs. (YTKNetwork `loadCacheWithError:`.)
     ///
-    /// Throws ``ErrandError/cacheMiss``, whose ``ErrandError/cacheMissReason`` gives the reason, any error that
-    /// prevents the command from being built, and `CancellationError` where the task was cancelled.
+    /// Throws ``ErrandError/cacheMiss``, whose ``ErrandError/cacheMissReason`` gives the reason. Also throws any error
+    /// that prevents the command from being built, and `CancellationError` if the task was cancelled.
     public func cached<C: Command>(
         _ command: C, overrides: RequestOverrides? = nil
     ) async throws -> (value: C.Response, response: Response) {
@@ -22,11 +27,8 @@ extension Client {
         guard let box = cachePolicy(overrides?.cache ?? command.givenCache)?.box else {
             throw .cacheMiss(.notCached)
         }
-        let steps = CacheSteps(self, command, overrides)
-        var description = try await steps.description()
-        description.cachePlan = ResponseCachePlan(box, reading: .cacheOnly, in: cache)
-        let stored = try await steps.stored(description)
-        let response = try await steps.transformed(stored)
+        let plan = ResponseCachePlan(box, reading: .cacheOnly, in: cache)
+        let response = try await CacheSteps(self, command, overrides).stored(by: plan)
         let request = request(command, overrides: overrides)
         let builder = builder
         let read = response.read(by: request.responseDecoder(by: builder))
@@ -39,13 +41,18 @@ extension Client {
         }
     }
 
-    /// Stores `response` as if `command` had just received it, so that the next request finds it: for example, a list
-    /// that fills the cache with its items. The response is validated and decoded first, like any response. (YTKNetwork
-    /// `saveResponseDataToCacheFile:`.)
+    /// Stores `response` as if `command` had just received it, so that the next request finds it. For example, the
+    /// items of a received list can be put into the cache this way. (YTKNetwork `saveResponseDataToCacheFile:`.)
     ///
-    /// Throws the error that the response fails with, ``ErrandError/cacheMiss`` where the command or the response is
-    /// not cached (with ``CachePolicy/http``, a response that RFC 9111 does not allow to be stored), any error that
-    /// prevents the command from being built, and `CancellationError` where the task was cancelled.
+    /// Interceptors get `response` from their `next`. The response that they return is validated and decoded first,
+    /// like any response. But `response` is stored as it was given, because a later request passes through the
+    /// interceptors again. The command is not sent, but an interceptor may send another command. If an interceptor
+    /// answers without calling `next`, nothing is stored.
+    ///
+    /// Throws the error that the response fails with. Throws ``ErrandError/cacheMiss`` if the command or the response
+    /// is not cached (with ``CachePolicy/http``, a response that RFC 9111 does not allow to be stored), or if an
+    /// interceptor answers without calling `next`. Also throws any error that prevents the command from being built,
+    /// and `CancellationError` if the task was cancelled.
     public func cache<C: Command>(
         _ response: Response, for command: C, overrides: RequestOverrides? = nil
     ) async throws {
@@ -63,12 +70,11 @@ extension Client {
         guard let box = cachePolicy(overrides?.cache ?? command.givenCache)?.box else {
             throw .cacheMiss(.notCached)
         }
-        let steps = CacheSteps(self, command, overrides)
-        var description = try await steps.description()
         let plan = ResponseCachePlan(box, reading: .networkOnly, in: cache)
+        let (sent, transformed) = try await CacheSteps(self, command, overrides).received(response)
+        guard var description = sent else { throw .cacheMiss(.notCached) }
         description.cachePlan = plan
         guard let key = plan.key(for: description, identity: carrier.identity) else { throw .cacheMiss(.notCached) }
-        let transformed = try await steps.transformed(response)
         let request = request(command, overrides: overrides)
         let builder = builder
         _ = try request.value(of: transformed.read(by: request.responseDecoder(by: builder)), by: builder)
@@ -91,33 +97,59 @@ extension Client {
     }
 
     /// Removes the response stored for `command`, whatever its version, and all its `Vary` variants. Reads that start
-    /// after this call returned do not find the response. Throws any error that prevents the command from being built.
+    /// after this call returned do not find the response. Interceptors run, as for ``cacheKey(for:overrides:)``. Does
+    /// nothing if the command is not cached.
+    ///
+    /// If an interceptor answers the command without calling `next`, the key is not known. The call then throws
+    /// ``ErrandError/interceptionFailed`` and removes nothing. Also throws any error that prevents the command from
+    /// being built, and `CancellationError` if the task was cancelled.
     public func removeCached(_ command: some Command, overrides: RequestOverrides? = nil) async throws {
-        if let key = try await cacheKey(for: command, overrides: overrides) { cache.remove(key) }
+        guard let found = try await sought(command, overrides) else { return }
+        guard let description = found.description else {
+            throw ErrandError.interceptionFailed.with(
+                message: "an interceptor answered the command, so the key of its stored response is not known",
+                isRefusal: true)
+        }
+        if let stored = key(of: description, found.box) { cache.remove(stored) }
     }
 
-    /// The key under which the response to `command` is stored; `nil` where the command is not cached. Interceptors
-    /// run, because the fields that they add, such as credentials, are part of the key. Throws any error that prevents
-    /// the command from being built.
+    /// The key under which the response to `command` is stored; `nil` if the command is not cached, or if an
+    /// interceptor answers it. Interceptors run, because the fields that they add, such as credentials, are part of the
+    /// key. Their `next` throws ``ErrandError/cancelled``. Throws any error that prevents the command from being built.
     public func cacheKey(
         for command: some Command, overrides: RequestOverrides? = nil
     ) async throws -> CacheKey? {
+        guard let found = try await sought(command, overrides) else { return nil }
+        return found.description.flatMap { key(of: $0, found.box) }
+    }
+
+    /// A command whose stored response is sought.
+    private struct Sought {
+        let box: CachePolicy.Box
+        /// The request as it would be sent; `nil` if an interceptor answers it.
+        let description: RequestDescription?
+    }
+
+    /// `nil` if the command is not cached.
+    private func sought(_ command: some Command, _ overrides: RequestOverrides?) async throws -> Sought? {
         try Task.checkCancellation()
         guard let box = cachePolicy(overrides?.cache ?? command.givenCache)?.box else { return nil }
-        let description: RequestDescription
         do throws(ErrandError) {
-            description = try await CacheSteps(self, command, overrides).description()
+            return Sought(box: box, description: try await CacheSteps(self, command, overrides).description())
         } catch {
             throw error.thrown
         }
-        return ResponseCachePlan.key(for: description, box, in: cache, identity: carrier.identity)
     }
 
-    /// The values of ``CacheReading/cacheThenNetwork``: the stored value, where it is usable, then the value from the
+    private func key(of description: RequestDescription, _ box: CachePolicy.Box) -> CacheKey? {
+        ResponseCachePlan.key(for: description, box, in: cache, identity: carrier.identity)
+    }
+
+    /// The values of ``CacheReading/cacheThenNetwork``: the stored value, if it is usable, and then the value from the
     /// network. The sequence ends after the value from the network. It throws the error that the request fails with,
     /// even after a stored value.
     ///
-    /// The request starts with this call. It stops where the sequence is released before its end, or where the task
+    /// The request starts with this call. It stops if the sequence is released before its end, or if the task
     /// that reads the sequence is cancelled. Either throws `CancellationError`, as ``AnyRequest/stop()`` does. With the
     /// policy ``CachePolicy/off`` there is one value, from the network.
     public func values<C: Command>(
@@ -162,26 +194,62 @@ private struct CacheSteps<C: Command> {
         chain = InterceptorChain(of: client, for: command, overrides)
     }
 
-    /// The request as it would be sent.
-    func description() async throws(ErrandError) -> RequestDescription {
-        try await chain.prepare(client.describe(command, overrides: overrides)) { true }.get()
+    /// The request as it would be sent; `nil` if an interceptor answers it.
+    func description() async throws(ErrandError) -> RequestDescription? {
+        let sent = Mutex<RequestDescription?>(nil)
+        let chain = chain
+        let result = try await run { description in
+            sent.withLock { $0 = description }
+            // The request is known now, so no interceptor needs to call `next` again for a response.
+            chain.close()
+            return .failure(.cancelled)
+        }
+        if let sent = sent.withLock({ $0 }) { return sent }
+        if case .failure(let error) = result { throw error }
+        return nil
     }
 
-    func stored(_ description: RequestDescription) async throws(ErrandError) -> Response {
-        let result = await withCheckedContinuation { continuation in
-            client.carrier.find(description) { continuation.resume(returning: $0) }
+    /// The stored response, with the changes of the interceptors.
+    func stored(by plan: ResponseCachePlan) async throws(ErrandError) -> Response {
+        let client = client
+        let result = try await run { description in
+            var description = description
+            description.cachePlan = plan
+            return await withCheckedContinuation { continuation in
+                client.carrier.find(description) { found in
+                    switch found {
+                    case .success(let response): continuation.resume(returning: .response(response))
+                    case .failure(let miss): continuation.resume(returning: .failure(.cacheMiss(miss)))
+                    }
+                }
+            }
         }
         switch result {
-        case .success(let response): return response
-        case .failure(let miss): throw .cacheMiss(miss)
-        }
-    }
-
-    func transformed(_ response: Response) async throws(ErrandError) -> Response {
-        switch await chain.transform(.response(response), while: { true }) {
         case .response(let response): return response
         case .failure(let error): throw error
         }
+    }
+
+    /// The request that `response` would answer, as it would be sent, and the response with the changes of the
+    /// interceptors.
+    func received(_ response: Response) async throws(ErrandError) -> (sent: RequestDescription?, Response) {
+        let sent = Mutex<RequestDescription?>(nil)
+        let result = try await run { description in
+            sent.withLock { $0 = description }
+            return .response(response)
+        }
+        switch result {
+        case .response(let response): return (sent.withLock { $0 }, response)
+        case .failure(let error): throw error
+        }
+    }
+
+    /// Runs the interceptors around `find`.
+    private func run(
+        _ find: @escaping @Sendable (RequestDescription) async -> TransferResult
+    ) async throws(ErrandError) -> TransferResult {
+        let description = try client.describe(command, overrides: overrides)
+        return await chain.run(description, around: find)
     }
 }
 
@@ -189,7 +257,7 @@ extension Client {
     /// The cache that stores the client's responses.
     public var cache: ResponseCache { carrier.cache }
 
-    /// The cache of this client. Where the client has none yet, this creates one with a store in memory.
+    /// The cache of this client. If the client has none yet, this creates a cache with a store in memory.
     var carrier: CacheCarrier {
         let made = responseCache { ResponseCache().makeCache(over: $0) }
         // The only implementation of `ClientCache`.
@@ -202,7 +270,8 @@ extension Client {
 }
 
 extension Client.Configuration {
-    /// The cache for responses whose ``CachePolicy`` is not off. `nil`: 32 MiB of memory of the client's own.
+    /// The cache for responses whose ``CachePolicy`` is not off. `nil`: the client makes its own cache with 32 MiB of
+    /// memory.
     public var cache: ResponseCache? {
         get { cacheStorage as? ResponseCache }
         set { cacheStorage = newValue }

@@ -17,7 +17,7 @@ enum CacheQuestion: Sendable {
     case timed(TimedExchange)
     case http(HTTPExchange, conditions: HTTPFields)
 
-    /// Names by which removals find the answer once it is stored; `nil` where the answer is not stored.
+    /// Names by which removals find the answer once it is stored; `nil` if the answer is not stored.
     var removalNames: [String]? {
         switch self {
         case .none, .passed: nil

@@ -2,8 +2,8 @@ import Dispatch
 import HTTPTypes
 import Synchronization
 
-/// Wraps a client's transport for requests that are cached: reads the cache, sends the requests that miss, stores their
-/// responses.
+/// Wraps a client's transport for requests that are cached. It reads the cache, sends the requests that miss, and
+/// stores their responses.
 ///
 /// A store that answers at once is read within `submit`. Any other store is read on its queue, and no thread waits for
 /// it. The end of a transfer is handled on the queue of its receiver, so that no loop thread parses headers. Phases
@@ -93,7 +93,7 @@ package final class CacheCarrier: ClientCache, Transport {
 
     // MARK: Before the network
 
-    /// `known`: the result of a read under `key` that was made after `moment`; `nil` where nothing was read.
+    /// `known`: the result of a read under `key` that was made after `moment`; `nil` if nothing was read.
     private func lookUp(
         _ transfer: CacheTransfer, _ key: CacheKey?, _ known: CacheStoreQueue.AtOnce?, at moment: UInt64
     ) {
@@ -120,6 +120,8 @@ package final class CacheCarrier: ClientCache, Transport {
         let exchange = TimedExchange(
             plan: plan, key: first.key, description: first.description, moment: moment)
         guard !plan.isHop, !plan.isSecond, plan.reading != .networkOnly else {
+            // The target of a stored redirect is not stored under its own key, and the target must not be requested.
+            guard plan.reading != .cacheOnly else { return end(transfer, with: .cacheMiss(.notStored)) }
             return send(transfer, .timed(exchange))
         }
         begin(exchange, known ?? cache.queue.readAtOnce(exchange.key)) { self.act($0, on: transfer) }
@@ -292,13 +294,24 @@ package final class CacheCarrier: ClientCache, Transport {
     }
 
     private func failed(_ transfer: CacheTransfer, _ error: ErrandError) {
-        if transfer.receiver == nil { return revalidated(transfer) }
-        report(transfer, .failure(error == .timeoutTotal ? error : error.refused))
+        guard let receiver = transfer.receiver else { return revalidated(transfer) }
+        guard table.withLock({ _ in transfer.isAskedAgain }) else {
+            return report(transfer, .failure(error == .timeoutTotal ? error : error.refused))
+        }
+        TransferReceiver.deliver(CollectionOfOne(TransferEvent(receiver, .notResent(.revalidation))))
+        report(transfer, .failure(error.ofSecondQuestion))
     }
 
     /// Called on the queue of the transfer's receiver.
     func ended(_ transfer: CacheTransfer, with result: TransferResult) {
-        let (question, own) = table.withLock { _ in (transfer.question, transfer.requestedAt) }
+        let (question, own, isAgain) = table.withLock { _ in
+            (transfer.question, transfer.requestedAt, transfer.isAskedAgain)
+        }
+        var result = result
+        if isAgain, case .failure(let error) = result, error.isRefusal {
+            transfer.receiver?.receive(.notResent(.revalidation))
+            result = .failure(error.ofSecondQuestion)
+        }
         let isCollapsed = transfer.isCollapsed
         let requestedAt = transfer.sentAt(own: own)
         let reply: CacheReply =
@@ -333,6 +346,7 @@ package final class CacheCarrier: ClientCache, Transport {
         let now = cache.now
         let submission = table.withLock { table -> Int? in
             transfer.question = next
+            transfer.isAskedAgain = true
             // The end of the transfer may have come before `submit` returned.
             transfer.isEntered = true
             let submission = transfer.willSubmitAgain(requestedAt: now)
@@ -346,12 +360,15 @@ package final class CacheCarrier: ClientCache, Transport {
             if transfer.receiver == nil { return revalidated(transfer) }
             return report(transfer, .failure(.cancelled))
         }
-        open(transfer, transfer.description, for: next, at: now, since: nil, submission)
+        var description = transfer.description
+        description.payment = .charge
+        transfer.receiver?.receive(.resending(.revalidation))
+        open(transfer, description, for: next, at: now, since: nil, submission)
     }
 
     // MARK: In the background
 
-    /// Of several revalidations of the same key at the same time, only the first is sent.
+    /// If several revalidations of the same key are due at the same time, only the first is sent.
     private func revalidate(_ served: CacheTransfer, _ question: CacheQuestion) {
         guard case .http(let exchange, _) = question else { return }
         let key = exchange.set.primary
@@ -359,6 +376,7 @@ package final class CacheCarrier: ClientCache, Transport {
         guard isFirst else { return }
         var description = served.description
         description.reports = []
+        if let scope = description.attemptScope { description.attemptScope = scope.background() }
         let transfer = CacheTransfer(
             TransferID(rawValue: lastID.wrappingAdd(1, ordering: .relaxed).newValue), description, served.plan,
             for: nil,
@@ -410,8 +428,7 @@ package final class CacheCarrier: ClientCache, Transport {
 
     private func beneath(_ id: TransferID) -> (transport: any Transport, id: TransferID)? {
         table.withLock { table in
-            guard let transfer = table.transfers[id], let baseID = transfer.baseID else { return nil }
-            return (transfer.base, baseID)
+            table.transfers[id].flatMap { found in found.baseID.map { (transport: found.base, id: $0) } }
         }
     }
 
@@ -423,12 +440,20 @@ package final class CacheCarrier: ClientCache, Transport {
         if let beneath = beneath(id) { beneath.transport.write(bytes, to: beneath.id) }
     }
 
+    package func write(shared bytes: SharedBytes, to id: TransferID) {
+        if let beneath = beneath(id) { beneath.transport.write(shared: bytes, to: beneath.id) }
+    }
+
     package func finishUpload(_ id: TransferID) {
         if let beneath = beneath(id) { beneath.transport.finishUpload(beneath.id) }
     }
 
     package func failUpload(_ id: TransferID) {
         if let beneath = beneath(id) { beneath.transport.failUpload(beneath.id) }
+    }
+
+    package func restartUpload(_ id: TransferID, after attempt: Int) {
+        if let beneath = beneath(id) { beneath.transport.restartUpload(beneath.id, after: attempt) }
     }
 
     /// The client shuts down: this ends transfers that wait for the store. The transport beneath ends the others.
@@ -467,4 +492,9 @@ extension CacheCarrier {
     package func flush(atMost time: Duration, by stopwatch: Stopwatch, _ flushed: @escaping @Sendable () -> Void) {
         cache.queue.flush(atMost: time, by: stopwatch, flushed)
     }
+}
+
+extension ErrandError {
+    /// The error of a resend that was not sent. The first request was sent.
+    fileprivate var ofSecondQuestion: ErrandError { with(isRefusal: false, followsSends: true) }
 }

@@ -1,12 +1,11 @@
 import Synchronization
 
 /// Records recent removals and writes. A response whose request was sent before a removal may be as old as the removed
-/// one, so it is not stored. A response that only confirms a stored one (304) does not overwrite a newer one.
+/// response, so it is not stored. A response that only confirms a stored one (304) does not overwrite a newer response.
 ///
-/// A change is recorded before the store is called, and checked both before and after a write. So when a write and a
-/// removal race, either the store runs the removal last, or the writer removes its own record again. Changes that other
-/// processes make in a shared store are not known here.
-/// processes change in a store that they share is not known here.
+/// A change is recorded before the store is called, and checked both before and after a write. Therefore, when a write
+/// and a removal race, either the store runs the removal last, or the writer removes its own record again. Changes that
+/// other processes make in a shared store are not known here.
 final class CacheChanges: Sendable {
     private struct Noted {
         /// Moment of the last removal, by tag and by ``CacheKey/removalName``.
@@ -21,7 +20,8 @@ final class CacheChanges: Sendable {
         var arrival: UInt64 = 0
     }
 
-    /// The most names, and the most keys, that are recorded separately. Beyond that, a change counts for all of them.
+    /// The maximum number of names, and of keys, that are recorded separately. Beyond that, a change counts for all of
+    /// them.
     private let most: Int
     private let last = Atomic<UInt64>(0)
     private let lastRemoval = Atomic<UInt64>(0)

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// A shortcut for the most frequent case: a stored response that is fresh and that the request accepts. Pure.
 ///
-/// Where this returns `nil`, ``TimedExchange`` and ``HTTPExchange`` decide. Where this returns a response, they would
-/// return the same.
+/// If this returns `nil`, ``TimedExchange`` and ``HTTPExchange`` decide. If this returns a response, they would return
+/// the same response.
 enum CacheHit {
     /// `nil`: the full lookup has to decide.
     static func response(

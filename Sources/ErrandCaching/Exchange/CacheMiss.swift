@@ -7,7 +7,7 @@ public enum CacheMiss: String, Error, Sendable, Hashable, CaseIterable {
     /// The response was stored with another version (`YTKRequestCacheErrorVersionMismatch`).
     case versionMismatch
     /// The response belongs to other sensitive data (`YTKRequestCacheErrorSensitiveDataMismatch`). The data is part of
-    /// the key, so the usual result is ``notStored``; this case needs a record that was put under the key by other
+    /// the key, so the usual result is ``notStored``; this case occurs only if a record was put under the key by other
     /// means.
     case sensitiveDataMismatch
     /// Another version of the program stored the response (`YTKRequestCacheErrorAppVersionMismatch`).

@@ -35,7 +35,7 @@ package final class CacheRun: Sendable {
 
     /// The key and the request under which the response is to be stored.
     func first(_ key: CacheKey, _ description: RequestDescription, isHop: Bool) -> First {
-        // Without the plan: the plan refers to this object.
+        // The plan is left out, because it refers to this object.
         var description = description
         description.cachePlan = nil
         let own = First(key: key, description: description)
@@ -50,9 +50,10 @@ package final class CacheRun: Sendable {
         return first
     }
 
-    /// The run succeeded: stores the response from the network. Each response is stored at most once.
-    package func succeeded() {
-        guard let entry = state.withLock({ $0.timed.take() }) else { return }
+    /// The run succeeded with `response`: stores the response from the network, unless an interceptor has answered
+    /// instead. Each response is stored at most once.
+    package func succeeded(with response: Response) {
+        guard let entry = state.withLock({ $0.timed.take() }), entry.isOrigin(of: response) else { return }
         entry.store(in: cache)
     }
 

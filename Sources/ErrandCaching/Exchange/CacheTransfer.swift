@@ -38,6 +38,9 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     /// Whether the receiver's side knows the transfer's number. From then on, errors are delivered, not thrown.
     // As `phase`.
     nonisolated(unsafe) var isEntered = false
+    /// Whether the request is sent for the second time, without conditions.
+    // As `phase`.
+    nonisolated(unsafe) var isAskedAgain = false
     /// The error that `submit` throws.
     // As `phase`.
     nonisolated(unsafe) var refusal: ErrandError?
@@ -174,7 +177,7 @@ final class CacheTransfer: TransferReceiver, @unchecked Sendable {
     }
 
     /// The transport beneath has accepted a submission. The transfer may have ended before `submit` returned, and even
-    /// have been submitted again: `number` tells a late return from the present one.
+    /// have been submitted again: `number` distinguishes a late return from the current one.
     func opened(_ id: TransferID, submission number: Int) -> Control {
         guard number == submission, case .sent(var control) = phase else { return .none }
         defer { phase = .sent(control) }

@@ -49,8 +49,15 @@ package struct HTTPExchange: Sendable {
         if case .miss(.nothingStored) = decision, set.index != nil { decision = .miss(.vary) }
         switch plan.reading {
         case .cacheOnly:
-            guard case .serve(let response, .stored, _) = action() else { return .fail(missed) }
-            return .serve(response, .stored, revalidation: nil)
+            if case .serve(let response, .stored, _) = action() {
+                return .serve(response, .stored, revalidation: nil)
+            }
+            if let stale = HTTPCacheLookup.stale(request, stored: set.entries, now: now, rules, ResponseCache.digest),
+                plan.takesStale(expiredFor: stale.staleness)
+            {
+                return .serve(served(stale.entry, age: stale.age, .standIn), .standIn, revalidation: nil)
+            }
+            return .fail(missed)
         case .networkElseCache:
             force(keeping: true)
         case .cacheThenNetwork where plan.isSecond:
@@ -130,7 +137,7 @@ package struct HTTPExchange: Sendable {
 
     // MARK: After the network
 
-    /// Stores the response where that is allowed. Times in milliseconds since 1970.
+    /// Stores the response if that is allowed. Times are in milliseconds since 1970.
     package func ended(_ result: TransferResult, requestedAt: Int64, now: Int64) -> CacheReply {
         let requestTime = CacheTime(milliseconds: requestedAt)
         let now = CacheTime(milliseconds: now)
@@ -190,7 +197,7 @@ package struct HTTPExchange: Sendable {
 
     // MARK: Storing
 
-    /// The tags of the policy and the tag of the request's URL; `nil` where libcrypto fails.
+    /// The tags of the policy and the tag of the request's URL; `nil` if libcrypto fails.
     var tags: [String]? {
         let url = CachePolicy.Members.withoutFragment(description.url)
         let known = plan.members.keyURL(of: description.url)
@@ -250,14 +257,14 @@ package struct HTTPExchange: Sendable {
         removeOutdated(key)
     }
 
-    /// Removes a record that a newer response has replaced, even where the newer one is not stored. The arrival is
-    /// recorded, so that a 304 to an earlier request confirms nothing.
+    /// Removes a record that a newer response has replaced, even if the newer response is not stored. The arrival is
+    /// recorded, so that a 304 to an earlier request does not confirm the old record.
     private func removeOutdated(_ key: CacheKey) {
         cache.changes.noteArrival(under: key)
         cache.queue.remove(key)
     }
 
-    /// Whether another record was stored in its place since it was read.
+    /// Whether the record was replaced by another one since it was read.
     private func hasNewer(_ stored: HTTPStoredSet.Stored) -> Bool {
         cache.changes.hasStored(under: [stored.key, set.primary], since: set.moment)
     }
@@ -277,7 +284,8 @@ package struct HTTPExchange: Sendable {
             case .refuse(.requestNoStore):
                 break
             case .refuse, .store:
-                // Remove even a newer record, at the cost of a miss: a response that must not be stored has to go.
+                // Remove even a newer record, at the cost of a miss: a response that must not be stored has to be
+                // removed.
                 removeOutdated(stored.key)
             }
         }
@@ -299,9 +307,9 @@ package struct HTTPExchange: Sendable {
         }
     }
 
-    /// `nil` where the response is not stored: libcrypto failed, the store does not take it, or a removal came since
-    /// the transfer began. `old`: the record that is stored again with updated header fields. While the store does not
-    /// write, `old` stays as it is, because it is as good as before.
+    /// `nil` if the response is not stored: libcrypto failed, the store does not accept it, or a removal that covers it
+    /// was made since the transfer began. `old`: the record that is stored again with updated header fields. While the
+    /// store does not write, `old` stays unchanged, because it is as good as before.
     private func write(
         _ entry: HTTPCacheEntry, statusLine: [UInt8], body: [UInt8], of old: HTTPStoredSet.Stored? = nil
     ) -> Written? {
@@ -335,7 +343,7 @@ package struct HTTPExchange: Sendable {
         }
         guard let written = Written(queue.write(record, for: key), key) else { return nil }
         // Updates the index that is stored now: other requests may have added variants. With a store in memory, one of
-        // two updates at the same moment may be lost; that variant then misses.
+        // two concurrent updates may be lost; a request for that variant then misses.
         queue.update(primary) { present in
             var index = present.flatMap(HTTPVariantIndex.init) ?? HTTPVariantIndex()
             for dropped in index.insert(variant) {

@@ -4,8 +4,8 @@ import Synchronization
 /// Parsed heads of stored responses, so that a frequently used head is not parsed for each request.
 ///
 /// Entries do not become outdated: a head is a pure function of a record's bytes and times, and is used only for a
-/// record with the same ones. Each key maps to one slot, which holds the head read last. So the size is bounded and no
-/// eviction search is needed.
+/// record with the same bytes and times. Each key maps to one slot, which holds the head that was read last. Therefore
+/// the size is bounded and no eviction search is needed.
 final class HTTPHeadMemo: Sendable {
     /// The head of one stored response.
     final class Head: Sendable {

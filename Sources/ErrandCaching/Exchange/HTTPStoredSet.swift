@@ -13,13 +13,13 @@ package struct HTTPStoredSet: Sendable {
     /// When the set was read, as a moment of ``CacheChanges``.
     package let moment: UInt64
     var stored: [Stored] = []
-    /// The index of the variants, set where there are any, whether one matches or not.
+    /// The index of the variants. It is set if there are any, whether or not one of them matches.
     var index: HTTPVariantIndex?
 
     var entries: [HTTPCacheEntry] { stored.map(\.entry) }
 
     /// Reads the set. `known`: the result of a read under `primary` that was made after `moment`. `then` runs inline
-    /// where the store answers at once.
+    /// if the store answers at once.
     static func read(
         _ primary: CacheKey, _ known: CacheStoreQueue.AtOnce, at moment: UInt64, for headers: HeaderBlock,
         from cache: ResponseCache, _ then: @escaping @Sendable (HTTPStoredSet) -> Void

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// The record under a URL's key where its responses have `Vary`: lists which header fields select which response. Each
-/// response is a record of its own.
+/// The record under a URL's key if the URL's responses have `Vary`. It lists which header fields select which response.
+/// Each response has its own record.
 struct HTTPVariantIndex: Sendable, Equatable {
     struct Variant: Sendable, Equatable {
         let names: [String]
@@ -31,7 +31,7 @@ struct HTTPVariantIndex: Sendable, Equatable {
         }
     }
 
-    /// The most variants of one URL. The most recent ones are kept.
+    /// The maximum number of variants of one URL. The most recent ones are kept.
     static let most = 16
     /// No cached request has this method.
     private static let mark = "VARY"

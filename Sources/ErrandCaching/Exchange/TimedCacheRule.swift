@@ -10,8 +10,8 @@ enum TimedCacheRule {
         case miss(CacheMiss)
     }
 
-    /// The order is that of YTKNetwork's `loadCacheWithError:`, with one difference: unusable records are found before
-    /// expired ones, because an expired record may still be served on failure.
+    /// The checks have the order of YTKNetwork's `loadCacheWithError:`, with one difference: unusable records are found
+    /// before expired ones, because an expired record may still be served on failure.
     static func judge(
         _ record: CacheRecord?, _ kind: CachePolicy.Kind, headers: () -> HTTPFields, applicationVersion: String?,
         now: Int64
@@ -33,7 +33,7 @@ enum TimedCacheRule {
         // The shorter of two lifetimes: that of the current policy and that of the policy which stored the record.
         let span = min(timeToLive.cacheMilliseconds, storedFor)
         // After the clock was set back, a negative age counts as zero. A record dated further ahead than its lifetime
-        // counts as expired. So no record is used for longer than twice its lifetime.
+        // counts as expired. Therefore no record is used for longer than twice its lifetime.
         let age = now.subtractingReportingOverflow(record.storedAt)
         guard !age.overflow, span > 0 else { return .expired(since: Int64.max) }
         if age.partialValue < 0, age.partialValue <= -span { return .expired(since: Int64.max) }

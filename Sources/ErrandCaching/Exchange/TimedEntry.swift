@@ -12,6 +12,14 @@ package struct TimedEntry: Sendable {
     package let respondedAt: Int64
     /// When its transfer began, as a moment of ``CacheChanges``.
     package let moment: UInt64
+    /// The cache's object about the delivered response; `nil` if none was delivered.
+    var info: HTTPCacheInfo?
+
+    /// Whether `response` is the delivered response, or was made from it with ``Response/replacing(body:headers:)``.
+    func isOrigin(of response: Response) -> Bool {
+        guard let info, let others = response.cacheInfo else { return false }
+        return info === others
+    }
 
     func store(in cache: ResponseCache) {
         if let record = record(for: cache) {
@@ -25,7 +33,7 @@ package struct TimedEntry: Sendable {
         if !cache.takes(response) { cache.queue.remove(key) }
     }
 
-    /// `nil` where the response is not to be stored.
+    /// `nil` if the response is not to be stored.
     package func record(for cache: ResponseCache) -> CacheRecord? {
         guard case .timed(let timeToLive, let version, let sensitiveDigest, _) = box.members.kind,
             timeToLive > .zero, cache.takes(response)

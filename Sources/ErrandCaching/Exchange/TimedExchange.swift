@@ -38,6 +38,9 @@ struct TimedExchange: Sendable {
         if case .fresh(let left) = verdict, let record, plan.reading != .networkElseCache {
             return .serve(served(record, left: left, failure: nil, .stored), .stored, revalidation: nil)
         }
+        if case .expired(let since) = verdict, let record, plan.takesStale(expiredFor: since) {
+            return .serve(served(record, left: -since, failure: nil, .standIn), .standIn, revalidation: nil)
+        }
         return plan.reading == .cacheOnly ? .fail(verdict.miss) : .ask(.timed(self))
     }
 
@@ -54,13 +57,13 @@ struct TimedExchange: Sendable {
             {
                 return .deliver(.response(stored), .standIn)
             }
-            let entry = TimedEntry(
-                key: key, box: plan.box, description: description, response: response,
-                requestedAt: requestedAt, respondedAt: now, moment: moment)
             var status = CacheStatus(cache: plan.cache.name, forward: wasRead ? verdict.forward : .bypass)
             status.isCollapsed = isCollapsed
-            return .deliver(
-                .response(response.marked(HTTPCacheInfo(isServed: false, status))), .network, timed: entry)
+            let info = HTTPCacheInfo(isServed: false, status)
+            let entry = TimedEntry(
+                key: key, box: plan.box, description: description, response: response,
+                requestedAt: requestedAt, respondedAt: now, moment: moment, info: info)
+            return .deliver(.response(response.marked(info)), .network, timed: entry)
         }
     }
 

@@ -8,7 +8,7 @@ extension CacheControl {
         return control
     }
 
-    /// The directives of a request. `Pragma: no-cache` counts where there is no `Cache-Control` (RFC 9111 5.4).
+    /// The directives of a request. `Pragma: no-cache` counts if there is no `Cache-Control` (RFC 9111 5.4).
     static func request(_ headers: HTTPFields) -> CacheControl {
         let values = headers[values: .cacheControl]
         var control = CacheControl()
@@ -62,7 +62,7 @@ extension DirectiveParser.Directive {
         return DeltaSeconds.parse(text)
     }
 
-    /// The fields that the directive names. Everything, where it names none, or where a name cannot be read.
+    /// The fields that the directive names; everything if it names none, or if a name cannot be read.
     var scope: CacheControl.Scope {
         guard case .text(let text) = argument else { return .everything }
         let parts = text.split(separator: ",").map { FieldTokens.trimmed($0) }.filter { !$0.isEmpty }

@@ -1,5 +1,5 @@
 /// The directives of `Cache-Control` (RFC 9111 5.2, RFC 5861, RFC 8246), of a request or of a response. Spans are
-/// seconds, 2^31 at most. Of a repeated directive, the first counts (RFC 9111 4.2.1).
+/// in seconds, at most 2^31. If a directive is repeated, the first one counts (RFC 9111 4.2.1).
 struct CacheControl: Sendable, Hashable {
     /// RFC 9111 1.2.2: the value used for a number that is too large.
     static let longest: Int64 = 1 << 31
@@ -40,14 +40,14 @@ struct CacheControl: Sendable, Hashable {
     var flags: Flags = []
     var noCache = Scope.nothing
     var `private` = Scope.nothing
-    /// 0 where the value cannot be read, as for ``sharedMaxAge``: the response then counts as stale.
+    /// 0 if the value cannot be read: the response then counts as stale. The same holds for ``sharedMaxAge``.
     var maxAge: Int64?
     var sharedMaxAge: Int64?
-    /// ``longest`` where the value cannot be read.
+    /// ``longest`` if the value cannot be read.
     var minFresh: Int64?
-    /// ``longest`` where the directive has no value, `nil` where the value cannot be read.
+    /// ``longest`` if the directive has no value, `nil` if the value cannot be read.
     var maxStale: Int64?
-    /// `nil` where the value cannot be read, as for ``staleIfError``: an unreadable directive allows nothing.
+    /// `nil` if the value cannot be read: an unreadable directive allows nothing. The same holds for ``staleIfError``.
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
 }

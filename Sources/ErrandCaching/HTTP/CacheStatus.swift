@@ -15,9 +15,9 @@ package struct CacheStatus: Sendable, Hashable {
     package var cache = "errand"
     /// `nil`: a hit.
     package var forward: Forward?
-    /// The server's status code, where it differs from the status of the response (RFC 9211 2.3).
+    /// The server's status code, if it differs from the status of the response (RFC 9211 2.3).
     package var forwardStatus: Int?
-    /// Seconds that the response stays fresh; below 0 where it is stale.
+    /// Seconds that the response stays fresh; below 0 if it is stale.
     package var timeToLive: Int64?
     package var isStored = false
     /// Whether the request waited for the response to an equal request.
@@ -98,6 +98,13 @@ final class HTTPCacheInfo: CacheInfo {
     }
 
     var isStored: Bool { status.isStored }
+
+    var label: String {
+        guard let forward = status.forward else { return (status.timeToLive ?? 0) < 0 ? "stale-hit" : "hit" }
+        if status.forwardStatus == 304 { return "revalidated" }
+        // Served: the server failed, and a stored response was used instead.
+        return isServed ? "stand-in" : forward.rawValue
+    }
 
     func cacheStatus(behind fields: String?) -> String { status.appended(to: fields) }
 }

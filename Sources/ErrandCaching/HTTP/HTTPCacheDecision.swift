@@ -4,10 +4,10 @@ package import HTTPTypes
 package enum HTTPCacheDecision: Sendable, Hashable {
     /// Serve the entry; send nothing to the server. `age` in milliseconds.
     case fresh(entry: Int, age: Int64)
-    /// Serve the stale entry. With `revalidation`, send a request in the background, with these fields added (none,
-    /// where the entry has no validator). `nil`: the request accepts the stale entry, or forbids sending.
+    /// Serve the stale entry. With `revalidation`, send a request in the background, with these fields added (none if
+    /// the entry has no validator). `nil`: the request accepts the stale entry, or forbids sending.
     case stale(entry: Int, age: Int64, revalidation: HTTPFields?)
-    /// Send the request, with these fields added. There are none where the entry has no validator: such an entry is
+    /// Send the request, with these fields added. There are none if the entry has no validator: such an entry is
     /// used only if the server fails.
     case revalidate(entry: Int, conditions: HTTPFields, reason: Reason)
     /// Send the request as if there were no cache.
@@ -25,7 +25,7 @@ package enum HTTPCacheDecision: Sendable, Hashable {
     package enum Miss: Sendable, Hashable {
         /// The method is neither GET nor HEAD.
         case method
-        /// A range request, or one with conditions of its own: its sender has its own copy.
+        /// A range request or a conditional request: its sender has its own copy.
         case bypass
         /// Nothing is stored for the URL.
         case nothingStored

@@ -29,7 +29,7 @@ extension HTTPCacheEntry {
     }
 
     /// RFC 9111 4.2.3, in milliseconds. A response time in the future (the clock was set back) counts as the same time
-    /// in the past. Otherwise the entry would be used until the clock gets there, which may take years.
+    /// in the past. Otherwise the entry would be used until the clock reaches that time, which may take years.
     func age(at now: CacheTime) -> Int64 {
         let apparentAge = max(0, responseTime - date)
         let responseDelay = max(0, responseTime - requestTime)
@@ -54,6 +54,6 @@ struct HTTPCacheRules: Sendable, Hashable {
     var heuristicPercent = 10
     /// Seconds; the longest heuristic lifetime.
     var heuristicLimit: Int64 = 86_400
-    /// Seconds after its expiry for which a response may be served on failure, where the server sets no limit.
+    /// Seconds after its expiry for which a response may be served on failure, if the server sets no limit.
     var staleIfError: Int64?
 }

@@ -4,18 +4,18 @@ import HTTPTypes
 final class HTTPCacheEntry: Sendable {
     let statusCode: Int
     let headers: HTTPFields
-    /// When the request was sent that returned the response or last validated it.
+    /// When the request that returned the response, or that last validated it, was sent.
     let requestTime: CacheTime
     let responseTime: CacheTime
     let vary: VaryValues
     /// Whether ``vary`` has the names of the `Vary` field; never with `Vary: *`.
     let isMatchable: Bool
     let control: CacheControl
-    /// The server's `Date`; the time of receipt where there is none (RFC 9110 6.6.1).
+    /// The server's `Date`; the time of receipt if there is none (RFC 9110 6.6.1).
     let date: CacheTime
     let entityTag: EntityTag?
     let lastModified: CacheTime?
-    /// `nil` where no `Expires` was sent; already over where it cannot be read (RFC 9111 5.3).
+    /// `nil` if no `Expires` was sent; already past if it cannot be read (RFC 9111 5.3).
     let expires: CacheTime?
     /// The `Age` field in seconds, set by caches nearer to the server.
     let ageField: Int64

@@ -8,7 +8,7 @@ package enum HTTPCacheInvalidation {
     }
 
     /// Absolute URLs without fragments, each once: the target URL, and the URLs in `Location` and `Content-Location` on
-    /// the same origin. A response must not invalidate what another origin serves.
+    /// the same origin. A response must not invalidate the responses of another origin.
     package static func urls(
         method: HTTPRequest.Method, url: String, statusCode: Int, headers: HTTPFields
     ) -> [String] {

@@ -47,8 +47,8 @@ enum HTTPCacheLookup {
         }
     }
 
-    /// RFC 9111 4 and 4.1: the entry with the latest `Date`. An entry with `Vary` is preferred: one without may lack it
-    /// by mistake.
+    /// RFC 9111 4 and 4.1: the entry with the latest `Date`. An entry with `Vary` is preferred: an entry without `Vary`
+    /// may lack it by mistake.
     static func newest(_ candidates: [Int], of stored: [HTTPCacheEntry]) -> Int? {
         candidates.max { left, right in
             let (left, right) = (stored[left], stored[right])
@@ -104,7 +104,20 @@ enum HTTPCacheLookup {
         return maxAge > 0 && age <= maxAge * 1000
     }
 
-    /// Whether `entry` may be served where the server fails or cannot be reached (RFC 5861 4, RFC 9111 4.2.4).
+    /// The stored response for a client that accepts an expired one. `nil`: there is none, or it must not be used
+    /// without revalidation (RFC 9111 4.2.4). `staleness` in milliseconds; negative for a fresh response.
+    static func stale(
+        _ request: HTTPCacheRequest, stored: [HTTPCacheEntry], now: CacheTime, _ rules: HTTPCacheRules,
+        _ digest: VaryValues.Digest
+    ) -> (entry: Int, age: Int64, staleness: Int64)? {
+        guard request.method == .get || request.method == .head, !request.isConditionalOrPartial else { return nil }
+        let usable = matches(request, stored, digest).filter { isUsable(stored[$0], rules) }
+        guard let index = newest(usable, of: stored), !stored[index].mustBeValidatedWhenStale(rules) else { return nil }
+        let age = stored[index].age(at: now)
+        return (index, age, age - stored[index].lifetime(rules).span)
+    }
+
+    /// Whether `entry` may be served if the server fails or cannot be reached (RFC 5861 4, RFC 9111 4.2.4).
     static func mayServeStale(
         _ entry: HTTPCacheEntry, for request: HTTPCacheRequest, now: CacheTime, rules: HTTPCacheRules
     ) -> Bool {

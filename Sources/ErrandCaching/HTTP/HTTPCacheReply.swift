@@ -2,10 +2,11 @@ import HTTPTypes
 
 /// How a cache handles a response or a failure from the network.
 enum HTTPCacheReply: Sendable {
-    /// Deliver the response; store it or not. `obsolete`: the entries that it replaces, stored or not.
+    /// Deliver the response; store it or not. `obsolete`: the entries that the response replaces, whether or not it is
+    /// stored.
     case deliver(HTTPCacheAdmission.Verdict, obsolete: [Int])
     /// 304: serve `entry` with its new head `head` and its stored body. `updates`: the entries that the response
-    /// validates, `entry` among them. A refused entry is removed. Exception: where the request forbids storing
+    /// validates, `entry` among them. A refused entry is removed. Exception: if the request forbids storing
     /// (``HTTPCacheAdmission/Reason/requestNoStore``), the store stays as it is.
     case serveStored(entry: Int, head: HTTPCacheEntry, updates: [Int: HTTPCacheAdmission.Verdict])
     /// The server failed; serve the stale `entry`. `age` in milliseconds.
@@ -63,7 +64,7 @@ enum HTTPCacheReply: Sendable {
         }
     }
 
-    /// The reply where there is no response; `nil`: the failure is the result.
+    /// The reply if there is no response; `nil`: the failure is the result.
     static func afterFailure(
         _ decision: HTTPCacheDecision, request: HTTPCacheRequest, stored: [HTTPCacheEntry], now: CacheTime,
         rules: HTTPCacheRules

@@ -21,7 +21,8 @@ enum HTTPCacheValidation {
             if let tag { return entry.entityTag.map(tag.matchesWeakly) ?? false }
             return entry.headers[values: .lastModified].first == modified
         }
-        // Of several matches, the entry that was revalidated: another entry with the same date must not hide it.
+        // If several entries match, the entry that was revalidated is selected: another entry with the same date must
+        // not hide it.
         if matching.contains(asked) { return [asked] }
         return HTTPCacheLookup.newest(matching, of: stored).map { [$0] } ?? []
     }

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Which fields of a response are stored (RFC 9111 3.1), and which of them a later response may change (3.2).
 enum StoredFields {
-    /// The fields that cache decisions depend on. A field that names them does not exclude them.
+    /// The fields that cache decisions depend on. They are stored even if `Cache-Control` or `Connection` names them.
     static let essential: Set<String> = [
         "age", "cache-control", "date", "etag", "expires", "last-modified", "vary",
     ]

@@ -7,7 +7,7 @@ struct VaryValues: Sendable, Hashable {
 
     /// In lower case, sorted, without duplicates.
     let names: [String]
-    /// Empty where there are no names.
+    /// Empty if there are no names.
     let digest: [UInt8]
 
     /// Values read from a store.
@@ -36,7 +36,7 @@ struct VaryValues: Sendable, Hashable {
         return names.sorted()
     }
 
-    /// Equal bytes exactly for requests that match. A NUL ends each part, because no field contains one.
+    /// The bytes are equal exactly for requests that match. A NUL ends each part, because no field contains one.
     private static func canonicalBytes(_ names: [String], _ request: HTTPFields) -> [UInt8] {
         var bytes: [UInt8] = []
         for name in names {

@@ -1,5 +1,5 @@
-/// How a client identifies itself to every server, beyond what its requests say, and whether the client verifies the
-/// server. Both are part of the keys under which the client's responses are stored.
+/// How a client identifies itself to every server in addition to the data of its requests, and whether the client
+/// verifies the server. Both are part of the keys under which the client's responses are stored.
 package struct CacheIdentity: Sendable {
     /// The client's certificate.
     let certificate: String

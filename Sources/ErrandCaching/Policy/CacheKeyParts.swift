@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Everything that makes two requests equal to a cache. Each part follows its length, so that two different lists of
-/// parts never give the same bytes.
+/// Everything that makes two requests equal to a cache. The length of each part is added before the part, so that two
+/// different lists of parts never give the same bytes.
 struct CacheKeyParts {
     private var bytes: [UInt8] = []
 
@@ -29,7 +29,7 @@ struct CacheKeyParts {
         withUnsafeBytes(of: UInt64(count).littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// `nil` where libcrypto fails.
+    /// `nil` if libcrypto fails.
     func key(in namespace: String) -> CacheKey? {
         guard let digest = SHA256.digest(of: bytes) else { return nil }
         return CacheKey(namespace: namespace, bytes: digest)
@@ -37,7 +37,7 @@ struct CacheKeyParts {
 }
 
 extension ResponseCachePlan {
-    /// The key under which this policy stores the response to `description`; `nil` where the response is not to be
+    /// The key under which this policy stores the response to `description`; `nil` if the response is not to be
     /// cached. `identity`: how the client identifies itself to every server.
     package func key(for description: RequestDescription, identity: CacheIdentity) -> CacheKey? {
         Self.key(for: description, box, in: cache, identity: identity)
@@ -70,6 +70,14 @@ extension ResponseCachePlan {
             parts.addIdentity(
                 of: description, members, isShared: cache.isShared && !members.isTimed, identity: identity)
         }
+        switch description.resilience?.choice?.addressFilter ?? .client {
+        case .client: break
+        case .off: parts.add(["address guard", "off"])
+        case .own(let filter):
+            // The response is not cached if the filter cannot be compared with others.
+            guard let rules = filter.rules else { return nil }
+            parts.add(["address guard", rules])
+        }
         return parts.key(in: members.namespace ?? cache.namespace)
     }
 }
@@ -84,7 +92,7 @@ extension CacheKeyParts {
         length(fields.found.count)
         for (name, values) in fields.found {
             add(name)
-            // All values: a value that the client always sends may precede the value that identifies the user.
+            // Adds all values: a value that the client always sends may precede the value that identifies the user.
             add(values)
         }
         if case .digest(let username, let password) = description.authentication, !isShared {
@@ -122,7 +130,7 @@ struct IdentityFields {
             names = Set(names + others).sorted()
         }
         let values = description.headers.bytes.withUnsafeBytes { HeaderParser.values(of: names, in: $0) }
-        // `values` is empty where the request has none of these fields.
+        // `values` is empty if the request has none of these fields.
         for (name, values) in zip(names, values) where !values.isEmpty {
             if name == "cookie" { hasCookies = true }
             if ignored.contains(name) || (isShared && name == "authorization") { continue }
@@ -147,13 +155,14 @@ private struct KeyFields {
 }
 
 extension RequestDescription {
-    /// The bytes of the body where they are known; `nil` where they are not, or where the response is streamed.
+    /// The bytes of the body if they are known; `nil` if they are not known, or if the response is streamed.
     var cacheableBody: [UInt8]? {
         guard case .buffered = delivery else { return nil }
         switch body {
         case .none: return []
         case .bytes(let bytes): return bytes
         case .data(let data): return Array(data)
+        case .shared(let bytes): return bytes.copy()
         case .file, .stream, .source: return nil
         }
     }

@@ -38,7 +38,7 @@ extension CachePolicy {
         }
     }
 
-    /// The members; `nil` where the policy is ``off``.
+    /// The members; `nil` if the policy is ``off``.
     package var box: Box? { kind as? Box }
 
     init(_ members: Members) { self.init(Box(members)) }
@@ -54,7 +54,7 @@ extension CachePolicy {
     private static let lowercasedRequestFields = Set(requestFields.map { $0.lowercased() })
 
     /// Caching by RFC 9111: the server decides how long a response is fresh. Only responses to GET and HEAD are stored.
-    /// Responses to unsafe methods invalidate what is stored for their URL.
+    /// Responses to unsafe methods invalidate the responses that are stored for their URL.
     public static let http = CachePolicy(Members(.http))
 
     /// Caching by RFC 9111, with another order of reading the cache and the network.
@@ -65,18 +65,20 @@ extension CachePolicy {
     }
 
     /// Caching by time and version; the server's caching fields are ignored. Applies to all methods. The bytes of a
-    /// request body are part of the key. Only a response that the command accepted, decoded and validated is stored.
+    /// request body are part of the key. Only a response that the command accepted, decoded and validated is stored, as it
+    /// was received. If an interceptor such as a `Fallback` answers instead, nothing is stored. Therefore interceptors
+    /// that change a response return it with ``Response/replacing(body:headers:)``.
     ///
     /// - Parameters:
     ///   - timeToLive: How long a response is used (YTKNetwork `cacheTimeInSeconds`). With zero or less, stored
-    ///     responses have expired and nothing is stored.
+    ///     responses count as expired and nothing is stored.
     ///   - version: The version of the data, as the command understands it. A response stored with another version,
     ///     lower or higher, is not used (YTKNetwork `cacheVersion`).
     ///   - sensitiveData: The owner of the data, such as a user name. Requests with another value do not find the
     ///     response. Only a SHA-256 of the value, never the value, is part of the key and the record (YTKNetwork
     ///     `cacheSensitiveData`).
-    ///   - requiresApplicationVersion: Whether responses that another version of the program stored
-    ///     (``ResponseCache/applicationVersion``) are not used. Default: no.
+    ///   - requiresApplicationVersion: Whether responses that another version of the program
+    ///     (``ResponseCache/applicationVersion``) stored are ignored. Default: no.
     ///   - reading: Default: ``CacheReading/cacheElseNetwork``.
     public static func timed(
         _ timeToLive: Duration, version: Int64 = 0, sensitiveData: String? = nil,
@@ -112,14 +114,14 @@ extension CachePolicy {
         set { set { $0.reading = newValue } }
     }
 
-    /// Words for removing many responses at once with ``ResponseCache/remove(tag:)``. Default: none.
+    /// Labels by which ``ResponseCache/remove(tag:)`` removes many responses at once. Default: none.
     public var tags: [String] {
         get { members.tags }
         set { set { $0.tags = newValue } }
     }
 
     /// Separates these responses from others with the same URL. Default, `nil`: ``ResponseCache/namespace``. An
-    /// empty text is a namespace too: the one of caches that name none.
+    /// empty text is a namespace too: it is the namespace of caches that set none.
     public var namespace: String? {
         get { members.namespace }
         set { set { $0.namespace = newValue } }
@@ -141,12 +143,12 @@ extension CachePolicy {
     }
 
     /// Whether requests with different credentials share entries. Credentials are the fields of
-    /// ``Redaction/secretHeaders`` (`Authorization`, `Cookie`, `X-Api-Key` and the like), all fields that an
-    /// interceptor or authenticator adds, ``identityFields``, Digest, user information of URLs, the client certificate,
-    /// and the client's cookie jar. Default: no, so that no user receives another user's response. With the default,
-    /// only the client that stored a response finds it where that client has a jar in memory
-    /// (``CookieStorage/memory``). With ``CachePolicy/http``, a shared cache ignores `Authorization` and Digest in any
-    /// case, and stores only what RFC 9111 3.5 allows.
+    /// ``Redaction/secretHeaders`` (such as `Authorization`, `Cookie` and `X-Api-Key`), all fields that an interceptor
+    /// or authenticator adds, ``identityFields``, Digest, user information of URLs, the client certificate, and the
+    /// client's cookie jar. Default: no, so that no user receives another user's response. With the default, a response
+    /// that was stored by a client with a cookie jar in memory (``CookieStorage/memory``) is found only by that client.
+    /// With ``CachePolicy/http``, a shared cache ignores `Authorization` and Digest in any case, and stores only what
+    /// RFC 9111 3.5 allows.
     public var ignoresCredentials: Bool {
         get { members.ignoresCredentials }
         set { set { $0.ignoresCredentials = newValue } }
@@ -161,7 +163,7 @@ extension CachePolicy {
     }
 
     /// Names of header fields that do not identify the user, although an interceptor adds them or
-    /// ``Redaction/secretHeaders`` has their name: requests that differ only in these fields share entries. Such
+    /// ``Redaction/secretHeaders`` contains them. Requests that differ only in these fields share entries. Such
     /// requests do not share a transfer: coalescing requires all fields to be equal. Case does not matter. Do not name
     /// a field on which the server's response depends. Default: ``CachePolicy/requestFields``.
     public var ignoredFields: Set<String> {
@@ -177,15 +179,15 @@ extension CachePolicy {
         set { set { $0.collapsesMisses = newValue } }
     }
 
-    /// How long after its expiry an entry may be used when the network fails: no response, or one of status 500, 502,
-    /// 503 or 504. Directives of the response itself (RFC 5861, `stale-if-error`, `must-revalidate`) take precedence.
-    /// Default, `nil`: not at all.
+    /// How long after its expiry an entry may be used when the network fails, that is, if there is no response or one
+    /// with the status 500, 502, 503 or 504. Directives of the response itself (RFC 5861, `stale-if-error`,
+    /// `must-revalidate`) take precedence. Default, `nil`: not at all.
     public var staleIfError: Duration? {
         get { members.staleIfError }
         set { set { $0.staleIfError = newValue } }
     }
 
-    /// The members; the defaults where the policy is ``off``.
+    /// The members; the defaults if the policy is ``off``.
     private var members: Members { box?.members ?? Members(.http) }
 
     private mutating func set(_ change: (inout Members) -> Void) {

@@ -16,7 +16,7 @@ public struct CachedValues<Value: Sendable>: AsyncSequence, Sendable {
         var base: AsyncThrowingStream<Value, any Error>.Iterator
 
         /// The next value; `nil` after the value from the network. Throws ``ErrandError``, and `CancellationError`
-        /// where the task was cancelled or the request stopped.
+        /// if the task was cancelled or the request was stopped.
         public mutating func next() async throws -> Value? {
             try await base.nextOfRequest()
         }

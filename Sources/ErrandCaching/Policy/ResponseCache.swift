@@ -11,8 +11,9 @@ import Synchronization
 /// ```
 ///
 /// Each command's ``CachePolicy`` decides whether a response is stored, and for how long. Several clients may share one
-/// cache. Call it on any thread. Only callers of this object's `async` methods wait for the store; requests do not. If
-/// the store fails, a response is not stored or not found; the request does not fail. The failure is logged once.
+/// cache. It may be used from any thread. Only callers of this object's `async` methods wait for the store; requests do
+/// not. If the store fails, a response is not stored or not found; the request does not fail. The failure is logged
+/// once.
 public final class ResponseCache: Sendable {
     /// The name of the cache in ``Response/cacheStatus``.
     public let name: String
@@ -26,7 +27,7 @@ public final class ResponseCache: Sendable {
     /// The namespace of policies that set none.
     public let namespace: String
     let rules: HTTPCacheRules
-    let store: any CacheStore
+    package let store: any CacheStore
     let queue: CacheStoreQueue
     let changes = CacheChanges()
     let heads = HTTPHeadMemo()
@@ -44,7 +45,7 @@ public final class ResponseCache: Sendable {
     ///   - isShared: See ``isShared``. Default: no.
     ///   - applicationVersion: See ``applicationVersion``. Default: `nil`.
     ///   - namespace: Default: empty.
-    ///   - heuristicPercent: The heuristic freshness lifetime where the server names none, in percent of the time since
+    ///   - heuristicPercent: The heuristic freshness lifetime if the server sets none, in percent of the time since
     ///     the response was last modified; one day at most (RFC 9111 4.2.2). 0: no heuristic freshness. Default: 10.
     ///   - logger: Receives a warning with the reason when the store begins to fail.
     ///   - now: Milliseconds since 1970. Default, `nil`: the system's clock.
@@ -61,7 +62,7 @@ public final class ResponseCache: Sendable {
         rules = HTTPCacheRules(isShared: isShared, heuristicPercent: heuristicPercent)
         clock = now ?? Self.wallClock
         queue = CacheStoreQueue(store) { health in Self.write(health, to: logger) }
-        // A lasting store may hold responses of an earlier process.
+        // A persistent store may hold responses of an earlier process.
         holdsHTTP = Atomic(!(store is MemoryCacheStore))
     }
 
@@ -100,7 +101,7 @@ public final class ResponseCache: Sendable {
                 if let key = variant.key(below: key) { try store.remove(key) }
             }
         }
-        // A separate call, not part of the barrier: the queue retries this removal where the store fails.
+        // A separate call, not part of the barrier: the queue retries this removal if the store fails.
         queue.remove(key)
     }
 
@@ -126,12 +127,13 @@ public final class ResponseCache: Sendable {
         return try await queue.perform { (store) throws(CacheStoreError) in try store.removeAll() }
     }
 
-    /// What the store holds, and its hits, misses and evictions.
+    /// The number and size of the stored records, and the hits, misses and evictions of the store.
     public func statistics() async throws(CacheStoreError) -> CacheStatistics {
         try await queue.perform { (store) throws(CacheStoreError) in try store.statistics() }
     }
 
-    /// Returns when all pending writes and removals are done. Call it before a program ends, for a store that lasts.
+    /// Returns when all pending writes and removals are done. If the store is persistent, call this before the program
+    /// ends.
     public func flush() async {
         await queue.flush()
     }
@@ -150,7 +152,7 @@ public final class ResponseCache: Sendable {
         queue.write(record, for: key)
     }
 
-    /// SHA-256 in hexadecimal digits, as bytes. Where libcrypto fails: random bytes, which never match.
+    /// SHA-256 in hexadecimal digits, as bytes. If libcrypto fails: random bytes, which never match.
     static let digest: VaryValues.Digest = { bytes in
         guard let digest = SHA256.digest(of: bytes) else { return (0..<32).map { _ in UInt8.random(in: 0...255) } }
         return Array(SHA256.hex(digest).utf8)
@@ -171,7 +173,7 @@ public final class ResponseCache: Sendable {
         SHA256.digest(of: Array(url.utf8)).map { "\u{1}" + SHA256.hex($0) }
     }
 
-    /// Invalidates what is stored for these URLs: reads that start after this call do not find it.
+    /// Invalidates the responses that are stored for these URLs. Reads that start after this call do not find them.
     package func invalidate(_ urls: [String]) {
         let tags = urls.compactMap(Self.tag)
         guard !tags.isEmpty else { return }

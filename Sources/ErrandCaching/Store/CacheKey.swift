@@ -57,7 +57,7 @@ public struct CacheKey: Sendable, Hashable {
 
     /// Creates a key from an existing digest.
     ///
-    /// Returns `nil` where `digest` is not 64 lowercase hexadecimal digits.
+    /// Returns `nil` if `digest` is not 64 lowercase hexadecimal digits.
     public init?(namespace: String = "", digest: String) {
         var words = Words()
         var count = 0
@@ -77,7 +77,7 @@ public struct CacheKey: Sendable, Hashable {
         self.words = words
     }
 
-    /// `nil` where these are not the 32 bytes of a digest.
+    /// `nil` if these are not the 32 bytes of a digest.
     init?(namespace: String, bytes: [UInt8]) {
         guard bytes.count == SHA256.byteCount else { return nil }
         var words = Words()
@@ -88,10 +88,10 @@ public struct CacheKey: Sendable, Hashable {
         self.words = words
     }
 
-    /// The key of these parts, in their order. Each part follows its length, so that two different lists never give the
-    /// same bytes.
+    /// The key of these parts, in this order. The length of each part is hashed before the part, so that two different
+    /// lists never give the same bytes.
     ///
-    /// `nil` where libcrypto fails.
+    /// `nil` if libcrypto fails.
     package init?(namespace: String = "", hashing parts: [[UInt8]]) {
         guard var hash = SHA256() else { return nil }
         for part in parts {

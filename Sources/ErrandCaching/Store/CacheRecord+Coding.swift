@@ -6,18 +6,19 @@
 /// | the fields in the order below | numbers little endian; text and bytes after their length |
 /// | SHA-256 of the key and of all preceding bytes | 32 |
 ///
-/// SHA-256 instead of a CRC: the program has it already, and with the processor's instructions it is as fast as a disk.
-/// Because the digest includes the key, it also rejects a record of another key, which a CRC of the bytes would accept.
+/// SHA-256 is used instead of a CRC: the program already has it, and with the processor's instructions for it SHA-256
+/// is as fast as a disk. Because the digest includes the key, it also rejects a record of another key, which a CRC of
+/// the bytes would accept.
 extension CacheRecord {
     /// `ERRC`.
     private static let mark: UInt32 = 0x4352_5245
     /// Increased with every change of the fields. A record of another format is a miss.
     private static let format: UInt16 = 1
 
-    /// The record as bytes that only ``init(encoded:for:)-([UInt8],_)`` with the same key accepts. For stores; any
-    /// thread.
+    /// The record as bytes that only ``init(encoded:for:)-([UInt8],_)`` with the same key accepts. For stores; may be
+    /// called from any thread.
     ///
-    /// Throws ``CacheStoreError/recordTooLarge`` for a part beyond 4 GiB, and ``CacheStoreError/unavailable`` where
+    /// Throws ``CacheStoreError/recordTooLarge`` if a part is larger than 4 GiB, and ``CacheStoreError/unavailable`` if
     /// libcrypto fails.
     public func encoded(for key: CacheKey) throws(CacheStoreError) -> [UInt8] {
         var writer = BinaryWriter(capacity: byteCount)
@@ -44,8 +45,8 @@ extension CacheRecord {
         return writer.output
     }
 
-    /// The record in these bytes; `nil` where the bytes have another key or format, are torn, or are no record. For
-    /// stores; any thread. Allocates no more memory than the size of the bytes.
+    /// The record in these bytes; `nil` if the bytes belong to another key, have another format, are torn, or are not a
+    /// record. For stores; may be called from any thread. Allocates no more memory than the size of the bytes.
     public init?(encoded bytes: UnsafeRawBufferPointer, for key: CacheKey) {
         guard bytes.count >= SHA256.byteCount else { return nil }
         let content = UnsafeRawBufferPointer(rebasing: bytes.dropLast(SHA256.byteCount))
@@ -62,7 +63,7 @@ extension CacheRecord {
         self = record
     }
 
-    /// Strict even with a valid digest: the bytes may come from a program with a bug.
+    /// The checks are strict even if the digest is valid: the bytes may come from a program with a bug.
     init?(content: UnsafeRawBufferPointer) {
         var reader = BinaryReader(content)
         guard reader.number(UInt32.self) == Self.mark, reader.number(UInt16.self) == Self.format,

@@ -1,4 +1,4 @@
-/// A response as a cache stores it, with the data for later cache decisions. A value.
+/// A response as a cache stores it, with the data for later cache decisions. A value type.
 public struct CacheRecord: Sendable, Hashable {
     /// The URL that answered, after redirects.
     public var url: String
@@ -16,11 +16,11 @@ public struct CacheRecord: Sendable, Hashable {
     public var requestedAt: Int64
     /// When the response arrived: milliseconds since 1970 (RFC 9111 section 4.2.3, `response_time`).
     public var respondedAt: Int64
-    /// For how many milliseconds after ``storedAt`` the record may be used; `nil` where the header block decides.
+    /// How many milliseconds after ``storedAt`` the record may be used; `nil` if the header block determines this.
     public var timeToLive: Int64?
     /// The version of the data, set by the command. YTKNetwork: `cacheVersion`.
     public var version: Int64
-    /// The version of the program that stored the record, where that counts.
+    /// The version of the program that stored the record, if that matters.
     public var applicationVersion: String?
     /// SHA-256, in hexadecimal digits, of the sensitive data that the response belongs to; never the data. YTKNetwork:
     /// `cacheSensitiveData`.
@@ -29,7 +29,7 @@ public struct CacheRecord: Sendable, Hashable {
     public var varyNames: [String]
     /// SHA-256, in hexadecimal digits, of the values that the request had for ``varyNames``.
     public var varyDigest: String?
-    /// Words for removing many records at once.
+    /// Labels by which many records can be removed at once.
     public var tags: [String]
 
     /// Creates a record; all times are milliseconds since 1970.
@@ -56,8 +56,8 @@ public struct CacheRecord: Sendable, Hashable {
         self.tags = tags
     }
 
-    /// The size of the record against a store's limit: its bytes, and 512 for overhead. The sum cannot overflow,
-    /// because all of it is in memory.
+    /// The size with which the record counts towards a store's limit: its bytes, plus 512 for overhead, plus 32 for
+    /// each name in ``varyNames`` and for each tag. The sum cannot overflow, because the whole record is in memory.
     public var byteCount: Int {
         var count = 512 + head.count + body.count + url.utf8.count + method.utf8.count
         if let applicationVersion { count += applicationVersion.utf8.count }

@@ -1,18 +1,19 @@
 /// Stores the records of a cache.
 ///
-/// ``MemoryCacheStore`` and ``LayeredCacheStore`` are here; `ErrandSQLite` has one on disk. A store does not judge
-/// records: the cache decides whether a record is fresh, and for which requests.
+/// This module has ``MemoryCacheStore`` and ``LayeredCacheStore``; `ErrandSQLite` has a store on disk. A store does not
+/// judge records: the cache decides whether a record is fresh and which requests may use it.
 ///
-/// The cache calls the store from a queue of its own, so a call may block for a bounded time. Where several clients
-/// share a store, calls come from several queues. A read finds what was written before, unless limits or failures
-/// removed it. An error of any of these methods costs the record, never the request.
+/// The cache calls the store from its own queue, so a call may block for a bounded time. If several clients share a
+/// store, calls come from several queues. A read finds every record that was written before, unless limits or failures
+/// removed it. An error of any of these methods loses the record, but does not fail the request.
 ///
-/// Where a removal or a replacing write throws, later reads through this store object must not find the old record,
-/// however long the removal itself takes: a request that changes data on its server does not wait for a cache.
+/// If a removal or a replacing write throws, later reads through this store object must not find the old record,
+/// however long the removal itself takes. The reason: a request that changes data on its server does not wait for a
+/// cache.
 ///
-/// No member has a default, so that a misspelt one is a compiler error.
+/// No member has a default implementation, so a misspelt member is a compiler error.
 public protocol CacheStore: Sendable {
-    /// The record with that key; `nil` where there is none. Never returns a record that is torn or has another key.
+    /// The record with that key; `nil` if there is none. Never returns a record that is torn or has another key.
     func read(_ key: CacheKey) throws(CacheStoreError) -> CacheRecord?
 
     /// Replaces the record with that key, completely or not at all.
@@ -38,24 +39,25 @@ public protocol CacheStore: Sendable {
     @discardableResult
     func removeAll(namespace: String) throws(CacheStoreError) -> Int
 
-    /// What the store holds, and its hits, misses and evictions.
+    /// The number and size of the stored records, and the hits, misses and evictions of the store.
     func statistics() throws(CacheStoreError) -> CacheStatistics
 
     /// The health of the store; ``CacheHealth/working`` for a store that cannot fail. Must be cheap: the cache reads it
     /// after every call.
     var health: CacheHealth { get }
 
-    /// Whether no call waits longer than for a short lock: never for a disk or another process. The cache then calls
-    /// the store on any thread, and from many threads at once. Read once. `false` is right for every store.
+    /// Whether every call waits at most for a short lock, and never for a disk or another process. The cache then calls
+    /// the store on any thread, and from many threads at once. The cache reads this property once. `false` is right for
+    /// every store.
     var answersAtOnce: Bool { get }
 
     /// Whether ``write(_:for:)`` would take a record of that size (``CacheRecord/byteCount``), if nothing fails. Called
-    /// before each write, on any thread. The answer depends on limits that do not change, not on what is stored. `true`
-    /// for a store without limits.
+    /// before each write, on any thread. The answer depends on limits that do not change, not on the stored records. A
+    /// store without limits returns `true`.
     func accepts(byteCount: Int) -> Bool
 
-    /// The record with that key where the store can return it without waiting. `nil` means unknown: the cache then
-    /// calls ``read(_:)``. `nil` is right for every store. Any thread.
+    /// The record with that key, if the store can return it without waiting. `nil` means unknown: the cache then calls
+    /// ``read(_:)``. `nil` is right for every store. Called on any thread.
     func readAtOnce(_ key: CacheKey) -> CacheRecord?
 }
 
@@ -73,7 +75,7 @@ public struct CacheHealth: Sendable, Hashable {
 
     /// What the store can do at present.
     public var condition: Condition
-    /// The failure that led to ``condition``, or to the last repair; `nil` where there was no failure.
+    /// The failure that led to ``condition``, or to the last repair; `nil` if there was no failure.
     public var reason: CacheStoreError?
     /// How often a damaged store was set aside and created again.
     public var repairs: Int
@@ -89,7 +91,7 @@ public struct CacheHealth: Sendable, Hashable {
     public static let working = CacheHealth(.working)
 }
 
-/// What a store holds, and its counters since it was created (in this process).
+/// The number and size of the records in a store, and its counters since it was created (in this process).
 public struct CacheStatistics: Sendable, Hashable {
     /// Records in the store.
     public var entries: Int

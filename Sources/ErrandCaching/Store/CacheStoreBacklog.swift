@@ -1,8 +1,8 @@
-/// The pending operations of a store that may block. A value: it calls no other object and takes no lock.
+/// The pending operations of a store that may block. A value type: it calls no other object and takes no lock.
 ///
-/// Of several changes to one key only the last counts, and takes the position at which it came. Reads go before
-/// changes: at most one change is done before the next check for reads. An operation that has to follow all pending
-/// ones (a *barrier*) divides the list into *stretches*. No operation moves from one stretch to another.
+/// If there are several changes to one key, only the last counts. It takes the position at which it arrived. Reads go
+/// before changes: at most one change is done before the next check for reads. An operation that must run after all
+/// pending operations (a *barrier*) divides the list into *stretches*. No operation moves from one stretch to another.
 struct CacheStoreBacklog: Sendable {
     enum Change: Sendable, Equatable {
         case write(CacheRecord)
@@ -67,9 +67,10 @@ struct CacheStoreBacklog: Sendable {
         var barrier: Barrier?
     }
 
-    /// The most bytes of pending records.
+    /// The maximum size of all pending records, in bytes.
     let bytesAtMost: Int
-    /// The most keys with a pending change. Removals cannot be dropped, so beyond that everything is removed.
+    /// The maximum number of keys with a pending change. Removals cannot be dropped. Therefore, beyond this number, all
+    /// records in the namespaces of these keys are removed.
     let keysAtMost: Int
 
     /// Never empty. The first stretch is being processed.
@@ -143,12 +144,12 @@ struct CacheStoreBacklog: Sendable {
         return startDraining()
     }
 
-    /// What a read that begins now has to return.
+    /// The result for a read that begins now.
     func known(_ key: CacheKey) -> Known {
         updates.isEmpty || updates[key] == nil ? known(key, in: stretches.count - 1) : .later
     }
 
-    /// What a read that ``next()`` has returned has to return.
+    /// The result for a read that ``next()`` has returned.
     func knownFirst(_ key: CacheKey) -> Known {
         known(key, in: 0)
     }
@@ -168,7 +169,7 @@ struct CacheStoreBacklog: Sendable {
 
     // MARK: - Output
 
-    /// The next work; `nil` where nothing is pending, and the drain ends.
+    /// The next work; `nil` if nothing is pending. The drain then ends.
     mutating func next() -> Work? {
         let reads = stretches[0].reads
         if !reads.isEmpty, !wereReadsLast || stretches[0].changes.isEmpty {

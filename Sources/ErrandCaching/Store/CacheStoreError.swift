@@ -8,7 +8,7 @@ public struct CacheStoreError: Error, Sendable {
     }
 
     private let code: Code
-    /// What happened, in words.
+    /// Describes the failure in words.
     public let message: String
 
     private init(_ code: Code, _ message: String) {

@@ -4,9 +4,9 @@ import Synchronization
 /// A cache's access to its store: callers do not wait for the store, and its errors go only to the log.
 ///
 /// A store that answers at once is called on the caller's thread. Any other store is called on one queue of this
-/// object, one call at a time. Reads find pending writes and removals as if they were done. Where a write fails, the
-/// store's old record under the key is removed, if that is possible. Pending work continues after the last reference to
-/// this object is gone, but not after the end of the process: ``flush()`` waits for it.
+/// object, one call at a time. Reads see pending writes and removals as if they were already done. If a write fails,
+/// the store's old record under the key is removed if possible. Pending work continues after the last reference to this
+/// object is gone, but not after the process ends. ``flush()`` waits for the pending work.
 package final class CacheStoreQueue: Sendable {
     private let store: any CacheStore
     /// `nil` for a store that answers at once.
@@ -30,13 +30,13 @@ package final class CacheStoreQueue: Sendable {
     }
 
     /// - Parameters:
-    ///   - store: Called only by this object, or by others as well.
-    ///   - bytesAtMost: Where pending records exceed this size, a new record is dropped, and the store's record is
+    ///   - store: The store. Other objects may call it as well.
+    ///   - bytesAtMost: If pending records exceed this size, a new record is dropped, and the store's record is
     ///     removed.
-    ///   - keysAtMost: Where pending changes exceed this number, they are dropped, and all records in their namespaces
+    ///   - keysAtMost: If pending changes exceed this number, they are dropped, and all records in their namespaces
     ///     are removed.
-    ///   - log: Called when the store's health changes, and once for an error that its health does not report; on the
-    ///     thread that had the error, under no lock.
+    ///   - log: Called when the store's health changes, and once for an error that its health does not report. It is
+    ///     called on the thread that had the error, and under no lock.
     init(
         _ store: any CacheStore, bytesAtMost: Int = 16 << 20, keysAtMost: Int = 1 << 16,
         log: @escaping @Sendable (CacheHealth) -> Void
@@ -48,8 +48,8 @@ package final class CacheStoreQueue: Sendable {
         reported = Mutex(Reported(health: .working))
     }
 
-    /// Calls `then` with the record of that key: inline where the record is known without waiting (a pending change, or
-    /// a store that has it in memory), otherwise on the queue's own thread, where `then` must not block for long.
+    /// Calls `then` with the record of that key: inline if the record is known without waiting (a pending change, or a
+    /// store that has it in memory), otherwise on the queue's own thread. There `then` must not block for long.
     func read(_ key: CacheKey, _ then: @escaping @Sendable (CacheRecord?) -> Void) {
         switch readAtOnce(key) {
         case .known(let record): then(record)
@@ -80,9 +80,10 @@ package final class CacheStoreQueue: Sendable {
         enqueue(on: waiting) { $0.read(CacheStoreBacklog.Read(key: key, then: then)) }
     }
 
-    /// Replaces the record of that key with the result of `change`; `nil` leaves it. Returns at once; later reads of
-    /// the key see the update. `change` runs inline for a store that answers at once, otherwise on the queue's own
-    /// thread. With a store that answers at once, another thread may write in between.
+    /// Replaces the record of that key with the result of `change`; if the result is `nil`, the record stays. Returns
+    /// at once; later reads of the key see the update. `change` runs inline for a store that answers at once, otherwise
+    /// on the queue's own thread. With a store that answers at once, another thread may write between the read and the
+    /// write.
     func update(_ key: CacheKey, _ change: @escaping @Sendable (CacheRecord?) -> CacheRecord?) {
         guard let waiting else {
             if let record = change(find(key)) { write(record, for: key) }
@@ -101,7 +102,7 @@ package final class CacheStoreQueue: Sendable {
     enum Written {
         /// The record is stored, or will be.
         case stored
-        /// The store has been failing: the write will be tried. The record must not be removed for that reason.
+        /// The store has been failing, but the write will be tried. The failure is no reason to remove the record.
         case tried
         /// Neither the record nor an older one is stored under the key.
         case refused
@@ -138,8 +139,8 @@ package final class CacheStoreQueue: Sendable {
         enqueue(on: waiting) { $0.remove(key) }
     }
 
-    /// Calls `body` with the store after all pending work. Later work waits for it. Cancelling the task has no effect.
-    /// Throws the error of `body`.
+    /// Calls `body` with the store after all pending work. Later work waits for `body`. Cancelling the task has no
+    /// effect. Throws the error of `body`.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (any CacheStore) throws(CacheStoreError) -> Value
     ) async throws(CacheStoreError) -> Value {
@@ -173,7 +174,7 @@ package final class CacheStoreQueue: Sendable {
         _ = try? await perform { _ in }
     }
 
-    /// Like ``flush()``, with a time limit. `then` runs once; inline where no change is pending.
+    /// Like ``flush()``, with a time limit. `then` runs once; inline if no change is pending.
     package func flush(atMost time: Duration, by stopwatch: Stopwatch, _ then: @escaping @Sendable () -> Void) {
         guard let waiting, waiting.backlog.withLock({ $0.hasChanges }) else { return then() }
         let once = OnceCalled(then)
@@ -218,8 +219,8 @@ package final class CacheStoreQueue: Sendable {
             switch work {
             case .reads(let reads):
                 for read in reads {
-                    // Checked for each read, not once for all: a read's callback may change what the next read has to
-                    // find.
+                    // Checked for each read, not once for all: a read's callback may change the result of the next
+                    // read.
                     switch waiting.backlog.withLock({ $0.knownFirst(read.key) }) {
                     case .record(let record): read.then(record)
                     case .nothing: read.then(nil)

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// A fast store over a lasting one. Reads try the upper store first. A record found only in the lower store is copied
-/// up.
+/// A fast store above a persistent one. Reads try the upper store first. A record that is found only in the lower store
+/// is copied to the upper store.
 ///
 /// ```swift
 /// let store = LayeredCacheStore(over: SQLiteCacheStore(named: "my-service"))
 /// ```
 ///
-/// Where other processes share the lower store, their writes and removals become visible only after the record has left
-/// the upper store. Where that matters, keep the upper limits small or use no upper store.
+/// If other processes share the lower store, their writes and removals become visible only after the record has left
+/// the upper store. If that matters, keep the limits of the upper store small, or use no upper store.
 public final class LayeredCacheStore: CacheStore {
     /// The fast upper store.
     public let memory: MemoryCacheStore
-    /// The lasting lower store.
+    /// The persistent lower store.
     public let lower: any CacheStore
-    /// Counts changes of the upper store. The upper store changes after the lower one, while this lock is held. So a
-    /// record that a reader found below before a removal, or that a writer put there, does not reappear in the upper
-    /// store.
+    /// Counts changes of the upper store. The upper store changes after the lower one, while this lock is held.
+    /// Therefore a record that a reader found in the lower store before a removal, or that a writer put there, does not
+    /// reappear in the upper store.
     private let changes = Mutex(Changes())
 
     private struct Changes {
@@ -24,7 +24,7 @@ public final class LayeredCacheStore: CacheStore {
         var removals: UInt64 = 0
     }
 
-    /// Puts `memory` over `lower`.
+    /// Makes a store with `memory` above `lower`.
     public init(memory: MemoryCacheStore = MemoryCacheStore(), over lower: any CacheStore) {
         self.memory = memory
         self.lower = lower
@@ -42,7 +42,7 @@ public final class LayeredCacheStore: CacheStore {
         return record
     }
 
-    /// Writes to both stores. Where the lower store fails, its error is thrown, and the upper store has the record
+    /// Writes to both stores. If the lower store fails, its error is thrown. The upper store then has the record
     /// nevertheless, unless something was removed meanwhile.
     public func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
         let seen = changes.withLock { $0.removals }
@@ -91,7 +91,8 @@ public final class LayeredCacheStore: CacheStore {
         return try lower.removeAll(namespace: namespace)
     }
 
-    /// What the lower store holds, the hits of both stores, and the misses of the lower one.
+    /// The number and size of the records in the lower store, the hits of both stores, and the misses of the lower
+    /// store.
     public func statistics() throws(CacheStoreError) -> CacheStatistics {
         var statistics = try lower.statistics()
         statistics.hits += memory.statistics().hits
@@ -109,7 +110,7 @@ public final class LayeredCacheStore: CacheStore {
         memory.accepts(byteCount: byteCount) || lower.accepts(byteCount: byteCount)
     }
 
-    /// The record with that key where the upper store has it.
+    /// The record with that key, if the upper store has it.
     public func readAtOnce(_ key: CacheKey) -> CacheRecord? {
         memory.readAtOnce(key)
     }

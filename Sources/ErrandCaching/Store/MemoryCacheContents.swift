@@ -1,5 +1,5 @@
 /// The contents of a ``MemoryCacheStore``: the records in the order of their use. The list's links are indices into an
-/// array, so that moving a record to the front allocates nothing. Not an `OrderedDictionary`, which takes
+/// array, so that moving a record to the front allocates nothing. An `OrderedDictionary` is not used: it takes
 /// linear time to remove a record from the middle.
 struct MemoryCacheContents {
     private struct Node {

@@ -1,20 +1,21 @@
 import Synchronization
 
-/// Records in memory; the least recently used is dropped first. Any thread. No call waits longer than for a short lock.
+/// Stores records in memory and drops the least recently used first. May be used from any thread. A call waits at most
+/// for a short lock.
 ///
 /// Reading, writing and removing take constant time, however many records there are. Removing by tag takes time in
 /// proportion to the tagged records. Only removing by age or namespace scans all records.
 public final class MemoryCacheStore: CacheStore {
-    /// The most that the store holds. A record counts by ``CacheRecord/byteCount``.
+    /// The limits of the store. The size of a record is its ``CacheRecord/byteCount``.
     public struct Limits: Sendable, Hashable {
-        /// Bytes of all records: 32 MiB.
+        /// Bytes of all records; default 32 MiB.
         public var bytes: Int
-        /// How many records: 10,000.
+        /// Number of records; default 10,000.
         public var entries: Int
-        /// Bytes of one record, so that one record does not displace all others: 4 MiB.
+        /// Bytes of one record; default 4 MiB. This limit prevents one record from displacing all others.
         public var bytesPerEntry: Int
 
-        /// Creates limits; with 0 or less, the store keeps nothing.
+        /// Creates limits. With a limit of 0 or less, the store keeps nothing.
         public init(bytes: Int = 32 << 20, entries: Int = 10_000, bytesPerEntry: Int = 4 << 20) {
             self.bytes = bytes
             self.entries = entries
@@ -44,9 +45,9 @@ public final class MemoryCacheStore: CacheStore {
     /// True.
     public var answersAtOnce: Bool { true }
 
-    /// Stores the record, and drops others where the limits require it.
+    /// Stores the record, and drops others if the limits require it.
     ///
-    /// Throws ``CacheStoreError/recordTooLarge`` beyond ``Limits/bytesPerEntry`` or ``Limits/bytes``.
+    /// Throws ``CacheStoreError/recordTooLarge`` for a record beyond ``Limits/bytesPerEntry`` or ``Limits/bytes``.
     public func write(_ record: CacheRecord, for key: CacheKey) throws(CacheStoreError) {
         let bytes = record.byteCount
         guard accepts(byteCount: bytes) else {
@@ -95,7 +96,7 @@ public final class MemoryCacheStore: CacheStore {
         contents.withLock { $0.removeAll(namespace: namespace) }
     }
 
-    /// What the store holds, and its hits, misses and evictions. Never throws.
+    /// The number and size of the stored records, and the hits, misses and evictions of the store. Never throws.
     public func statistics() -> CacheStatistics {
         contents.withLock { $0.statistics }
     }

@@ -7,11 +7,13 @@
 /// An accessory is kept strongly: by the client, or by a request until the end of the run that it was added for
 /// (YTKNetwork `YTKRequestAccessory`).
 public protocol Accessory: AnyObject, Sendable {
-    /// The queue on which this accessory is called. An own queue keeps the order of the calls, and a slow accessory
-    /// then delays nothing else; its calls may arrive after the request has moved on. The property is read for each
-    /// call and must always return the same queue. Its type is `CallbackQueue` or `CallbackQueue?`; any other type is a
-    /// compiler error, which names `givenCallbackQueue`. Default: `nil`, the threads that the methods name. There every
-    /// other callback of the client waits for the accessory.
+    /// The queue on which this accessory is called. A separate queue keeps the order of the calls, and a slow accessory
+    /// then delays nothing else. Its calls may arrive after the request has moved on. Neither the end of a request nor the
+    /// client's shutdown waits for the queue. A block that is passed to ``CallbackQueue/async(_:)`` after the shutdown
+    /// runs after all calls of the accessory. The property is read for each call and must always return the same queue.
+    /// Its type is `CallbackQueue` or `CallbackQueue?`; any other type is a compiler error, which names
+    /// `givenCallbackQueue`. Default: `nil`, the threads that the methods name. On these, every other callback of the
+    /// client waits for the accessory.
     var callbackQueue: CallbackQueueMember { get }
     /// The request is about to start; nothing was sent yet. Called on the thread that starts the request.
     func requestWillStart(_ request: AnyRequest)

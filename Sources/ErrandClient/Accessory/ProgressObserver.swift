@@ -38,7 +38,8 @@ final class ProgressObserver: EventAccessory {
                 return state.reported
             }
             if let news { observe(news) }
-        case .queued, .started, .sent, .advanced, .cacheHit, .cached:
+        case .queued, .started, .connected, .sent, .resent, .decided, .advanced, .answered, .fellBack, .cacheHit,
+            .cached:
             break
         }
     }

@@ -30,7 +30,7 @@ public enum PreferredLanguages {
     }
 
     /// Whether the text is a language range of RFC 4647 2.1.
-    static func isRange(_ text: String) -> Bool {
+    package static func isRange(_ text: String) -> Bool {
         if text == "*" { return true }
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {

@@ -1,9 +1,9 @@
-/// An object that was made once for all requests, or the error that each request gets in its place. A class, so that a
+/// An object that was made once for all requests, or the error that each request gets instead. A class, so that a
 /// request retains one object.
 final class Prepared<Value: AnyObject & Sendable>: Sendable {
     // Exactly one of the two is set. One enum would say so, but every request reads `made`, and a read of the enum
     // copies its payload by a switch over both cases.
-    /// `nil` where making it failed.
+    /// `nil` if making it failed.
     let made: Value?
     private let failure: ErrandError?
 

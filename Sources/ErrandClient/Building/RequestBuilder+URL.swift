@@ -1,5 +1,8 @@
 extension RequestBuilder {
-    func url(of command: some Command, _ overrides: RequestOverrides? = nil) throws(ErrandError) -> String {
+    /// `upgrade`: that of the request.
+    func url(
+        of command: some Command, _ overrides: RequestOverrides? = nil, _ upgrade: (any URLUpgrade)? = nil
+    ) throws(ErrandError) -> String {
         var path = command.path
         var rules = command.givenURLRules
         if let overrides, let given = overrides.urlRules { rules = rules.map(given.inheriting) ?? given }
@@ -63,18 +66,21 @@ extension RequestBuilder {
         overrides?.cdnURL ?? command.givenCDNURL
     }
 
-    /// Whether `url` has an origin that the client's settings name, or the command by a base or CDN URL of its own.
-    func isOwn(_ url: String, of command: some Command, _ overrides: RequestOverrides?) -> Bool {
-        if let base = baseURL?.made, isOrigin(base, of: url) { return true }
-        if let base = cdnURL?.made, isOrigin(base, of: url) { return true }
+    /// Whether `url` has an origin that the client's settings name, or that the command names by its own base or CDN URL.
+    /// `upgrade`: that of the request.
+    func isOwn(
+        _ url: String, of command: some Command, _ overrides: RequestOverrides?, _ upgrade: (any URLUpgrade)?
+    ) -> Bool {
+        if let base = baseURL?.made, Self.isOrigin(base, of: url, upgrade) { return true }
+        if let base = cdnURL?.made, Self.isOrigin(base, of: url, upgrade) { return true }
         for case let text? in [ownBaseURL(of: command, overrides), ownCDNURL(of: command, overrides)] {
-            if let base = try? BaseURL(text), isOrigin(base, of: url) { return true }
+            if let base = try? BaseURL(text), Self.isOrigin(base, of: url, upgrade) { return true }
         }
         return false
     }
 
-    /// Whether `url` has the origin of the base, or the one that takes the place of that origin.
-    private func isOrigin(_ base: BaseURL, of url: String) -> Bool {
+    /// Whether `url` has the origin of the base, or the one that replaces that origin.
+    private static func isOrigin(_ base: BaseURL, of url: String, _ upgrade: (any URLUpgrade)?) -> Bool {
         if base.isOrigin(of: url) { return true }
         guard let upgraded = upgrade?.upgraded(base.origin) else { return false }
         return URLReference(upgraded).origin == URLReference(url).origin

@@ -18,7 +18,8 @@ package final class RequestBuilder: Sendable {
     /// TLS settings by host. `nil`: one TLS setting for all hosts.
     let policies: Result<TLSPolicyTable, ErrandError>?
     let hasPolicies: Bool
-    /// Replaces the URLs of commands, redirects and interceptors; `nil`: they are used as they are.
+    /// Replaces the URLs of commands, redirects and interceptors; `nil`: they are used as they are. A request may have
+    /// another one, or none: ``upgrader(by:)``.
     let upgrade: (any URLUpgrade)?
 
     init(_ settings: Client.Settings, engine: ConnectionOptions, upgrade: (any URLUpgrade)? = nil) {
@@ -58,8 +59,12 @@ package final class RequestBuilder: Sendable {
     }
 
     convenience init(_ configuration: Client.Configuration) {
-        self.init(
-            configuration.settings, engine: configuration.settings.connection, upgrade: configuration.urlUpgrade)
+        self.init(configuration, engine: configuration.settings.connection)
+    }
+
+    /// `engine`: the options that the engine was started with.
+    convenience init(_ configuration: Client.Configuration, engine: ConnectionOptions) {
+        self.init(configuration.settings, engine: engine, upgrade: configuration.urlUpgrade)
     }
 
     private static func base(_ text: String?) -> Prepared<BaseURL>? {
@@ -84,7 +89,9 @@ package final class RequestBuilder: Sendable {
             return try description(of: custom, by: command, overrides)
         }
         if let custom = command.givenCustomRequest { return try description(of: custom, by: command, overrides) }
-        var url = try url(of: command, overrides)
+        let resilience = overrides?.resilience ?? command.givenResilience
+        let upgrade = upgrader(by: resilience)
+        var url = try url(of: command, overrides, upgrade)
         var body = command.givenBody
         var parameters = command.givenParameters
         var encoding = command.givenParameterEncoding
@@ -109,7 +116,7 @@ package final class RequestBuilder: Sendable {
             wire = try body.wire(settings.jsonEncoder ?? SharedCoders.jsonEncoder)
         }
         var prepared = headers
-        if let foreignHeaders, !isOwn(url, of: command, overrides) { prepared = foreignHeaders }
+        if let foreignHeaders, !isOwn(url, of: command, overrides, upgrade) { prepared = foreignHeaders }
         let defaults = try prepared.get()
         var description = RequestDescription(
             method: try command.givenMethod, url: url, headers: try defaults.block(own, wire),
@@ -117,6 +124,7 @@ package final class RequestBuilder: Sendable {
             settings: try transferSettings(
                 of: command, overrides, url: url, own.fields, hasSource: wire?.body.isSource == true))
         if let authentication = try defaults.authentication(own) { description.authentication = authentication }
+        if let resilience { description.resilience = resilience }
         return description
     }
 
@@ -135,7 +143,8 @@ package final class RequestBuilder: Sendable {
     ) throws(ErrandError) -> RequestDescription {
         let path = try PercentEncoding.url(custom.url)
         guard var url = try Self.absolute(path, hasBase: false) else { throw Self.unusable(path) }
-        upgrade?.upgrade(&url)
+        let resilience = overrides?.resilience ?? command.givenResilience
+        upgrader(by: resilience)?.upgrade(&url)
         var fields = custom.headers
         var body = custom.body
         var authentication: ServerAuthentication?
@@ -162,6 +171,7 @@ package final class RequestBuilder: Sendable {
             settings: try transferSettings(
                 of: command, overrides, url: url, fields, hasSource: wire.body.isSource))
         if let authentication { description.authentication = authentication }
+        if let resilience { description.resilience = resilience }
         return description
     }
 

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Wraps a transport that the client did not make. The wrapper tracks the client's own transfers, so that a shutdown
-/// ends only those and leaves the transport running for its other users.
-final class BorrowedTransport: Transport {
+/// Wraps a transport that the client did not make, or shares with other clients. The wrapper tracks the client's own
+/// transfers, so that a shutdown ends only those and leaves the transport running for its other users.
+final class BorrowedTransport: ShortIDTransport {
     private enum Phase {
         case open
         /// No more transfers are accepted; the closures wait for the end of the open ones.
@@ -41,9 +41,9 @@ final class BorrowedTransport: Transport {
         }
 
         override func receive(_ event: TransferEvent.Kind) {
-            guard case .ended = event else { return receiver.receive(event) }
+            guard case .ended = event else { return receiver.accept(event) }
             owner.state.withLock { _ in hasEnded = true }
-            receiver.receive(event)
+            receiver.accept(event)
             owner.close(self)
         }
 
@@ -51,10 +51,21 @@ final class BorrowedTransport: Transport {
     }
 
     let base: any Transport
+    /// The client's share of the engine beneath; `nil`: the transport belongs to somebody else.
+    private let lease: EngineLease?
     private let state = Mutex(State())
+
+    var idsAreShort: Bool { base.hasShortIDs }
 
     init(_ base: any Transport) {
         self.base = base
+        lease = nil
+    }
+
+    /// Wraps a shared engine. The share is given back after the client's last transfer.
+    init(_ lease: EngineLease) {
+        base = lease.transport
+        self.lease = lease
     }
 
     func submit(_ description: RequestDescription, for receiver: TransferReceiver) throws(ErrandError) -> TransferID {
@@ -79,7 +90,7 @@ final class BorrowedTransport: Transport {
         }
     }
 
-    /// Records the transfer's id. A shutdown before this point could not cancel the transfer, so this does.
+    /// Records the transfer's id. A shutdown before this point could not cancel the transfer, so this function does.
     private func entered(_ loan: Loan, as id: TransferID) {
         let isToEnd = state.withLock { state in
             loan.id = id
@@ -104,12 +115,20 @@ final class BorrowedTransport: Transport {
     func resume(_ id: TransferID) { base.resume(id) }
     func grant(_ id: TransferID, bytes: Int) { base.grant(id, bytes: bytes) }
     func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) { base.write(bytes, to: id) }
+    func write(shared bytes: SharedBytes, to id: TransferID) { base.write(shared: bytes, to: id) }
     func finishUpload(_ id: TransferID) { base.finishUpload(id) }
     func failUpload(_ id: TransferID) { base.failUpload(id) }
+    func restartUpload(_ id: TransferID, after attempt: Int) { base.restartUpload(id, after: attempt) }
     func filesMayHaveChanged() { base.filesMayHaveChanged() }
 
-    /// Ends the client's transfers; does not shut down the wrapped transport.
+    /// Ends the client's transfers. Does not shut down the wrapped transport, unless this was the last client of a
+    /// shared engine.
     func shutdown(_ stopped: @escaping @Sendable () -> Void) {
+        guard let lease else { return endTransfers(stopped) }
+        endTransfers { lease.end(stopped) }
+    }
+
+    private func endTransfers(_ stopped: @escaping @Sendable () -> Void) {
         let (ids, waiters) = state.withLock { state -> ([TransferID], [@Sendable () -> Void]) in
             switch state.phase {
             case .open: state.phase = .stopping([stopped])

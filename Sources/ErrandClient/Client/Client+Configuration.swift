@@ -7,7 +7,7 @@ extension Client {
     public struct Configuration: Sendable {
         /// The settings that ``Client/reconfigure(_:)`` can change later.
         public var settings = Settings()
-        /// The queue of the callbacks. `nil`: a serial queue of the client's own.
+        /// The queue of the callbacks. `nil`: the client makes its own serial queue.
         public var callbackQueue: CallbackQueue?
         /// Accessories of every request of the client (YTKNetwork accessories, for all requests).
         public var accessories: [any Accessory] = []
@@ -18,17 +18,20 @@ extension Client {
         public var reportsStops = false
         /// The storage that `Configuration.cache` of the module `ErrandCaching` sets.
         package var cacheStorage: (any CacheStorage)?
-        /// What stands between the client and its engine. Members of the module `ErrandResilience`, such as
-        /// `Configuration.resilience`, set them. Their positions give the order.
+        /// The layers between the client and its engine. Members of the module `ErrandResilience`, such as
+        /// `Configuration.resilience`, set them. Their positions determine their order.
         package var layers: [any TransportLayer] = []
-        /// What replaces URLs before they are requested. `Configuration.hsts` of the module `ErrandResilience` sets one.
+        /// Replaces URLs before they are requested. `Configuration.hsts` of the module `ErrandResilience` sets it.
         package var urlUpgrade: (any URLUpgrade)?
-        /// What judges the addresses of connections. `Configuration.addressGuard` of the module `ErrandResilience`
-        /// sets one.
+        /// Judges the addresses of connections. `Configuration.addressGuard` of the module `ErrandResilience` sets it.
         package var addressFilter: (any AddressFilter)?
+        /// The engine that the client shares with other clients. `nil`, the default: the client has its own engine. See
+        /// ``SharedEngine`` for the settings that its clients must agree on. Without effect on a client that is made
+        /// with a transport.
+        public var sharedEngine: SharedEngine?
         /// Where cookies are kept. Default: off.
         public var cookies = CookieStorage.off
-        /// The number of loop threads, 1...64. `nil`: one per core, at most 4.
+        /// The number of loop threads, 1...64. `nil`: one per usable core, at most 4.
         public var loops: Int?
         /// How many requests may wait for admission, at most 2^24; further requests fail with
         /// ``ErrandError/queueFull``. `nil`: 65,536.
@@ -38,6 +41,11 @@ extension Client {
         public var inFlightLimit: Int?
         /// How many requests to one origin may be in flight, at most 2^24. `nil`: 256.
         public var originInFlightLimit: Int?
+        /// How many HTTP/2 streams a connection may have at once, at most 2^24, if the server allows that many
+        /// (CURLMOPT_MAX_CONCURRENT_STREAMS). Further requests open another connection. `nil`: 64, or 32 from libcurl 8.10
+        /// on. That is the number of requests in one multi handle of the engine. A larger number makes the multi handles
+        /// larger, and then requests over HTTP/1.1 cost more.
+        public var maxConcurrentStreams: Int?
         /// The clock for times that the engine does not measure. Default: the continuous clock. It measures:
         ///
         /// - the drain time of ``Client/shutdown(_:)``;
@@ -80,9 +88,22 @@ extension Client.Configuration {
         engine.queueCapacity = queueCapacity
         engine.inFlightLimit = inFlightLimit
         engine.originInFlightLimit = originInFlightLimit
-        engine.connection = settings.connection
+        engine.maxConcurrentStreams = maxConcurrentStreams
+        // Requests on a shared engine bring their client's options with them.
+        if sharedEngine == nil { engine.connection = settings.connection }
         engine.addressFilter = addressFilter
         return engine
+    }
+}
+
+extension Client.Configuration {
+    /// Makes the engine that this configuration describes, for a transport between the engine and a client. The engine is
+    /// never the shared one: a client on a transport describes its requests without the configuration's connection
+    /// options, so the engine must have them.
+    package func makeEngine() -> any Transport {
+        var own = self
+        own.sharedEngine = nil
+        return ReactorTransport(own)
     }
 }
 

@@ -5,7 +5,7 @@ extension Client {
     ///
     /// Throws ``ErrandError``, or `CancellationError` if the task was cancelled or the request was stopped. Decoding
     /// runs in the caller's task. If accessories, interceptors or hooks of the command have to be called, the request
-    /// runs by way of the callback queue instead.
+    /// runs through the callback queue instead.
     public func run<C: Command>(_ command: C, overrides: RequestOverrides? = nil) async throws -> C.Response {
         try Task.checkCancellation()
         guard accessories.isEmpty, interceptors.isEmpty, !command.hasHooks,
@@ -49,11 +49,18 @@ extension Client {
     }
 
     /// The queue for the events of a request whose values a task reads as they arrive. It is a separate queue, so that
-    /// neither a closure on the callback queue nor another such request delays the events. A task that prefers the
-    /// callback queue reads there anyway. An inline callback queue is used too, because the program chose it
-    /// explicitly.
+    /// neither a closure on the callback queue nor another such request delays the events. If the task prefers the
+    /// callback queue, it reads there anyway, and that queue is used. So is an inline callback queue, because the program
+    /// chose it explicitly.
     package var queueOfReader: CallbackQueue {
         callbacks.isInline || prefersCallbacks ? callbacks : .dispatchQueue(.global())
+    }
+
+    /// The queue for the events of a stream. They only move bytes to the reader and resume it. Therefore the streams of a
+    /// client share the queue of resumptions, and the events of one loop turn cost one wake-up. A stream whose redirect
+    /// policy has a closure gets a separate queue, because the closure may block it.
+    func queueOfStream(with redirects: RedirectPolicy) -> CallbackQueue {
+        callbacks.isInline || redirects.decide != nil || prefersCallbacks ? queueOfReader : resumptions
     }
 }
 

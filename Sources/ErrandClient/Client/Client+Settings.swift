@@ -6,9 +6,9 @@ extension Client {
     /// The part of a ``Configuration`` that ``Client/reconfigure(_:)`` can change while the client runs.
     public struct Settings: Sendable {
         /// The URL that relative paths are joined to. A slash is added if its path does not end with one; its query and
-        /// fragment are dropped. `nil`, the default: every path must be absolute. With a text that is no URL, such as an
-        /// empty one, every request fails with ``ErrandError/invalidURL`` (YTKNetwork `baseUrl`, where an empty text means
-        /// none).
+        /// fragment are dropped. `nil`, the default: every path must be absolute. If the text is no URL (for example an
+        /// empty text), every request fails with ``ErrandError/invalidURL`` (YTKNetwork `baseUrl`, where an empty text
+        /// means none).
         public var baseURL: String?
         /// The URL that relative paths are joined to if the command asks for it, see ``Command/usesCDN`` (YTKNetwork
         /// `cdnUrl`). With a text that is no URL, every request fails, as with ``baseURL``. Default: `nil`.
@@ -44,18 +44,18 @@ extension Client {
         /// The encoder for bodies of ``RequestBody/json(_:encoder:)`` without an encoder. It must not be changed after
         /// it is set here. `nil` (the default): an encoder with Foundation's own settings.
         public var jsonEncoder: JSONEncoder?
-        /// The timeouts of commands that have none, and of members that are `nil` in the command's. Default: the
-        /// library's.
+        /// The timeouts of commands that have none. They also replace the `nil` members of a command's timeouts. Default:
+        /// the library's.
         public var timeouts = Timeouts()
-        /// The limits of commands that have none, and of members that are `nil` in the command's. Default: the
+        /// The limits of commands that have none. They also replace the `nil` members of a command's limits. Default: the
         /// library's.
         public var limits = Limits()
         /// Options in addition to those of every command; ``RequestOverrides/Members/options`` replaces both. The
         /// option ``CommandOptions/coalesced`` is ignored here: only the author of a command knows whether the request
         /// may be shared. Default: none.
         public var options: CommandOptions = []
-        /// The connection options of commands that have none, and of members that are `nil` in the command's. Default:
-        /// the library's.
+        /// The connection options of commands that have none. They also replace the `nil` members of a command's options.
+        /// Default: the library's.
         public var connection = ConnectionOptions()
         /// TLS settings by host; they replace the TLS settings of ``connection``. Default: none.
         public var tlsPolicies = TLSPolicies()
@@ -78,11 +78,11 @@ extension Client {
         public init() {}
     }
 
-    /// The settings that new requests are built by at present.
+    /// The settings that new requests are built with at present.
     public var settings: Settings { builder.settings }
 
     /// Changes the settings for requests that are built from now on. Running requests keep the settings that they were
-    /// built by, except that a redirect takes the TLS policies and the redirect policy of the moment when it is
+    /// built with, with one exception: a redirect uses the TLS policies and the redirect policy that are set when it is
     /// followed.
     ///
     /// The client checks again the files that ``ConnectionOptions`` name (CA, certificate, key), even if their paths
@@ -91,8 +91,8 @@ extension Client {
     ///
     /// May be called from any thread. Concurrent changes are made one after the other. `change` runs once, outside any
     /// lock that requests take, and must not call `reconfigure`. If `change` throws, the settings stay as they were.
-    /// Settings that make no usable request, such as a malformed base URL, fail each request that needs them, as with
-    /// the configuration.
+    /// Unusable settings, such as a malformed base URL, fail each request that needs them, as they do in the
+    /// configuration.
     public func reconfigure<Failure: Error>(
         _ change: (inout Settings) throws(Failure) -> Void
     ) throws(Failure) {

@@ -4,23 +4,25 @@ import Synchronization
 extension Client {
     /// What a shutdown does with running requests.
     public enum ShutdownMode: Sendable {
-        /// Running requests may end within this time; after it the rest ends with ``ErrandError/shutDown``. Zero and
-        /// less mean ``cancel``, more than 30 days mean 30 days.
+        /// Running requests have this time to end. Those that still run afterwards end with ``ErrandError/shutDown``. Zero
+        /// and less mean ``cancel``, more than 30 days mean 30 days.
         case drain(within: Duration)
         /// Running requests end at once with ``ErrandError/shutDown``.
         case cancel
     }
 
     /// Shuts the client down. From now on starts fail with ``ErrandError/shutDown``; running requests are treated as
-    /// `mode` says. During a drain, requests that refresh a credential (``Authenticator/refresh(_:after:)``) may still
-    /// start, because running requests may wait for them.
+    /// `mode` says. During a drain, requests that refresh a credential (``Authenticator/refresh(_:after:)``) or that
+    /// interceptors run (``InterceptionContext/run(_:overrides:)``) may still start, because running requests may wait
+    /// for them.
     ///
     /// Returns when every request has reported its end, the engine's threads have ended, and the cache has stored its
     /// pending changes (``ResponseCache/flush()``). The wait for the cache is at most two seconds. The method may be
     /// called again, to turn a drain into a cancel or only to wait.
     ///
     /// A client shuts down only the transport that it made itself. A transport from ``init(configuration:transport:)``
-    /// keeps running: this client's transfers are cancelled there, and other clients' transfers continue.
+    /// keeps running: this client's transfers are cancelled there, and other clients' transfers continue. The last
+    /// client of a ``SharedEngine`` stops that engine.
     public func shutdown(_ mode: ShutdownMode = .drain(within: .seconds(30))) async {
         await withUnsafeContinuation { continuation in
             shutdown(mode) { continuation.resume() }

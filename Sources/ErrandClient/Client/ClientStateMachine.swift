@@ -2,7 +2,7 @@
 struct ClientStateMachine: ~Copyable {
     enum State: Equatable {
         case running
-        /// No new requests, except those that get credentials for other requests. Running requests may end.
+        /// No new requests, except those that running requests wait for. Running requests may end.
         case draining
         /// The transport is ending the remaining requests.
         case stopping
@@ -25,12 +25,13 @@ struct ClientStateMachine: ~Copyable {
     private(set) var open = 0
 
     /// Returns whether the request may continue. If not, it ends with an error, and `requestEnded` follows in this case
-    /// too. `isForRefresh`: the request gets a credential that draining requests may be waiting for.
-    mutating func requestStarted(isForRefresh: @autoclosure () -> Bool = false) -> Bool {
+    /// too. `isAwaited`: whether draining requests may be waiting for this request, because it gets a credential or an
+    /// interceptor runs it.
+    mutating func requestStarted(isAwaited: @autoclosure () -> Bool = false) -> Bool {
         open += 1
         switch state {
         case .running: return true
-        case .draining: return isForRefresh()
+        case .draining: return isAwaited()
         case .stopping, .transportStopped, .stopped: return false
         }
     }

@@ -4,8 +4,8 @@ import Synchronization
 /// transfer is under way, equal requests are not sent; they get the result of that transfer.
 ///
 /// A cancelled member leaves the transfer. The transfer itself is cancelled when the last member leaves, and paused
-/// while all members are paused. Each redirect or replay of a request is a transfer of its own, which joins another one
-/// or opens a new one.
+/// while all members are paused. Each redirect or replay of a request is a separate transfer, which joins another one or
+/// opens a new one.
 ///
 /// Joining is decided at once, under the lock. Everything else (events and leaving) goes through one serial inline
 /// queue. Therefore members get events in order, and no event of a transfer after its end. User code is called neither
@@ -46,8 +46,7 @@ package final class CoalescingTransport: Transport {
             table.lastID += 1
             let id = TransferID(rawValue: table.lastID)
             let present = key.flatMap { table.shared[$0] }
-            let transfer =
-                present ?? SharedTransfer(key, sentAt: description.sendingMoment?.time, of: self, events: events)
+            let transfer = present ?? SharedTransfer(key, description, of: self, events: events)
             if present != nil { receiver.joined(sentAt: transfer.sentAt) }
             transfer.join(receiver, as: id)
             table.transfers[id] = transfer
@@ -57,6 +56,7 @@ package final class CoalescingTransport: Transport {
         if isNew {
             try open(transfer, description, for: id)
         } else {
+            if let opener = transfer.scope { description.attemptScope?.joined(opener) }
             // The transfer may be paused, with all other members.
             events.async { [self] in reconcile(transfer) }
         }
@@ -185,12 +185,20 @@ package final class CoalescingTransport: Transport {
         if let id = baseID(id) { base.write(bytes, to: id) }
     }
 
+    package func write(shared bytes: SharedBytes, to id: TransferID) {
+        if let id = baseID(id) { base.write(shared: bytes, to: id) }
+    }
+
     package func finishUpload(_ id: TransferID) {
         if let id = baseID(id) { base.finishUpload(id) }
     }
 
     package func failUpload(_ id: TransferID) {
         if let id = baseID(id) { base.failUpload(id) }
+    }
+
+    package func restartUpload(_ id: TransferID, after attempt: Int) {
+        if let id = baseID(id) { base.restartUpload(id, after: attempt) }
     }
 
     package func shutdown(_ stopped: @escaping @Sendable () -> Void) {

@@ -22,6 +22,8 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
     let key: SharedTransferKey?
     /// When the transfer was sent, in milliseconds since 1970, if known.
     let sentAt: Int64?
+    /// The scope of the request that has opened the transfer.
+    let scope: AttemptScope?
     /// The members in the order in which they joined.
     // This and what follows: read and written only while the table is locked.
     nonisolated(unsafe) private(set) var members: [Member] = []
@@ -29,9 +31,14 @@ final class SharedTransfer: TransferReceiver, @unchecked Sendable {
     nonisolated(unsafe) private(set) var phase = Phase.running(TransferControl())
     private let transport: CoalescingTransport
 
-    init(_ key: SharedTransferKey?, sentAt: Int64?, of transport: CoalescingTransport, events: CallbackQueue) {
+    /// Opened by the request with this description.
+    init(
+        _ key: SharedTransferKey?, _ description: RequestDescription, of transport: CoalescingTransport,
+        events: CallbackQueue
+    ) {
         self.key = key
-        self.sentAt = sentAt
+        sentAt = description.sendingMoment?.time
+        scope = description.attemptScope
         self.transport = transport
         super.init(callbacks: events)
     }

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// The key by which two requests are equal: every byte that they send, and how they are sent. The total timeout is not
-/// part of it, because each request counts its own.
+/// part of it, because each request counts its own. The memory for the body of the response is not part of it either.
 struct SharedTransferKey: Hashable {
     private let method: HTTPRequest.Method
     private let url: String
@@ -14,6 +14,8 @@ struct SharedTransferKey: Hashable {
     private let limits: Limits
     private let priority: Priority
     private let connection: ConnectionOptions?
+    /// Decides about the signature of the attempts.
+    private let hasLeftOrigin: Bool
     /// The number of the last removal of the response from the cache before the request was sent.
     private let removals: UInt64
 
@@ -27,12 +29,13 @@ struct SharedTransferKey: Hashable {
         case .none: body = []
         case .bytes(let bytes): body = bytes
         case .data(let data): body = Array(data)
+        case .shared(let bytes): body = bytes.copy()
         case .file, .stream, .source: return nil
         }
         method = description.method
         url = description.url
         headers = description.headers
-        options = description.options
+        options = description.options.subtracting(.bodyMemory)
         reports = description.reports
         authentication = description.authentication
         var timeouts = description.settings.timeouts
@@ -41,6 +44,7 @@ struct SharedTransferKey: Hashable {
         limits = description.settings.limits
         priority = description.settings.priority
         connection = description.settings.connection
+        hasLeftOrigin = description.hasLeftOrigin
         removals = description.sendingMoment?.removals ?? 0
     }
 

@@ -3,9 +3,8 @@ public import HTTPTypes
 
 // How the engine reads a command's members. Each extension compares the member's type with a concrete type: generic
 // code then needs no metadata of an associated type, whose lookup costs some 300 instructions. The members are
-// inlinable, so that a command's defaults are constants in its own module. The defaults compare concrete types too:
-// generic code that reads a member would find a default for any type of the member in place of the command's own
-// member.
+// inlinable, so that a command's defaults are constants in its own module. The defaults compare concrete types too: a
+// default for any type of a member would hide the command's own member from generic code that reads it.
 
 extension Command where MethodMember == HTTPRequest.Method {
     /// Returns `method` unchanged.
@@ -165,6 +164,16 @@ extension Command where ResilienceMember == RequestResilience? {
 extension Command where ResilienceMember == RequestResilience {
     /// Returns `resilience` unchanged.
     @inlinable public var givenResilience: RequestResilience? { resilience }
+}
+
+extension Command where URLTemplateMember == String? {
+    /// Returns `urlTemplate` unchanged.
+    @inlinable public var givenURLTemplate: String? { urlTemplate }
+}
+
+extension Command where URLTemplateMember == String {
+    /// Returns `urlTemplate` unchanged.
+    @inlinable public var givenURLTemplate: String? { urlTemplate }
 }
 
 extension Command where CoordinatorMember == GroupCoordinator? {

@@ -16,8 +16,8 @@ public import HTTPTypes
 /// `givenBody` for ``body``.
 ///
 /// The client reads a command once per start, on the thread that starts the request, and turns it into an immutable
-/// ``RequestDescription``. The members about the response are read, and ``decode(_:)`` is called, later. That happens
-/// in one of three places, and a command must not rely on any of them:
+/// ``RequestDescription``. Later it reads the members about the response and calls ``decode(_:)``. That happens in one
+/// of three places, and a command must not rely on any of them:
 ///
 /// - The caller's own task: `async` calls for which no accessory, interceptor or hook has to be called.
 /// - A task of the request: requests with interceptors, a validator or preprocessors, and bodies of 64 KiB and more
@@ -124,12 +124,19 @@ public protocol Command: Sendable {
     /// default): ``Client/Settings/cache`` (YTKNetwork `cacheTimeInSeconds`, `cacheVersion`, `cacheSensitiveData`).
     var cache: CacheMember { get }
 
-    /// How the client's `resilience` treats this request: retries, hedges, and the name that its breaker and limits are
-    /// kept by. Read once for each run, and only by clients with resilience. `nil` (the default): by the client's
-    /// settings.
+    /// How this request differs from the client in retries and their budget, hedges, breaker, limits, the deadline
+    /// header, endpoints, the address guard, HSTS and alternative services. For each of them the request uses the
+    /// client's part, another one, or none. It also sets the name that they are kept under. Read once for each run. `nil`
+    /// (the default): no difference.
     var resilience: ResilienceMember { get }
 
-    /// What runs in place of a transfer. A command that wraps a ``Batch``, a ``Chain``, a ``RequestGraph`` or a
+    /// The whole path of the request's URL with names instead of its variable parts, for metrics and spans (OpenTelemetry
+    /// `url.template`): `/v1/users/{id}` for the path `users/1` and the base URL `https://api.test/v1/`. Use only a few
+    /// texts that are known in advance, because each text makes another set of labels. Read once for each run, and only
+    /// by clients whose attempts are observed. `nil` (the default): none.
+    var urlTemplate: URLTemplateMember { get }
+
+    /// What runs instead of a transfer. A command that wraps a ``Batch``, a ``Chain``, a ``RequestGraph`` or a
     /// ``Download`` returns the coordinator of the wrapped command; a command that wraps a download forwards
     /// ``decode(_:)`` to it too. Read once for each request, when the request is made. Default: `nil`.
     var coordinator: CoordinatorMember { get }
@@ -156,8 +163,8 @@ public protocol Command: Sendable {
     /// response uses the decoder of ``jsonDecoder`` unless it is given another one.
     func decode(_ response: ErrandModel.Response) throws -> Response
 
-    /// The decoder for `Decodable` values. It must not be changed while requests run. Default: a decoder that stands
-    /// for ``Client/Settings/jsonDecoder``, also when it is passed to ``Errand/Response/decode(_:using:)``.
+    /// The decoder for `Decodable` values. It must not be changed while requests run. Default: a placeholder for
+    /// ``Client/Settings/jsonDecoder``, also when it is passed to ``Errand/Response/decode(_:using:)``.
     var jsonDecoder: JSONDecoderMember { get }
 
     // MARK: Hooks
@@ -253,6 +260,9 @@ public protocol Command: Sendable {
     /// The type of ``resilience``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype ResilienceMember = RequestResilience?
+    /// The type of ``urlTemplate``; the compiler infers it, do not declare it.
+    @_documentation(visibility: internal)
+    associatedtype URLTemplateMember = String?
     /// The type of ``coordinator``; the compiler infers it, do not declare it.
     @_documentation(visibility: internal)
     associatedtype CoordinatorMember = GroupCoordinator?
@@ -354,6 +364,9 @@ public protocol Command: Sendable {
     /// ``resilience`` in the type that the engine reads; do not implement it.
     @_documentation(visibility: internal)
     var givenResilience: RequestResilience? { get }
+    /// ``urlTemplate`` in the type that the engine reads; do not implement it.
+    @_documentation(visibility: internal)
+    var givenURLTemplate: String? { get }
     /// ``coordinator`` in the type that the engine reads; do not implement it.
     @_documentation(visibility: internal)
     var givenCoordinator: GroupCoordinator? { get }
@@ -452,6 +465,11 @@ extension Command where CacheMember == CachePolicy? {
 extension Command where ResilienceMember == RequestResilience? {
     /// The default: the client's settings.
     @inlinable public var resilience: RequestResilience? { nil }
+}
+
+extension Command where URLTemplateMember == String? {
+    /// The default: none.
+    @inlinable public var urlTemplate: String? { nil }
 }
 
 extension Command where CoordinatorMember == GroupCoordinator? {

@@ -50,6 +50,8 @@ public struct RequestOverrides: Sendable {
         public var cache: CachePolicy?
         /// Replaces ``Command/resilience``.
         public var resilience: RequestResilience?
+        /// Replaces ``Command/urlTemplate``.
+        public var urlTemplate: String?
 
         /// Replaces ``Command/acceptedStatusCodes``.
         public var acceptedStatusCodes: StatusCodes?

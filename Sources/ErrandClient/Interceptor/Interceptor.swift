@@ -1,33 +1,50 @@
-/// Stands between a command and the network. An interceptor can add or sign fields, refuse a request, replace the body,
-/// decrypt or unwrap a response, and have a request sent again.
+/// Wraps the rest of a request: the interceptors inside, and finally the redirects, the cache and the network. An
+/// interceptor can change the request, refuse it, answer it, resend it, change its response, and measure all of this.
 ///
-/// The client's interceptors come first, then the command's, then those of the overrides. `prepare` is called in this
-/// order, `replays` and `transform` in the reverse order. All three run in a task of the request, off the callback
-/// queue and off the engine's threads, and may wait. ``Timeouts/total`` keeps counting and ends them when it expires.
-/// Stopping the request cancels the task without waiting for it.
+/// ```swift
+/// struct Timing: Interceptor {
+///     func intercept(
+///         _ request: RequestDescription, in context: InterceptionContext, next: Next
+///     ) async throws -> Response {
+///         let start = ContinuousClock.now
+///         defer { record(request.url, ContinuousClock.now - start) }
+///         return try await next(request)
+///     }
+/// }
+/// ```
 ///
-/// No method has a default, so that a method with a misspelt name or another signature is a compiler error and not an
-/// interceptor that is never called. A type with one of the methods conforms to ``PreparingInterceptor``,
-/// ``ReplayingInterceptor`` or ``TransformingInterceptor`` instead, which requires that method alone.
+/// The client's interceptors are the outermost, in their order. The command's interceptors are inside these, and those of
+/// the overrides are innermost. A call of `next` runs everything inside: the next interceptor, or for the innermost one
+/// the transfer with its redirects. So an interceptor that resends a request repeats only what is inside it. A field that
+/// must be new in each transfer, such as a signature with a time, must be added by an interceptor inside those that
+/// resend.
 ///
-/// An error thrown here ends the request: an ``ErrandError`` unchanged, any other error as the `underlyingError` of
-/// ``ErrandError/interceptionFailed``. (YTKNetwork has only URL filters for this, which see nothing but the path.)
+/// If an interceptor sets a URL of another origin, the request loses the fields of ``Redaction/secretHeaders``, `Host`,
+/// the credentials in ``RequestDescription/authentication``, and the fields that interceptors around it have added or
+/// altered. Fields whose values the interceptor itself changes are kept. An interceptor that authenticates such requests
+/// must be inside the one that sets the URL.
+///
+/// An interceptor runs in a task of the request, off the callback queue and off the engine's threads, and may wait. All
+/// interceptors of a run share this task. Stopping the request cancels the task without waiting for it, and so does
+/// ``Timeouts/total``. If a transfer has used up the total time, the interceptors get another 100 ms to answer instead.
+/// In that time the request is not resent. A command that they run may still be sent, and is stopped after that time. If
+/// the total time is up while they wait between two transfers, the request ends.
+///
+/// The result is the response of the request: it is checked and decoded like any response. An error that is thrown ends
+/// the request: an ``ErrandError`` unchanged, any other error as the `underlyingError` of
+/// ``ErrandError/interceptionFailed``.
+///
+/// An interceptor sees the head of a streamed response (``Client/stream(_:overrides:)``); see ``InterceptorNext``.
+///
+/// ``PreparingInterceptor``, ``ReplayingInterceptor`` and ``TransformingInterceptor`` are shorter forms for one purpose
+/// each. ``StepwiseInterceptor`` combines all three. (OkHttp `Interceptor`, gRPC and Hummingbird middleware. YTKNetwork
+/// has only URL filters for this, which see nothing but the path.)
 public protocol Interceptor: Sendable {
-    /// Changes the request before a transfer is handed to the transport: before the first transfer of a run and before
-    /// every replay. It is not called before redirects, which repeat the prepared request. If a redirect leads to
-    /// another origin, the fields that this method added or changed are dropped
-    /// (``RequestDescription/originBoundFields``), and no interceptor is asked for new ones. To change nothing, return
-    /// `request`.
-    func prepare(
-        _ request: RequestDescription, in context: InterceptionContext
-    ) async throws -> RequestDescription
+    /// The rest of a request, as ``intercept(_:in:next:)`` calls it.
+    typealias Next = InterceptorNext
 
-    /// Returns whether the request is to be prepared and sent again. Called after every last hop, with any status or
-    /// error. Not called if nothing was sent, and not after ``InterceptionContext/replayLimit`` replays. For a streamed
-    /// response it is called before the end of the response, see ``Client/stream(_:overrides:)``.
-    func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool
-
-    /// Changes a complete response, of any status, before it is judged and decoded. To change nothing, return
-    /// `response`.
-    func transform(_ response: Response, in context: InterceptionContext) async throws -> Response
+    /// Returns the response to `request`, usually that of `next(request)`.
+    func intercept(
+        _ request: RequestDescription, in context: InterceptionContext, next: Next
+    ) async throws -> Response
 }

@@ -1,121 +1,95 @@
-import Synchronization
-
-/// The interceptors of one run, called one after the other as long as the request still needs the result.
+/// The interceptors of one run, each around the next.
 package struct InterceptorChain: Sendable {
+    /// What is inside all interceptors.
+    struct Innermost: Sendable {
+        let send: @Sendable (RequestDescription) async -> TransferResult
+        /// Cancels a transfer that no interceptor waits for any more.
+        var abandon: @Sendable () -> Void = {}
+    }
+
     let interceptors: [any Interceptor]
+    /// The places of interceptors that are left out.
+    var skipped: Set<Int> = []
     let context: InterceptionContext
-    /// The result of `replays`, already asked for: it is asked before the end of a streamed response.
-    var answer: Task<Result<Bool, ErrandError>, Never>?
-    /// False if the caller gets the body unchanged as it arrives.
-    var transforms = true
 
-    /// Prepares the description; fails with the error that keeps the request from being sent.
-    func prepare(
-        _ description: RequestDescription, in step: AnyRequest.WorkStep
-    ) async -> Result<RequestDescription, ErrandError> {
-        await prepare(description) { step.isWanted }
-    }
+    private var progress: InterceptionProgress { context.progress }
 
-    /// The same outside a step. `isWanted`: whether the result is still needed.
-    package func prepare(
-        _ description: RequestDescription, while isWanted: @Sendable () -> Bool
-    ) async -> Result<RequestDescription, ErrandError> {
-        var description = description
-        do {
-            for interceptor in interceptors {
-                guard isWanted() else { return .failure(.cancelled) }
-                let (former, bound) = (description.headers, description.originBoundFields)
-                description = try await interceptor.prepare(description, in: context)
-                description.bindFields(addedTo: former)
-                // A description of an earlier request does not know which fields this request's interceptors have
-                // added.
-                if !bound.isSubset(of: description.originBoundFields) { description.originBoundFields.formUnion(bound) }
-            }
-            return .success(description)
-        } catch {
-            let failure = Self.failure(error, response: nil)
-            // Before a replay something was sent already, so the failure is no refusal.
-            return .failure(context.replays == 0 ? failure.refused : failure)
+    /// Calls the outermost interceptor and returns its result: never a failure of the kind
+    /// ``ErrandError/cancelled``, which would look like a stop.
+    func run(_ request: RequestDescription, _ innermost: Innermost) async -> TransferResult {
+        let result = await next(0, after: request, within: 0, innermost).result(of: request)
+        guard case .failure(let error) = result else { return result }
+        progress.ended(with: error)
+        if error == .cancelled {
+            return .failure(
+                .interceptionFailed.with(
+                    message: "an interceptor cancelled its call of next", response: error.response,
+                    underlying: CancellationError(), isRefusal: progress.isUnsent))
         }
-    }
-
-    /// Whether one of the interceptors wants the request to be sent again.
-    func replays(
-        after result: TransferResult, in step: AnyRequest.WorkStep
-    ) async -> Result<Bool, ErrandError> {
-        if let answer { return await answer.value }
-        return await replays(after: result) { step.isWanted }
-    }
-
-    /// The same outside a step. `isWanted`: whether the result is still needed.
-    func replays(
-        after result: TransferResult, while isWanted: @Sendable () -> Bool
-    ) async -> Result<Bool, ErrandError> {
-        var response: Response?
-        switch result {
-        case .response(let whole):
-            response = whole
-        case .failure(let error):
-            // A refused request was never sent, and a replay would not be sent either.
-            if error.isRefusal { return .success(false) }
-            response = error.response
-        }
-        guard context.replays < InterceptionContext.replayLimit else { return .success(false) }
-        do {
-            for interceptor in interceptors.reversed() {
-                guard isWanted() else { return .failure(.cancelled) }
-                if try await interceptor.replays(after: result, in: context) { return .success(true) }
-            }
-            return .success(false)
-        } catch {
-            return .failure(Self.failure(error, response: response))
-        }
-    }
-
-    func transform(_ result: TransferResult, in step: AnyRequest.WorkStep) async -> TransferResult {
-        await transform(result) { step.isWanted }
-    }
-
-    /// The same outside a step. `isWanted`: whether the result is still needed.
-    package func transform(_ result: TransferResult, while isWanted: @Sendable () -> Bool) async -> TransferResult {
-        guard transforms, case .response(let received) = result else { return result }
-        var response = received
-        do {
-            for interceptor in interceptors.reversed() {
-                guard isWanted() else { return .failure(.cancelled) }
-                response = try await interceptor.transform(response, in: context)
-            }
-            return .response(response)
-        } catch {
-            return .failure(Self.failure(error, response: received))
-        }
-    }
-
-    private static func failure(_ error: any Error, response: Response?) -> ErrandError {
-        // The error may come from a request that the interceptor made. Whether that request was sent says nothing about
+        // The error may come from a request that an interceptor made. Whether that request was sent says nothing about
         // this one.
-        if let error = error as? ErrandError {
-            return error.with(response: error.response ?? response, isRefusal: false)
+        return .failure(error.isRefusal == progress.isUnsent ? error : error.with(isRefusal: progress.isUnsent))
+    }
+
+    /// The call of the interceptor at `index`, or of what is inside all of them. `given`: the request that the
+    /// interceptor around it got. `parent`: the call of that interceptor.
+    private func next(
+        _ index: Int, after given: RequestDescription, within parent: Int, _ innermost: Innermost
+    ) -> InterceptorNext {
+        guard !skipped.contains(index) else { return next(index + 1, after: given, within: parent, innermost) }
+        return InterceptorNext { request async throws(ErrandError) -> Response in
+            let number = try progress.entered(by: parent)
+            let result = await call(
+                index, request.bound(since: given, context.builder?.upgrader(for: given)), number, innermost)
+            if progress.left(number) { innermost.abandon() }
+            switch result {
+            case .response(let response): return response
+            case .failure(let error): throw error
+            }
         }
-        return .interceptionFailed.with(
-            message: "an interceptor failed: \(error)", response: response, underlying: error)
+    }
+
+    private func call(
+        _ index: Int, _ request: RequestDescription, _ number: Int, _ innermost: Innermost
+    ) async -> TransferResult {
+        guard index < interceptors.count else {
+            do throws(ErrandError) { try progress.willTransfer(request) } catch { return .failure(error) }
+            return await innermost.send(request)
+        }
+        do {
+            return .response(
+                try await interceptors[index].intercept(
+                    request, in: context.at(index), next: next(index + 1, after: request, within: number, innermost)))
+        } catch is CancellationError where Task.isCancelled {
+            // An interceptor outside has given up the call while this one waited.
+            return .failure(progress.failure(ErrandError.cancelled))
+        } catch {
+            return .failure(progress.failure(error))
+        }
     }
 }
 
-extension AnyRequest {
-    /// The interceptors of the present run; `nil` if there are none.
-    final func interception() -> InterceptorChain? {
-        let present = core.withLock { core -> (run: RunHooks, lastURL: String?, builder: RequestBuilder?)? in
-            // Most requests have no interceptors: `run` is copied only for those that have some.
-            guard let hooks = core.hooks, !hooks.run.interceptors.isEmpty else { return nil }
-            return (hooks.run, core.description?.url, core.builder)
-        }
-        guard let (run, lastURL, builder) = present, let storage = run.storage else { return nil }
-        return InterceptorChain(
-            interceptors: run.interceptors,
-            context: InterceptionContext(
-                requestID: id, command: erasedCommand, replays: run.replays, storage: storage, lastURL: lastURL,
-                connection: client.connection, builder: builder ?? client.builder, overrides: overrides))
+extension RequestDescription {
+    /// The request that an interceptor passes on after it got `given`. If the interceptor leads it to another origin,
+    /// everything that the interceptors outside have added for the first origin is dropped.
+    fileprivate func bound(since given: RequestDescription, _ upgrade: (any URLUpgrade)?) -> RequestDescription {
+        var request = self
+        request.bindFields(addedTo: given.headers)
+        // A description of an earlier request does not know which fields this request's interceptors have added.
+        let bound = given.originBoundFields
+        if !bound.isSubset(of: request.originBoundFields) { request.originBoundFields.formUnion(bound) }
+        let leaves = leaves(given, upgrade)
+        if leaves { RedirectRules.dropOriginBound(from: &request, of: given) }
+        if leaves || given.hasLeftOrigin { request.hasLeftOrigin = true }
+        return request
+    }
+
+    /// Whether the request goes to another origin than `given`, by the URLs that are sent instead of theirs.
+    private func leaves(_ given: RequestDescription, _ upgrade: (any URLUpgrade)?) -> Bool {
+        guard url != given.url else { return false }
+        let own = upgrade?.upgraded(url) ?? url
+        let former = upgrade?.upgraded(given.url) ?? given.url
+        return URLReference(own).origin != URLReference(former).origin
     }
 }
 
@@ -125,7 +99,26 @@ extension InterceptorChain {
         self.init(
             interceptors: client.interceptors + command.givenInterceptors + (overrides?.interceptors ?? []),
             context: InterceptionContext(
-                requestID: 0, command: command, replays: 0, storage: .init(), lastURL: nil,
-                connection: client.connection, builder: client.builder, overrides: overrides))
+                requestID: 0, command: command, storage: .init(), progress: InterceptionProgress(kind: .lookup),
+                connection: client.connection, builder: client.builder, overrides: overrides, client: client))
+    }
+
+    /// The result of the interceptors is not needed any more: none of them calls `next` again.
+    package func close() { progress.close() }
+
+    /// Runs all interceptors around `find`, which replaces the transfer.
+    package func run(
+        _ request: RequestDescription, around find: @escaping @Sendable (RequestDescription) async -> TransferResult
+    ) async -> TransferResult {
+        let progress = progress
+        let result = await run(
+            request,
+            Innermost(send: { request in
+                let result = await find(request)
+                progress.transferEnded(result, at: nil)
+                return result
+            }))
+        progress.close()
+        return result
     }
 }

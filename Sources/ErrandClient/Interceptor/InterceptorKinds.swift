@@ -1,6 +1,6 @@
-/// An ``Interceptor`` that changes requests, such as one that signs them. Only ``Interceptor/prepare(_:in:)`` is
-/// required. A type with more than this method conforms to ``Interceptor`` itself.
-public protocol PreparingInterceptor: Interceptor {}
+/// An ``Interceptor`` that changes requests, such as one that signs them. Only ``StepwiseInterceptor/prepare(_:in:)`` is
+/// required. A type with more than this method conforms to ``StepwiseInterceptor`` itself.
+public protocol PreparingInterceptor: StepwiseInterceptor {}
 
 extension PreparingInterceptor {
     /// No replay.
@@ -14,9 +14,9 @@ extension PreparingInterceptor {
     }
 }
 
-/// An ``Interceptor`` that has requests sent again. Only ``Interceptor/replays(after:in:)`` is required. A type with
-/// more than this method conforms to ``Interceptor`` itself.
-public protocol ReplayingInterceptor: Interceptor {}
+/// An ``Interceptor`` that resends requests. Only ``StepwiseInterceptor/replays(after:in:)`` is required. A type with
+/// more than this method conforms to ``StepwiseInterceptor`` itself.
+public protocol ReplayingInterceptor: StepwiseInterceptor {}
 
 extension ReplayingInterceptor {
     /// No change.
@@ -32,9 +32,10 @@ extension ReplayingInterceptor {
     }
 }
 
-/// An ``Interceptor`` that changes responses, such as one that decrypts them. Only ``Interceptor/transform(_:in:)`` is
-/// required. A type with more than this method conforms to ``Interceptor`` itself.
-public protocol TransformingInterceptor: Interceptor {}
+/// An ``Interceptor`` that changes responses, such as one that decrypts them. Only
+/// ``StepwiseInterceptor/transform(_:in:)`` is required. A type with more than this method conforms to
+/// ``StepwiseInterceptor`` itself.
+public protocol TransformingInterceptor: StepwiseInterceptor {}
 
 extension TransformingInterceptor {
     /// No change.

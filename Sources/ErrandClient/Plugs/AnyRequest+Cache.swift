@@ -27,7 +27,8 @@ extension AnyRequest {
 
     /// Stores the last transfer's pending cache entry if the run succeeded, or drops it. This happens before the
     /// success is reported, so that a request that is started from a callback finds the entry.
-    final func keepOrDrop(_ isSuccess: Bool) {
-        core.withLock { $0.description?.cachePlan }?.runEnded(succeeded: isSuccess)
+    final func keepOrDrop(_ verdict: Verdict, isSuccess: Bool) {
+        let response: Response? = if isSuccess, case .success(let accepted) = verdict { accepted } else { nil }
+        core.withLock { $0.description?.cachePlan }?.runEnded(with: response)
     }
 }

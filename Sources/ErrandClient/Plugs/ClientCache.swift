@@ -3,7 +3,7 @@ import Synchronization
 /// Caches the responses of a client's requests. The module `ErrandCaching` has the implementation. A client makes its
 /// cache for its first request with a ``CachePolicy`` that is not off.
 package protocol ClientCache: AnyObject, Sendable {
-    /// Takes the transfers of cached requests in place of the client's transport.
+    /// Takes the transfers of cached requests instead of the client's transport.
     var carrier: any Transport { get }
 
     /// Whether the cache may hold a response that a request with an unsafe method invalidates (RFC 9111 4.4).
@@ -40,7 +40,7 @@ package struct CacheBase: Sendable {
     /// The same transport, for requests that share transfers.
     package let coalescing: CoalescingTransport
     package let stopwatch: Stopwatch
-    /// The connection options that the client was made with.
+    /// The connection options of the engine: those of requests that have none themselves.
     package let connection: ConnectionOptions
     package let cookies: CookieStorage
 }

@@ -1,4 +1,4 @@
-/// Carries the transfers of one request in place of the client's transport, such as the run of a group's children or
+/// Carries the transfers of one request instead of the client's transport, such as the run of a group's children or
 /// the transfers of a download.
 package protocol RequestCarrier: Transport {
     /// Whether the request writes its response's body to a file.
@@ -20,8 +20,10 @@ extension RequestCarrier {
 
     package func grant(_ id: TransferID, bytes: Int) {}
     package func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
+    package func write(shared bytes: SharedBytes, to id: TransferID) {}
     package func finishUpload(_ id: TransferID) {}
     package func failUpload(_ id: TransferID) {}
+    package func restartUpload(_ id: TransferID, after attempt: Int) {}
     package func filesMayHaveChanged() {}
 
     /// Nothing to shut down: the carrier uses the client's transport.

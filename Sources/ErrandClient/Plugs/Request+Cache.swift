@@ -18,7 +18,8 @@ extension Request {
     // A separate function: the type of the value is looked up when the function begins.
     @inline(never)
     private func bypassCache(_ verdict: Verdict) -> Step? {
-        guard var next = transferDescription else { return nil }
+        // Interceptors begin anew with the request as it was built.
+        guard var next = core.withLock({ $0.hooks?.run.built ?? $0.description }) else { return nil }
         let isReported = next.cachePlan?.reading == .cacheThenNetwork
         // The value is taken in any case, because the next transfer makes another one.
         let value = takeUnreportedValue()

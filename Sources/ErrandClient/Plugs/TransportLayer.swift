@@ -1,22 +1,46 @@
-/// Stands between a client and its engine: every transfer of the client goes through the transport that the layer makes,
-/// also those of caches, groups, downloads and shared transfers. The module `ErrandResilience` has some.
+/// A layer between a client and its engine. Every transfer of the client goes through the transport that the layer makes,
+/// including those of caches, groups, downloads and shared transfers. The module `ErrandResilience` has some layers. An
+/// accessory of a client's configuration may be a layer too, such as `HARAccessory`; its position puts it in order with
+/// the others.
 package protocol TransportLayer: Sendable {
-    /// Where the layer stands among the layers of a client.
+    /// The position of the layer among the layers of a client.
     var position: TransportLayerPosition { get }
 
-    /// The time until the deadline of the present task, for the requests that the task starts; `nil`: there is none.
-    func timeLeftOfTask() -> Duration?
+    /// Returns the time until the deadline of the present task, for the requests that the task starts. `nil`: the layer
+    /// knows no deadlines.
+    var timeLeftOfTask: (@Sendable () -> Duration?)? { get }
+
+    /// Whether the layer may send a transfer more than once, by the client's own settings.
+    var sendsAgain: Bool { get }
+
+    /// Layers that a client with this one gets too. Each is left out if the client has a layer of its type already.
+    var companions: [any TransportLayer] { get }
+
+    /// A run of a request begins, on the present thread, where the task-locals of its caller are visible. Returns what
+    /// the attempts of the run share; `nil`: nothing.
+    func runBegins(_ description: RequestDescription, _ start: RunStart) -> AttemptScope?
 
     /// Makes a client's transport over the one beneath. Called once, when the client is made.
     func makeTransport(over base: any Transport, of client: TransportLayerContext) -> any Transport
+
+    /// The client was made.
+    func clientMade(_ client: Client)
 }
 
 extension TransportLayer {
     /// None.
-    package func timeLeftOfTask() -> Duration? { nil }
+    package var timeLeftOfTask: (@Sendable () -> Duration?)? { nil }
+    /// No.
+    package var sendsAgain: Bool { false }
+    /// None.
+    package var companions: [any TransportLayer] { [] }
+    /// Nothing.
+    package func runBegins(_ description: RequestDescription, _ start: RunStart) -> AttemptScope? { nil }
+    /// No effect.
+    package func clientMade(_ client: Client) {}
 }
 
-/// What a layer knows of its client.
+/// The parts of its client that a layer gets.
 package struct TransportLayerContext: Sendable {
     /// The client's clock.
     package let stopwatch: Stopwatch
@@ -26,6 +50,10 @@ package struct TransportLayerContext: Sendable {
 
 /// The order of the layers, from the engine outwards.
 package enum TransportLayerPosition: Int, Comparable, Sendable {
+    /// Signs what the engine sends.
+    case signing
+    /// Sees each attempt, and changes only its header fields, before it is signed.
+    case wire
     /// Changes the URL of what the engine sends.
     case security
     /// Sends an attempt to an alternative service of its origin.

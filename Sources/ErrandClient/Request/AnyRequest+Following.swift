@@ -36,6 +36,8 @@ extension AnyRequest {
         switch result {
         case .response(let response) where RedirectRules.isRedirect(response.statusCode):
             return follow(response, endedBy: result, by: builder, inPlace: inPlace)
+        case .failure(.cancelled) where isGivenUp:
+            return finish(result, by: builder, inPlace: inPlace, isPlain: false)
         case .failure(.cancelled):
             // The request was not stopped: the transport was shut down under it.
             conclude(.shutDown)
@@ -47,16 +49,25 @@ extension AnyRequest {
             return finish(.failure(refusal(error)), by: builder, inPlace: inPlace, isPlain: isPlain)
         case .failure(let error):
             // The head decides a redirect (RFC 9110 15.4); a failure of the redirect's body, which is not read, does
-            // not matter. If an interceptor refused a replay, no transfer took place: the response in its error belongs
-            // to another transfer.
-            if let response = error.response, RedirectRules.isRedirect(response.statusCode), error.isOfBody,
-                !core.withLock({ $0.isReplayUnsent })
-            {
+            // not matter.
+            if let response = error.response, RedirectRules.isRedirect(response.statusCode), error.isOfBody {
                 return follow(response, endedBy: result, by: builder, inPlace: inPlace)
             }
-            return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
+            guard error.isUnsent, followsSends else {
+                return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
+            }
+            let marked = error.with(followsSends: true)
+            return finish(.failure(marked), by: builder, inPlace: inPlace, isPlain: isPlain)
         case .response:
             return finish(result, by: builder, inPlace: inPlace, isPlain: isPlain)
+        }
+    }
+
+    /// Whether the server may have seen a transfer of the run before the present one.
+    private var followsSends: Bool {
+        core.withLock { core in
+            core.resends.contains(.body)
+                || core.earlier.contains { attempt in attempt.error.map { !$0.isUnsent } ?? true }
         }
     }
 
@@ -72,6 +83,7 @@ extension AnyRequest {
         guard let sent else {
             return finish(result)
         }
+        if isGivenUp { return finish(.failure(.cancelled.with(response: response))) }
         // A stream decides at the head: the caller may have the response already, and a policy's closure is called
         // once.
         switch stream?.redirect ?? decideRedirect(response) {
@@ -81,6 +93,7 @@ extension AnyRequest {
             return finish(.failure(error.with(response: response)))
         case .follow(var next):
             if cachePolicy != nil { next.cachePlan?.isHop = true }
+            next.cause = .redirect
             do throws(ErrandError) {
                 next.settings = try client.builder.settings(forHop: next, from: sent.url)
             } catch {
@@ -90,9 +103,12 @@ extension AnyRequest {
                 return finish(.failure(.timeoutTotal.with(response: response)))
             }
             let attempt = Attempt(number: attempts + 1, url: sent.url, response: response, error: nil)
+            var paying = next
             let action = core.withLock { core in
+                let send = core.followed(by: next, after: result)
+                paying.payment = send.payment
                 core.earlier.append(attempt)
-                core.resends.append(.redirect)
+                if send.isResend { core.resends.append(.redirect) }
                 return core.machine.hopDecided()
             }
             notify(.redirected(attempt, to: next.url))
@@ -101,17 +117,17 @@ extension AnyRequest {
                 return .finished
             }
             stream?.nextTransfer()
-            return .submit(next, transfer: transfer)
+            return .submit(paying, transfer: transfer)
         }
     }
 
-    /// How often a description is sent again because the engine needs its body once more.
+    /// How often a description is resent because the engine needs its body once more.
     private static let resendLimit: UInt8 = 2
 
-    /// Sends a request with a body source again because a kept connection was dead or a Digest nonce stale, after bytes
-    /// of the source were sent. The engine itself sends bodies in memory and files again, within one transfer. A source
-    /// is opened again here, for another transfer with the rest of the total time. The engine has checked that the
-    /// request may be sent twice.
+    /// Resends a request with a body source after bytes of the source were sent, because a reused connection was dead or
+    /// a Digest nonce was stale. The engine itself resends bodies in memory and files, within one transfer. A source is
+    /// opened again here, for another transfer with the rest of the total time. The engine has checked that the request
+    /// may be sent twice.
     ///
     /// For the user this is part of the same attempt, as with other bodies: ``attempts``, interceptors and
     /// ``RequestEvent/replaying(_:)`` do not show it. Observers get ``RequestEvent/queued`` and the events after it
@@ -122,11 +138,14 @@ extension AnyRequest {
         }
         let sent = core.withLock { $0.description }
         guard var next = sent, case .source(let source) = next.body, source.isReplayable,
-            next.resends < Self.resendLimit
+            next.resends < Self.resendLimit, !isGivenUp
         else {
             return finish(result)
         }
         next.resends += 1
+        next.cause = .body
+        // Bytes of the body were sent.
+        next.payment = .charge
         guard let next = withTimeLeft(next) else {
             return finish(.failure(.timeoutTotal))
         }
@@ -151,48 +170,22 @@ extension AnyRequest {
         let builder = client.builder
         return RedirectRules.decide(
             response, to: sent, hops: hops, policy: redirectPolicy, connection: builder.engine,
-            upgrade: builder.upgrade)
+            upgrade: builder.upgrader(for: sent))
     }
 
     /// The description with the rest of `Timeouts.total`; `nil` if no time is left.
     final func withTimeLeft(_ description: RequestDescription) -> RequestDescription? {
-        guard let deadline = core.withLock({ $0.deadline }) else { return description }
+        let (total, answer) = core.withLock { ($0.deadline, $0.hooks?.run.answerDeadline) }
+        guard let total else { return description }
+        // Reading only the cache is a way to answer, not a transfer.
+        let deadline = description.cachePlan?.reading == .cacheOnly ? max(total, answer ?? total) : total
         let left = deadline - client.stopwatch.now()
         // An interceptor may have set a shorter total time.
-        let total = min(left, description.settings.timeouts.total?.duration ?? left)
-        guard total > .zero, let settings = try? description.settings.with(total: total) else { return nil }
+        let time = min(left, description.settings.timeouts.total?.duration ?? left)
+        guard time > .zero, let settings = try? description.settings.with(total: time) else { return nil }
         var description = description
         description.settings = settings
         return description
-    }
-
-    /// Sends the request again for an interceptor, beginning with the built description. Called on the callback queue.
-    final func replay(after result: TransferResult) {
-        let (built, sent, attempts) = core.withLock { ($0.hooks?.run.built, $0.description, $0.earlier.count) }
-        let (response, error): (Response?, ErrandError?) =
-            switch result {
-            case .response(let response): (response, nil)
-            case .failure(let error): (error.response, error)
-            }
-        guard let built, built.body.isReplayable else {
-            return conclude(.uploadNotReplayable.with(response: response, underlying: error))
-        }
-        guard var next = withTimeLeft(built) else { return conclude(.timeoutTotal.with(response: response)) }
-        client.builder.upgrade?.upgrade(&next.url)
-        if let reading = next.cachePlan?.reading, reading != .cacheOnly { next.cachePlan?.reading = .networkOnly }
-        let attempt = Attempt(number: attempts + 1, url: sent?.url ?? built.url, response: response, error: error)
-        let (action, stream) = core.withLock { core in
-            core.earlier.append(attempt)
-            core.resends.append(.replay)
-            core.isReplayUnsent = true
-            core.hooks?.run.replays += 1
-            core.hooks?.run.attemptsBeforeReplay = core.earlier.count
-            return (core.machine.hopDecided(), core.hooks?.run.stream)
-        }
-        notify(.replaying(attempt))
-        guard case .submit(let transfer) = action else { return conclude(.cancelled) }
-        stream?.nextTransfer()
-        send(next, transfer: transfer)
     }
 }
 

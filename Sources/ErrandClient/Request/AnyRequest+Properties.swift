@@ -35,8 +35,8 @@ extension AnyRequest {
     package final var isDownload: Bool { (ownCarrier as? any RequestCarrier)?.isDownload == true }
 
     /// Whether the response came from a cache and not from the network; for a group, whether the responses of all
-    /// children did. A response that the server has confirmed (304) counts as the network's (YTKNetwork
-    /// `isDataFromCache`).
+    /// children did. A stored response that the server has confirmed (304) counts as a response from the network
+    /// (YTKNetwork `isDataFromCache`).
     public final var isFromCache: Bool {
         if let group { return group.isFromCache }
         guard cachePolicy != nil else { return false }
@@ -65,7 +65,7 @@ extension AnyRequest {
         guard group == nil else { return [] }
         return core.withLock { core in
             guard let outcome = core.machine.outcome, let url = core.description?.url,
-                !core.isReplayUnsent
+                !core.isUnsent
             else { return core.earlier }
             var error: ErrandError?
             if case .failed(let failure) = outcome { error = failure }
@@ -74,8 +74,9 @@ extension AnyRequest {
         }
     }
 
-    /// What this run has sent beyond the first time, and why, in order: redirects, replays, retries and hedges. For a
-    /// group: empty, its children have their own.
+    /// The sends of this run after the first one, each with its reason, in order: redirects, replays, retries, hedges, and
+    /// resends by libcurl itself. A retry that was decided and then refused by a breaker or a limit, or not sent for
+    /// another reason, is not included. Empty for a group: its children have their own.
     public final var resends: [Resend] { core.withLock { $0.resends } }
 
     /// Whether the present run was stopped.

@@ -115,7 +115,7 @@ extension AnyRequest {
             hooks.run.observers = client.observers
             if !hooks.accessories.isEmpty {
                 core.notified += hooks.accessories
-                hooks.run.observers += hooks.accessories.compactMap { $0 as? any EventAccessory }
+                hooks.run.observers += hooks.accessories.observers
                 hooks.accessories = []
             }
         } else if !client.observers.isEmpty {
@@ -126,7 +126,9 @@ extension AnyRequest {
             remains = Remains(outcome, &core, value: takeValue(), hooks: left)
             core.earlier = []
             core.resends = []
-            core.isReplayUnsent = false
+            core.services = []
+            core.wasRefused = false
+            core.isUnsent = false
             core.deadline = nil
         }
         return Begun(action: action, notified: core.notified, remains: remains)
@@ -164,25 +166,29 @@ extension AnyRequest {
         // Most requests have none of this, and their description is not copied.
         guard
             isIntercepted || isObserved || stream != nil || cachePolicy != nil || description.settings.hasTotalTimeout
-                || client.hasLayers
+                || client.hasLayers && wantsLayers
         else { return description }
         let interceptors = isIntercepted ? client.interceptors + own : []
         return try runDescription(from: description, stream, isObserved: isObserved, interceptors)
     }
 
-    /// Adds what the client's layers need: the command's own settings, and the deadline of the task that starts the
-    /// request. The deadline is part of the total time from here on, so it holds for redirects, replays, the waits of
-    /// interceptors and the children of a group, which other tasks and threads send.
+    /// Whether ``addLayers(to:)`` has something to add.
+    private var wantsLayers: Bool {
+        client.observesAttempts || client.timeLeftOfTask?() != nil
+    }
+
+    /// Adds what the client's layers need: the deadline of the task that starts the request. From here on the deadline is
+    /// part of the total time. So it also applies to redirects, replays, the waits of interceptors and the children of a
+    /// group, although other tasks and threads send them.
     @inline(never)
     private func addLayers(to description: inout RequestDescription) throws(ErrandError) {
-        if let resilience = givenResilience { description.resilience = resilience }
-        guard let left = client.layers.lazy.compactMap({ $0.timeLeftOfTask() }).min() else { return }
+        guard let left = client.timeLeftOfTask?() else { return }
         guard left > .zero else {
-            throw ErrandError.timeoutTotal.with(
+            throw ErrandError.deadlineExceeded.with(
                 message: "the deadline of the task has passed, so the request was not sent", isRefusal: true)
         }
         if let total = description.settings.timeouts.total?.duration, total <= left { return }
-        description.settings = try description.settings.with(total: min(left, Timeouts.maximum))
+        description.settings = try description.settings.with(total: min(left, Timeouts.maximum), isCutShort: true)
     }
 
     /// Adds to the built description what depends on the run, and notes the run's deadline and interceptors.
@@ -192,60 +198,37 @@ extension AnyRequest {
         _ interceptors: [any Interceptor]
     ) throws(ErrandError) -> RequestDescription {
         var description = description
-        if client.hasLayers { try addLayers(to: &description) }
+        if client.hasLayers {
+            if client.observesAttempts { observe(&description, keepsScope: !interceptors.isEmpty) }
+            do throws(ErrandError) {
+                try addLayers(to: &description)
+            } catch {
+                // The description will not be stored.
+                if let scope = description.attemptScope { keepScope(scope, makingHooks: true) }
+                throw error
+            }
+        }
         if let total = description.settings.timeouts.total?.duration {
             let deadline = client.stopwatch.now() + total
             core.withLock { $0.deadline = deadline }
         }
-        if isObserved { description.reports = [.events, .progress] }
+        if isObserved {
+            description.reports = [.events, .progress]
+            if description.options.contains(.connectionTrace) { description.reports.insert(.connection) }
+        }
         if stream != nil { try description.stream() } else { plan(&description) }
         if !interceptors.isEmpty {
             let built = description
+            let skipped = InterceptionScope.current.skipped(of: client)
             core.withLock { core in
                 let hooks = core.madeHooks()
                 hooks.run.interceptors = interceptors
+                hooks.run.skipped = skipped
                 hooks.run.storage = .init()
                 hooks.run.built = built
             }
         }
         return description
-    }
-
-    /// Hands a transfer to the interceptors, if there are any, then to the transport.
-    final func send(_ description: RequestDescription, transfer: Int) {
-        guard let chain = interception() else {
-            return submit(description, transfer: transfer)
-        }
-        work(.preparing, otherwise: { submit(description, transfer: transfer) }) { [self] step in
-            let result: Result<RequestDescription, ErrandError> = await chain.prepare(description, in: step)
-            return { [self] in
-                switch result {
-                case .success(let prepared): submit(prepared, insteadOf: description, transfer: transfer)
-                case .failure(let error): deliver(.failure(error))
-                }
-            }
-        }
-    }
-
-    /// Submits `prepared`, which interceptors made of `built`.
-    private func submit(_ prepared: RequestDescription, insteadOf built: RequestDescription, transfer: Int) {
-        do throws(ErrandError) {
-            var prepared = prepared
-            if case .stream = prepared.body {
-                throw .invalidBody.with(
-                    message: "an interceptor returned a `.stream` body; return a `.source` body instead")
-            }
-            // Pins and certificates belong to a host. If an interceptor changed the URL, those of the new host apply.
-            if prepared.url != built.url {
-                client.builder.upgrade?.upgrade(&prepared.url)
-                prepared.settings = try client.builder.settings(forHop: prepared, from: built.url, byServer: false)
-            }
-            // The time that interceptors took counts towards the total time.
-            guard let timely = withTimeLeft(prepared) else { throw .timeoutTotal }
-            submit(timely, transfer: transfer)
-        } catch {
-            deliver(.failure(refusal(error)))
-        }
     }
 
     /// Stores the description, and hands the transfer to the transport, which keeps the request alive until the end of
@@ -264,15 +247,19 @@ extension AnyRequest {
     final func hand(_ description: RequestDescription, transfer: Int, isWanted: Bool) {
         guard isWanted else { return deliver(.failure(.cancelled)) }
         if description.reports.contains(.events) { callbacks.async { self.notify(.queued(description)) } }
-        let pump = makePump(for: description)
+        let hasPump = makePump(for: description, transfer: transfer)
         let id: TransferID
         do {
             id = try carrier.submit(description, for: self)
         } catch {
             return deliver(.failure(refusal(error)))
         }
-        perform(core.withLock { $0.machine.submitted(id, transfer: transfer) })
-        if let pump { pump.start(id) }
+        let (action, isGivenUp) = core.withLock { core in
+            (core.machine.submitted(id, transfer: transfer), core.hooks?.run.isGivenUp == true)
+        }
+        perform(action)
+        if isGivenUp { carrier.cancel(id) }
+        if hasPump { startPump(id, transfer: transfer) }
         if description.delivery == .streamed { applyCredit(id) }
     }
 
@@ -283,19 +270,23 @@ extension AnyRequest {
         core.withLock { swap(&$0.description, &description) }
     }
 
-    /// The error of a transfer that the transport did not accept, or of which nothing was sent: the first of a run, one
-    /// after a redirect, or a replay.
+    /// The error of a transfer that the transport did not accept, or of which nothing was sent. It may be the first
+    /// transfer of a run, one after a redirect, or a replay.
     final func refusal(_ error: ErrandError) -> ErrandError {
-        let (last, isReplay) = core.withLock { core in
-            (core.earlier.last, core.hooks?.run.attemptsBeforeReplay == core.earlier.count)
+        let (last, isReplay, isSentAgain) = core.withLock { core in
+            core.wasRefused = true
+            return (
+                core.earlier.last, core.hooks?.run.attemptsBeforeReplay == core.earlier.count,
+                core.resends.contains(.body)
+            )
         }
-        guard let last else { return error.refused }
+        guard let last else { return error.with(isRefusal: !isSentAgain) }
         return isReplay
             ? error.with(response: last.response, isRefusal: false) : error.refusingHop(after: last.response)
     }
 
-    /// Delivers the result of a transfer that the transport never received like any other end, so that callbacks never
-    /// run inside `start`.
+    /// Delivers the result of a transfer that the transport never received. It is delivered like any other end, so that
+    /// callbacks never run inside `start`.
     final func deliver(_ result: TransferResult) {
         TransferReceiver.deliver(CollectionOfOne(TransferEvent(self, .ended(result))))
     }
@@ -325,8 +316,8 @@ extension AnyRequest {
     }
 
     /// Pauses the transfer of bytes. A request that is still being prepared is not sent yet. Idle and
-    /// first-byte timeouts do not count during a pause. Does nothing if the request does not run, so before a start
-    /// too.
+    /// first-byte timeouts do not count during a pause. Does nothing if the request does not run, for example before a
+    /// start.
     public final func pause() {
         perform(core.withLock { $0.machine.pauseRequested() })
     }

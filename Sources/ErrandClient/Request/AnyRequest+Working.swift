@@ -27,13 +27,17 @@ extension AnyRequest {
         _ phase: WorkPhase, otherwise: () -> Void,
         _ step: @escaping @Sendable (WorkStep) async -> (@Sendable () -> Void)
     ) {
-        let (begun, deadline) = core.withLock { ($0.machine.workBegan(), $0.deadline) }
+        let (begun, deadline, scope) = core.withLock { core in
+            let deadline = core.deadline.map { max($0, core.hooks?.run.answerDeadline ?? $0) }
+            return (core.machine.workBegan(), deadline, core.hooks?.run.scope ?? core.description?.attemptScope)
+        }
         guard let work = begun else { return otherwise() }
-        let task = Task { [self] in
+        let body: @Sendable () async -> Void = { [self] in
             let goOn = await step(WorkStep(request: self, number: work))
             guard workEnded(work) else { return }
             callbacks.async(goOn)
         }
+        let task = scope.map { $0.makeTask(body) } ?? Task { await body() }
         var timer: Task<Void, Never>?
         if let deadline, phase.isTimed {
             let left = deadline - client.stopwatch.now()
@@ -60,6 +64,7 @@ extension AnyRequest {
             core.machine.abandonRequested() ? .some(core.hooks?.run.work.take()) : nil
         }
         guard let running else { return }
+        closeInterception()
         running?.cancel()
         callbacks.async { self.conclude(.shutDown) }
     }
@@ -75,6 +80,7 @@ extension AnyRequest {
     }
 
     private func stepTimedOut(_ phase: WorkPhase) {
+        closeInterception()
         switch phase {
         case .preparing:
             // Before a replay something was sent already.
@@ -91,6 +97,7 @@ extension AnyRequest {
 
     /// The request was stopped during a step.
     final func abandonWork() {
+        closeInterception()
         core.withLock { $0.hooks?.run.work.take() }?.cancel()
         callbacks.async { self.conclude(.cancelled) }
     }

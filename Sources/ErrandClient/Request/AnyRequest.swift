@@ -38,10 +38,15 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var response: Response?
         /// The transfers before the present one: redirects and replays.
         package var earlier: [Attempt] = []
-        /// What was sent beyond the first time, in this run.
+        /// The sends of this run after the first one.
         var resends: [Resend] = []
-        /// A replay was decided but not sent yet: the transfer that `description` describes is in `earlier` already.
-        var isReplayUnsent = false
+        /// The services that transfers before the present one were sent to (``RequestDescription/service``).
+        var services: [String] = []
+        /// Nothing of the present transfer was sent.
+        var wasRefused = false
+        /// The transfer that `description` describes is in `earlier` already, or was never sent: a replay was decided but
+        /// not sent yet, or an interceptor has answered.
+        var isUnsent = false
         /// When `Timeouts.total` expires, by the client's stopwatch. It covers all transfers of a run.
         var deadline: Duration?
         /// Made on first use.
@@ -55,7 +60,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         mutating func claimTransfer(_ transfer: Int) -> Bool {
             if let hooks { hooks.run.dropPendingCredit() }
             guard machine.maySubmit(transfer: transfer) else { return false }
-            isReplayUnsent = false
+            isUnsent = false
             return true
         }
 
@@ -101,10 +106,19 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         /// The accessories that observe events.
         var observers: [any EventAccessory] = []
         var interceptors: [any Interceptor] = []
+        /// The places of interceptors that are left out: see ``InterceptionScope``.
+        var skipped: Set<Int> = []
         var storage: InterceptionContext.Storage?
-        /// The built description before interceptors changed it. A replay begins with it.
+        /// The built description before interceptors changed it.
         package var built: RequestDescription?
-        var replays = 0
+        /// The interceptors of the present transfers, until they have ended.
+        var interception: Interception?
+        /// The call of the innermost `next` that the present transfer was sent for.
+        var call = 0
+        /// Whether that call does not wait for the transfer any more.
+        var isGivenUp = false
+        /// Until when interceptors may answer after a transfer that has used up the total time.
+        var answerDeadline: Duration?
         /// The number of `earlier` transfers before the last replay.
         var attemptsBeforeReplay = 0
         /// The asynchronous step that runs now.
@@ -125,6 +139,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         var onCached: [@Sendable (any Sendable, Response) -> Void] = []
         /// Tasks that wait for the end of this run.
         var waiters: [RunWaiter] = []
+        /// The scope through which observers of attempts get the end of the run; see ``AnyRequest/observe(_:keepsScope:)``.
+        var scope: AttemptScope?
     }
 
     /// A running asynchronous step.
@@ -156,13 +172,14 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         self.overrides = overrides
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
         super.init(callbacks: callbacks)
+        allowWatching()
     }
 
     /// The builder of the present run.
     final var builder: RequestBuilder { core.withLock { $0.builder } ?? client.builder }
 
     /// Whether events arrive on another queue than the client's callback queue. Then only a task waits for them, and
-    /// users' code is called by way of the callback queue.
+    /// users' code is called through the callback queue.
     final var isApart: Bool { callbacks !== client.callbacks }
 
     /// The transport that takes this request's transfers.
@@ -181,7 +198,7 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
     /// Whether the present run belongs to a group.
     var isChild: Bool { false }
 
-    /// Where the run is that a group started with this number. Called while `core` is locked.
+    /// The place of the run that a group started with this number. Called while `core` is locked.
     func place(ofChild number: UInt32) -> ChildPlace { .elsewhere }
 
     /// Whether the request may be started once more.
@@ -192,9 +209,6 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
 
     /// The interceptors of the command and of the overrides.
     var commandInterceptors: [any Interceptor] { [] }
-
-    /// How the command, or the overrides, treat the client's resilience; `nil`: by the client's settings.
-    var givenResilience: RequestResilience? { nil }
 
     /// The command, for interceptors.
     var erasedCommand: any Command { RawCommand(url: "") }
@@ -230,7 +244,8 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
             // the next transfer a second time.
             return
         } else if case .submit(let description, let transfer) = advance(result, inPlace: false) {
-            submit(description, transfer: transfer)
+            // The request's deadline is a part of its total time. The present task may be that of another request.
+            TaskDeadlines.without { submit(description, transfer: transfer) }
         }
     }
 
@@ -240,9 +255,27 @@ public class AnyRequest: TransferReceiver, @unchecked Sendable {
         case .head(let head): stream?.head(head.read(by: responseDecoder(by: builder)), of: self)
         case .chunk(let chunk): stream?.chunk(chunk, of: self)
         case .uploadCredit(let bytes): pump?.credit(bytes)
-        case .retrying(let retry): core.withLock { $0.resends.append(.retry(retry.reason)) }
-        case .started, .sent, .progress, .ended: break
+        case .retrying(let retry): if pump != nil { restartPump(after: retry.attempt) }
+        case .resending(let reason): core.withLock { $0.resends.append(reason) }
+        case .notResent(let reason):
+            core.withLock { core in
+                guard let place = core.resends.lastIndex(of: reason) else { return }
+                core.resends.remove(at: place)
+            }
+        case .started, .connected, .sent, .progress, .decided, .ended: break
         }
         if let event = RequestEvent(event, of: core.withLock { $0.description }) { notify(event) }
+    }
+}
+
+extension AnyRequest: WatchableReceiver {
+    package final var submittedDescription: RequestDescription? { core.withLock { $0.description } }
+
+    package final func transferContinues(as id: TransferID) {
+        let (action, isGivenUp) = core.withLock { core in
+            (core.machine.transferContinues(as: id), core.hooks?.run.isGivenUp == true)
+        }
+        perform(action)
+        if isGivenUp { carrier.cancel(id) }
     }
 }

@@ -57,7 +57,8 @@ package enum RedirectRules {
         }
         var target = source.resolving(reference)
         target.fragment = nil
-        if let upgraded = upgrade?.upgraded(target.text) { target = URLReference(upgraded) }
+        let upgraded = upgrade?.upgraded(target.text)
+        if let upgraded { target = URLReference(upgraded) }
         guard let scheme = target.scheme else { return .take }
         // The scheme is checked before the host: `javascript:` and `file:///` have no host.
         guard RequestBuilder.isSupported(scheme) else {
@@ -90,12 +91,20 @@ package enum RedirectRules {
         // Checked after the closure, which may change the origin once more but cannot change the options.
         if source.origin != URLReference(next.url).origin {
             next.settings = next.settings.withoutClientIdentity(connection)
-            if let sentAuthentication = sent.authentication, next.authentication == sentAuthentication {
-                next.authentication = nil
-            }
-            next.headers = withoutOriginBound(next, of: sent.headers)
+            dropOriginBound(from: &next, of: sent)
+            next.hasLeftOrigin = true
         }
+        if upgraded != nil { upgrade?.urlWasUpgraded() }
         return .follow(next)
+    }
+
+    /// Removes everything from `next` that is bound to the origin of `sent`, because `next` goes to another origin:
+    /// credentials and fields that are the same in both. Values that `next` has changed were set on purpose.
+    static func dropOriginBound(from next: inout RequestDescription, of sent: RequestDescription) {
+        if let sentAuthentication = sent.authentication, next.authentication == sentAuthentication {
+            next.authentication = nil
+        }
+        next.headers = withoutOriginBound(next, of: sent.headers)
     }
 
     private static func proposal(
@@ -110,7 +119,7 @@ package enum RedirectRules {
             default: false
             }
         if becomesGet { next.method = .get }
-        // RFC 9110 15.4.4: after 303 no body is sent again, whatever the method was.
+        // RFC 9110 15.4.4: after 303 no body is resent, whatever the method was.
         if becomesGet || status == 303 {
             next.body = .none
             next.headers = next.headers.removing(aboutBody)
@@ -119,8 +128,7 @@ package enum RedirectRules {
         return next
     }
 
-    /// The headers of `next` without the fields that are bound to the origin and unchanged. A field with another value
-    /// was set by the closure on purpose.
+    /// The headers of `next` without the fields that are bound to the origin and unchanged.
     private static func withoutOriginBound(_ next: RequestDescription, of sent: HeaderBlock) -> HeaderBlock {
         let names = originBound(next)
         let bound = sent.fields.filter { names.contains($0.name.canonicalName) }

@@ -81,7 +81,7 @@ extension Request {
         return true
     }
 
-    /// Runs the request by way of the callback queue, because it has watchers.
+    /// Runs the request through the callback queue, because it has watchers.
     func runWatched() async throws -> C.Response {
         let ended = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Ended, Never>) in

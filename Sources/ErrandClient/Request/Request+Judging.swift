@@ -3,7 +3,8 @@ import Synchronization
 extension Request {
     enum Processed {
         case verdict(Verdict)
-        case replay
+        /// Interceptors want the request to be sent again, as the given call of `next`.
+        case replay(RequestDescription, call: Int, Interception)
     }
 
     /// Bodies of this size and more are not decoded on the callback queue, where other callbacks wait: 64 KiB of JSON
@@ -113,15 +114,19 @@ extension Request {
     /// Takes the result of the last transfer to the verdict, in a task of the request. No more code of the command is
     /// called after the result is no longer needed.
     func process(
-        _ result: TransferResult, by builder: RequestBuilder, _ chain: InterceptorChain?, in step: WorkStep
+        _ result: TransferResult, by builder: RequestBuilder, _ interception: Interception?, _ stream: ResponseStream?,
+        in step: WorkStep
     ) async -> Processed {
+        let received = result
         var result = result
-        if let chain {
-            switch await chain.replays(after: result, in: step) {
-            case .success(true): return .replay
-            case .success(false): result = await transformed(result, by: builder, chain, in: step)
-            case .failure(let error): result = .failure(error)
+        if let interception {
+            if step.isWanted { noteMiss(result) }
+            switch await consult(interception, about: result, stream) {
+            case .send(let asked, let call): return .replay(asked, call: call, interception)
+            case .stands: break
+            case .result(let ended): result = intercepted(ended, after: result, by: builder, interception, in: step)
             }
+            interceptorsEnded(interception)
         }
         guard step.isWanted else { return .verdict(.failure(.cancelled)) }
         let verdict = await validate(judge(result, by: builder, in: step), in: step)
@@ -136,7 +141,10 @@ extension Request {
                 await preprocess(value, response)
             }
         case .failure(let error):
-            if let preprocess = command.givenFailurePreprocessor, willPreprocess(in: step) { await preprocess(error) }
+            // A validator or an interceptor may throw the shutdown of another client, which is a failure like any other.
+            var preprocessor = command.givenFailurePreprocessor
+            if case .failure(error) = received { preprocessor = failurePreprocessor(for: error) }
+            if let preprocessor, willPreprocess(in: step) { await preprocessor(error) }
         }
         return .verdict(verdict)
     }
@@ -150,16 +158,35 @@ extension Request {
         }
     }
 
-    /// Transforms the result. If that fails, the untransformed response is judged by its status: an error page is
-    /// seldom encrypted.
-    private func transformed(
-        _ result: TransferResult, by builder: RequestBuilder, _ chain: InterceptorChain, in step: WorkStep
-    ) async -> TransferResult {
-        let transformed = await chain.transform(result, in: step)
-        guard case .response(let received) = result, case .failure(let error) = transformed else { return transformed }
-        let codes = acceptedStatusCodes(builder)
-        guard !codes.contains(received.statusCode) else { return transformed }
-        return .failure(statusNotAccepted(received, codes, underlying: error))
+    /// Returns the result of a transfer from `next`, then waits for the next order of the interceptors.
+    private func consult(
+        _ interception: Interception, about result: TransferResult, _ stream: ResponseStream?
+    ) async -> HeldResponse.Answer {
+        if let stream { return await stream.consult(interception, about: result, at: url) }
+        return HeldResponse.Answer(await interception.order(after: result, at: url))
+    }
+
+    /// The result of the interceptors after `received`. If a `transform` failed, the untransformed response is judged
+    /// by its status: an error page is seldom encrypted.
+    private func intercepted(
+        _ result: TransferResult, after received: TransferResult, by builder: RequestBuilder,
+        _ interception: Interception, in step: WorkStep
+    ) -> TransferResult {
+        switch (result, received) {
+        case (.response(let answer), .failure(let error)):
+            let read = answer.read(by: responseDecoder(by: builder))
+            if step.isWanted { noteAnswer(read, after: error) }
+            return .response(read)
+        case (.failure(let error), .response(let response)):
+            let codes = acceptedStatusCodes(builder)
+            guard interception.isTransformFailed, !codes.contains(response.statusCode) else { return result }
+            return .failure(statusNotAccepted(response, codes, underlying: error))
+        case (.response(let response), .response):
+            guard response.decoder == nil else { return result }
+            return .response(response.read(by: responseDecoder(by: builder)))
+        case (.failure, .failure):
+            return result
+        }
     }
 
     private func statusNotAccepted(

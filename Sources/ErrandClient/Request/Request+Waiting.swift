@@ -47,7 +47,7 @@ extension Request {
         return Outcome(value: try value(of: end), response: response)
     }
 
-    /// Starts the request and waits for the end of that run, by way of the callback queue.
+    /// Starts the request and waits for the end of that run, through the callback queue.
     func runForOutcome() async throws -> Outcome<C.Response> {
         let waiter = RunWaiter()
         let isStarted = startRun(installing: { $0.madeHooks().waiters.append(waiter) })

@@ -206,33 +206,29 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return command.givenInterceptors + overrides.interceptors
     }
 
-    override var givenResilience: RequestResilience? {
-        overrides?.resilience ?? erasedCommand.givenResilience
-    }
-
     override var erasedCommand: any Command {
         core.withLock { $0.hooks?.run.stream }?.command ?? command
     }
 
     override func finish(_ result: TransferResult, by builder: RequestBuilder, inPlace: Bool, isPlain: Bool) -> Step {
         if inPlace || (isPlain && !mayWait(result)) { return settle(judge(result, by: builder)) }
-        let (stream, isIntercepted) = core.withLock { core -> (ResponseStream?, Bool) in
-            guard let run = core.hooks?.run else { return (nil, false) }
-            return (run.stream, !run.interceptors.isEmpty)
+        let (stream, interception) = core.withLock { core -> (ResponseStream?, Interception?) in
+            guard let hooks = core.hooks else { return (nil, nil) }
+            return (hooks.run.stream, hooks.run.interception)
         }
-        let isTruncated = stream?.isTruncated == true
-        guard isIntercepted || mayWait(result) else {
+        guard interception != nil || mayWait(result) else {
             let verdict = judge(result, by: builder)
-            return settle(isTruncated ? verdict.onTruncatedBody : verdict)
+            return settle(stream == nil ? verdict : verdict.onBody(of: result.response))
         }
-        let chain = if let stream { stream.interception(interception()) } else { interception() }
+        allowAnswer(after: result)
         work(.processing(result.response), otherwise: { conclude(.failure(.cancelled)) }) { [self] step in
-            switch await process(result, by: builder, chain, in: step) {
-            case .replay: return { [self] in replay(after: result) }
+            switch await process(result, by: builder, interception, stream, in: step) {
+            case .replay(let asked, let call, let interception):
+                return { [self] in replay(asked, for: call, of: interception, after: result) }
             case .verdict(let verdict):
                 return { [self] in
-                    let verdict = isTruncated ? verdict.onTruncatedBody : verdict
-                    if case .submit(let next, let transfer) = settle(verdict) { submit(next, transfer: transfer) }
+                    let verdict = stream == nil ? verdict : verdict.onBody(of: result.response)
+                    if case .submit(let next, let transfer) = settle(verdict) { send(next, transfer: transfer) }
                 }
             }
         }
@@ -247,8 +243,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
     }
 
     override func conclude(_ error: ErrandError) {
-        // A stop and a shutdown do not wait for preprocessors.
-        guard error != .cancelled, error != .shutDown, let preprocess = command.givenFailurePreprocessor,
+        guard let preprocess = failurePreprocessor(for: error),
             core.withLock({ $0.hooks?.run.isPreprocessed }) != true
         else {
             return conclude(.failure(error))
@@ -257,6 +252,11 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             if step.isWanted { await preprocess(error) }
             return { [self] in conclude(.failure(error)) }
         }
+    }
+
+    /// The preprocessor of a failure; `nil`: none, or the end is a stop or a shutdown, which do not wait for it.
+    func failurePreprocessor(for error: ErrandError) -> (@Sendable (ErrandError) async -> Void)? {
+        error == .cancelled || error == .shutDown ? nil : command.givenFailurePreprocessor
     }
 
     func conclude(_ verdict: Verdict) {
@@ -307,10 +307,13 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             notify(notified) { $0.requestWillStop($1) }
         }
         if end.isValueLeft { dropValue() }
-        if cachePolicy != nil { keepOrDrop(end.isSuccess) }
+        if cachePolicy != nil { keepOrDrop(verdict, isSuccess: end.isSuccess) }
+        end.run?.hooks.interception?.close()
+        let scope = observingScope(of: end)
+        if let scope { scope.ended(verdict.observed(end.outcome)) }
         end.run?.hooks.stream?.end(verdict.result(end.outcome), of: self)
         if end.delegate != nil, notified.isEmpty, isApart { return notifyOnCallbackQueue(end, success, failure) }
-        notify(end, success, failure)
+        notifyInContext(of: scope, end, success, failure)
         notify(notified) { $0.requestDidStop($1) }
         resumeWaiters(end)
         let notifyParent = if let parent { report(to: parent) } else { nil as (() -> Void)? }
@@ -330,7 +333,7 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
             // If the request was stopped on the callback queue in the meantime, its callbacks must not be called:
             // promise 3.
             let isSilenced = !client.reportsStops && core.withLock { $0.machine.isSilenced }
-            if !isSilenced || end.notifiesOnStop { notify(end, success, failure) }
+            if !isSilenced || end.notifiesOnStop { notifyInContext(of: contextScope, end, success, failure) }
             resumeWaiters(end)
             endNotifying()
             client.requestEnded(self)
@@ -352,12 +355,20 @@ public final class Request<C: Command>: AnyRequest, @unchecked Sendable {
         return { parent(result) }
     }
 
+    private func notifyInContext(
+        of scope: AttemptScope?, _ end: RunEnd, _ success: (@Sendable (Request<C>) -> Void)?,
+        _ failure: (@Sendable (Request<C>) -> Void)?
+    ) {
+        guard let scope else { return notify(end, success, failure) }
+        scope.within(.beside) { notify(end, success, failure) }
+    }
+
     private func notify(
         _ end: RunEnd, _ success: (@Sendable (Request<C>) -> Void)?, _ failure: (@Sendable (Request<C>) -> Void)?
     ) {
         // A callback called earlier on this queue may have stopped the request after the outcome was decided.
         var isSilenced: Bool { !client.reportsStops && core.withLock { $0.machine.isSilenced } }
-        // Without hooks, filters and a value that is dropped no user code has run since, and the lock is spared.
+        // Without hooks, filters and a dropped value no user code has run since then, so the lock is not taken.
         var mayBeSilenced = end.run != nil || end.isValueLeft || cachePolicy != nil
         switch end.outcome {
         case .succeeded:

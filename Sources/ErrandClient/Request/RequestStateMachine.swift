@@ -16,7 +16,7 @@ package struct RequestStateMachine: ~Copyable {
     enum State: Equatable {
         /// Never started.
         case idle
-        /// Interceptors prepare the request.
+        /// Interceptors run, and nothing was sent yet.
         case preparing(Run)
         /// Passed to the transport, whose `submit` has not returned yet, so the transfer id is not known.
         case submitting(Run)
@@ -215,6 +215,24 @@ package struct RequestStateMachine: ~Copyable {
         case .idle, .preparing, .submitting, .stoppedWhileSubmitting, .inFlight, .stopping, .processing, .working,
             .stoppedWhileProcessing, .ending, .endingStopped, .notifying, .finished:
             // The transfer ended before `submit` had returned, and another one may be under way by now.
+            return .none
+        }
+    }
+
+    /// A watcher sends the transfer again, under this id. What was ordered under the former id may have come too late,
+    /// so it is ordered again.
+    mutating func transferContinues(as id: TransferID) -> ControlAction {
+        switch state {
+        case .submitting(let run), .inFlight(let run, _):
+            // In `submitting`: the event overtook the return of `submit`, whose id is that of an ended attempt.
+            state = .inFlight(run, id)
+            return run.isPaused ? .pause(id) : .none
+        case .stoppedWhileSubmitting(let run), .stopping(let run):
+            state = .stopping(run)
+            return .cancel(id)
+        case .idle, .preparing, .processing, .working, .stoppedWhileProcessing, .ending, .endingStopped, .notifying,
+            .finished:
+            // No transfer runs, so there is none to continue.
             return .none
         }
     }

@@ -9,7 +9,7 @@ extension AnyRequest {
     /// Whether the present transfer still waits for bytes from its body source.
     final var isUploading: Bool { core.withLock { $0.hooks?.run.pump }?.isOpen ?? false }
 
-    /// Gives credit for bytes of a streamed body that were read: as many more bytes may arrive.
+    /// Gives credit for bytes of a streamed body that were read: that many more bytes may arrive.
     final func grant(_ bytes: Int) {
         guard bytes > 0 else { return }
         let id = core.withLock { core -> TransferID? in
@@ -46,22 +46,40 @@ extension AnyRequest {
         if isCut { carrier.cancel(id) }
     }
 
-    /// Makes the pump for a body source; `nil` if the body has none.
-    final func makePump(for description: RequestDescription) -> UploadPump? {
+    /// Makes the pump for a body source. Returns whether the body has one.
+    final func makePump(for description: RequestDescription, transfer: Int) -> Bool {
         // Most bodies are no source, and should not be copied in this check.
-        guard description.body.isSource, case .source(let source) = description.body else { return nil }
+        guard description.body.isSource, case .source(let source) = description.body else { return false }
         let carrier = carrier
-        let (pump, former) = core.withLock { core in
-            let hooks = core.madeHooks()
-            let former = hooks.lastPump
-            let pump = UploadPump(source, transport: carrier, after: former)
-            hooks.lastPump = pump
-            hooks.run.pump = pump
-            return (pump, former)
-        }
         // The former pump has usually finished, but its reader may still be open: see `UploadPump`.
-        former?.cancel()
-        return pump
+        core.withLock { core in
+            core.replacePump(source, carrier, transfer: transfer, failedAttempt: nil).former
+        }?.cancel()
+        return true
+    }
+
+    /// Starts the pump of a transfer that was submitted, unless the next transfer has begun meanwhile.
+    final func startPump(_ id: TransferID, transfer: Int) {
+        // A retry may have replaced the pump: see `restartPump`.
+        guard let pump = core.withLock({ $0.hooks?.run.pump }), pump.transfer == transfer else { return }
+        pump.start(id)
+    }
+
+    /// The transport resends the request within the transfer: the body is read anew from its first byte.
+    final func restartPump(after attempt: Int) {
+        let carrier = carrier
+        let replaced = core.withLock { core -> (pump: UploadPump, former: UploadPump?, id: TransferID?)? in
+            guard let present = core.hooks?.run.pump, case .source(let source)? = core.description?.body else {
+                return nil
+            }
+            let (pump, former) = core.replacePump(
+                source, carrier, transfer: present.transfer, failedAttempt: attempt)
+            return (pump, former, core.machine.transferID)
+        }
+        guard let replaced else { return }
+        replaced.former?.cancel()
+        // Without an id `submit` has not returned yet, and `startPump` follows.
+        if let id = replaced.id { replaced.pump.start(id) }
     }
 
     /// The result of a transfer with everything that judging needs: the head and the body that a stream has received,
@@ -80,6 +98,20 @@ extension AnyRequest {
         }
         if let reason = reason as? ErrandError { return .failure(reason.with(response: error.response)) }
         return .failure(error.with(message: "the body's source failed: \(reason)", underlying: reason))
+    }
+}
+
+extension AnyRequest.Core {
+    fileprivate mutating func replacePump(
+        _ source: any RequestBodySource, _ carrier: any Transport, transfer: Int, failedAttempt: Int?
+    ) -> (pump: UploadPump, former: UploadPump?) {
+        let hooks = madeHooks()
+        let former = hooks.lastPump
+        let pump = UploadPump(
+            source, transport: carrier, transfer: transfer, after: former, failedAttempt: failedAttempt)
+        hooks.lastPump = pump
+        hooks.run.pump = pump
+        return (pump, former)
     }
 }
 

@@ -17,8 +17,8 @@ final class BodyChannel: Sendable {
 
     /// The result of a read.
     enum Taken: Sendable {
-        /// Never empty: one chunk, or several small chunks that arrived meanwhile.
-        case chunk([UInt8])
+        /// One chunk, or several small chunks that arrived meanwhile.
+        case piece(BodyPiece)
         case end
         case failure(ErrandError)
         /// The reader's own task was cancelled.
@@ -33,6 +33,14 @@ final class BodyChannel: Sendable {
     }
 
     private let guarded: Mutex<Guarded>
+    /// Whether all bytes have arrived, as far as is known.
+    private let whole = Atomic<Bool>(false)
+    /// Bytes that were read without giving credit back.
+    private let withheld = Atomic<Int>(0)
+
+    /// A quarter of the engine's credit. The end of a body can need credit too: libcurl reports it while the transfer is
+    /// not paused.
+    private static let mostWithheld = 65_536
 
     /// Makes a channel. `kept`: the bytes that have arrived already.
     init(kept: ChunkQueue = ChunkQueue()) {
@@ -52,7 +60,7 @@ final class BodyChannel: Sendable {
             guarded.state = .open(waiting: waiting)
             return first
         }
-        waiter?.continuation.resume(returning: .chunk(chunk.body.bytes))
+        waiter?.continuation.resume(returning: .piece(.chunk(chunk)))
     }
 
     /// Ends the channel: no more bytes arrive. Only the first call has an effect.
@@ -68,6 +76,19 @@ final class BodyChannel: Sendable {
     /// Whether no more bytes arrive: the body is complete, read or not, or has failed.
     var hasEnded: Bool {
         guarded.withLock { if case .ended = $0.state { true } else { false } }
+    }
+
+    /// All bytes have arrived; the end of the transfer may follow later. Any thread.
+    func becameWhole() {
+        whole.store(true, ordering: .releasing)
+    }
+
+    /// Whether credit has to be given back for `count` bytes that were read. Each grant wakes the loop, and a body that
+    /// has arrived needs none.
+    func needsCredit(for count: Int) -> Bool {
+        guard whole.load(ordering: .acquiring) else { return true }
+        if hasEnded { return false }
+        return withheld.wrappingAdd(count, ordering: .relaxed).newValue > Self.mostWithheld
     }
 
     /// Waits for the next bytes. Bytes that arrived before a failure are read before the failure.
@@ -89,7 +110,7 @@ final class BodyChannel: Sendable {
     }
 
     private static func take(_ guarded: inout Guarded, _ waiter: Waiter) -> Taken? {
-        if let bytes = guarded.kept.popFirst() { return .chunk(bytes) }
+        if let piece = guarded.kept.popFirst() { return .piece(piece) }
         switch guarded.state {
         case .open(var waiting):
             // If the task was cancelled before it waits, the cancellation handler has run and found no waiter.

@@ -3,24 +3,12 @@ import DequeModule
 /// Chunks of a body that were not read yet, oldest first. Small chunks are merged: a server that sends one byte per
 /// packet would otherwise cost a hundred times as much as its bytes.
 struct ChunkQueue {
-    private enum Piece {
-        case chunk(Response)
-        case merged([UInt8])
-
-        var bytes: [UInt8] {
-            switch self {
-            case .chunk(let chunk): chunk.body.bytes
-            case .merged(let bytes): bytes
-            }
-        }
-    }
-
     /// A chunk of at least this size is not merged: it stays in the engine's memory until it is read.
     static let leastWhole = 4096
     /// Small chunks are merged up to this size.
     static let mostMerged = 16384
 
-    private var pieces: Deque<Piece> = []
+    private var pieces: Deque<BodyPiece> = []
     /// Small chunks, newer than all of `pieces`.
     private var tail: [UInt8] = []
     /// The number of bytes.
@@ -41,17 +29,16 @@ struct ChunkQueue {
         }
     }
 
-    /// Removes and returns the oldest bytes, never an empty array; `nil` if there are none.
-    mutating func popFirst() -> [UInt8]? {
+    /// Removes and returns the oldest bytes; `nil` if there are none.
+    mutating func popFirst() -> BodyPiece? {
         guard let piece = pieces.popFirst() else {
             guard !tail.isEmpty else { return nil }
             defer { tail = [] }
             count -= tail.count
-            return tail
+            return .merged(tail)
         }
-        let bytes = piece.bytes
-        count -= bytes.count
-        return bytes
+        count -= piece.count
+        return piece
     }
 
     /// A copy of all bytes.

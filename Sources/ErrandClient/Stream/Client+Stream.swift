@@ -5,18 +5,18 @@ extension Client {
     /// read from ``StreamedResponse/body``, with backpressure to the socket.
     ///
     /// ``Limits/bodyBytes`` and ``Limits/decodedBytes`` apply only if the command, an override or the client's settings
-    /// set them; the library's default of 64 MiB does not apply here, because nothing is kept. ``Timeouts/idle`` does
+    /// set them; the library's default of 64 MiB does not apply here, because nothing is buffered. ``Timeouts/idle`` does
     /// not count while the body is not being read.
     ///
     /// Redirects, interceptors and authentication act before the caller sees a head, whether the command accepts its
-    /// status or not. For a success (2xx) the interceptors are asked about a replay with the head alone. For any other
-    /// status they also get the body, or the part of it that arrived within a second or in the first 64 KiB. A redirect
-    /// is decided by its head.
+    /// status or not. For a success (2xx) `next` of the interceptors returns the head alone. For any other status they
+    /// also get the body, or the part of it that arrived within a second or in the first 64 KiB; see
+    /// ``InterceptorNext``. A redirect is decided by its head.
     ///
     /// The complete body and a value are not available here. Therefore these are not called: `decode`, `shape`,
     /// `validator`, `successPreprocessor`, `successFilter`, `failureFilter`, and interceptors' `transform` for accepted
-    /// responses. `failurePreprocessor` is called. A response that is not accepted throws with up to 1 MiB of its body;
-    /// the rest is not read. Accessories get `requestDidStop` when the body has ended.
+    /// responses. `failurePreprocessor` is called. If a response is not accepted, the thrown error has up to 1 MiB of its
+    /// body; the rest is not read. Accessories get `requestDidStop` when the body has ended.
     ///
     /// The body does not wait for the callback queue, so a slow closure there does not delay the reader. The end of the
     /// body does wait if accessories have to be called first.
@@ -24,8 +24,9 @@ extension Client {
     /// Throws ``ErrandError``, or `CancellationError` if the task was cancelled or the request was stopped.
     public func stream<C: Command>(_ command: C, overrides: RequestOverrides? = nil) async throws -> StreamedResponse {
         try Task.checkCancellation()
+        let queue = queueOfStream(with: overrides?.redirects ?? command.givenRedirects ?? redirects)
         let request = Request(
-            client: self, command: StreamCommand(command: command), callbacks: queueOfReader, overrides: overrides)
+            client: self, command: StreamCommand(command: command), callbacks: queue, overrides: overrides)
         let stream = ResponseStream(command) { [unowned request] in request.verdict(on: $0) }
         request.attach(stream)
         return try await withTaskCancellationHandler {
@@ -58,5 +59,6 @@ struct StreamCommand<C: Command>: Command, StreamedCommand {
     var givenAcceptedStatusCodes: StatusCodes { command.givenAcceptedStatusCodes }
     var givenAcceptedContentTypes: ContentTypes { command.givenAcceptedContentTypes }
     var givenInterceptors: [any Interceptor] { command.givenInterceptors }
+    var givenResilience: RequestResilience? { command.givenResilience }
     var givenFailurePreprocessor: (@Sendable (ErrandError) async -> Void)? { command.givenFailurePreprocessor }
 }

@@ -1,10 +1,31 @@
-/// A streamed response that was accepted by its head, and that interceptors are asked about before the caller sees it.
+/// A streamed response that was accepted by its head, and that interceptors get from `next` before the caller sees it.
 ///
-/// They are asked as soon as the part that they look at is known. For a success that is the head. For any other status
-/// it is the whole body if it is small and arrives soon, or the part that has arrived.
+/// They get it as soon as the part that they look at is known. For a success that is the head. For any other status it is
+/// the whole body if it is small and arrives soon, or the part that has arrived.
 struct HeldResponse {
-    /// Whether the request is to be sent again.
-    typealias Answer = Result<Bool, ErrandError>
+    /// What the interceptors have made of a result.
+    enum Answer: Sendable {
+        /// The request is to be sent again, as that call of `next`.
+        case send(RequestDescription, call: Int)
+        /// The caller gets the response, with the body of the stream.
+        case stands
+        /// This result replaces it.
+        case result(TransferResult)
+
+        /// The answer if the result is not a head that is held.
+        init(_ order: Interception.Order) {
+            switch order {
+            case .send(let description, let call): self = .send(description, call: call)
+            case .ended(let result):
+                // Its stream was cancelled, so its body would be missing.
+                if case .response(let response) = result, case .streamedHead = response.mark {
+                    self = .result(.failure(InterceptionMisuse.cancelledStream.error(response)))
+                } else {
+                    self = .result(result)
+                }
+            }
+        }
+    }
 
     enum Question {
         /// The interceptors were not asked, and no timer runs for it.
@@ -37,23 +58,44 @@ struct HeldResponse {
     /// How long a small body may take: errors with more than a status usually arrive in one piece.
     static let patience = Duration.seconds(1)
 
-    let head: Response
-    let chain: InterceptorChain
+    /// The head that the caller gets, with the changes of the interceptors.
+    var head: Response
+    let number: Int
+    let interception: Interception
     var question = Question.unasked
+    /// The response that the interceptors got.
+    var given: Response?
     /// Whether the transfer has ended.
     var isEnded = false
     /// Whether the transfer was ended because of the answer.
     var isCut = false
+    /// Whether the interceptors have answered with a response of their own.
+    var isReplaced = false
 
-    var isSuccess: Bool { (200...299).contains(head.statusCode) }
+    /// Whether the interceptors are asked with the head alone. A body after 101 is that of another protocol.
+    var isAskedAtOnce: Bool { (200...299).contains(head.statusCode) || head.statusCode == 101 }
 
-    /// The interceptors for the transfer's end, with the answer if they were asked already. `transform` is not called
-    /// for streamed bodies.
-    var remaining: InterceptorChain {
-        var chain = chain
-        if case .asked(let task) = question { chain.answer = task }
-        chain.transforms = false
-        return chain
+    /// The response for the interceptors. `end`: what the end of the transfer added, if it has ended.
+    mutating func give(_ body: [UInt8], by end: Response? = nil) -> Response {
+        let response = head.assembled(body, by: end, attachment: ResponseMark.streamedHead(number))
+            .read(by: head.decoder)
+        given = response
+        return response
+    }
+
+    /// Processes the interceptors' order.
+    mutating func answered(_ order: Interception.Order) -> Answer {
+        guard case .ended(.response(let response)) = order else { return Answer(order) }
+        guard response.mark == .streamedHead(number), let given else {
+            isReplaced = true
+            return Answer(order)
+        }
+        if response.isSame(as: given) { return .stands }
+        guard response.body.count == given.body.count, response.body.bytes == given.body.bytes else {
+            return .result(.failure(InterceptionMisuse.changedStream.error(given)))
+        }
+        head = response.assembled([]).read(by: response.decoder)
+        return .stands
     }
 }
 

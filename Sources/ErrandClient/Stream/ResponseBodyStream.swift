@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The body of a streamed response, as it arrives. Reading the body lets the server send more. If the reader stops, the
-/// server stops too: by the credit of the engine (256 KiB ahead) and by TCP.
+/// The body of a streamed response, as it arrives. Reading the body lets the server send more. If the reader stops,
+/// backpressure stops the server too: first the engine's credit (256 KiB ahead), then TCP.
 ///
 /// The sequence can be read once: all iterators share one position. Leaving the loop before the end stops the request,
 /// as everywhere, and so does releasing the body unread. A loop over ``resumable`` may be left and continued.
@@ -9,9 +9,9 @@ import Synchronization
 /// the request's ``ErrandError`` after the received bytes.
 ///
 /// If the request's body comes from a source and is still being sent, the response body ends as soon as
-/// `Content-Length` bytes have arrived, and the request runs until the upload has ended as well. A body without a
-/// `Content-Length`, and a body that is decoded, ends when both have ended: only libcurl knows the end of such a body,
-/// and reports it then. An upload that waits for such an end ends with ``ErrandError/timeoutIdle``.
+/// `Content-Length` bytes have arrived, and the request runs until the upload has ended as well. A response body without
+/// a `Content-Length`, or one that is decoded, ends only when the upload has ended too: only libcurl knows the end of such
+/// a body, and reports it then. An upload that waits for such an end ends with ``ErrandError/timeoutIdle``.
 public struct ResponseBodyStream: AsyncSequence, Sendable {
     /// A piece of the body, never empty.
     public typealias Element = [UInt8]
@@ -88,10 +88,19 @@ public struct ResponseBodyStream: AsyncSequence, Sendable {
 
         /// The next piece; `nil` at the end.
         public mutating func next() async throws -> [UInt8]? {
-            switch await source.channel.next() {
-            case .chunk(let bytes):
-                source.request.grant(bytes.count)
-                return bytes
+            try piece(await source.channel.next())?.bytes
+        }
+
+        /// The next piece in the memory in which it has arrived; `nil` at the end.
+        package mutating func nextPiece() async throws -> BodyPiece? {
+            try piece(await source.channel.next())
+        }
+
+        private func piece(_ taken: BodyChannel.Taken) throws -> BodyPiece? {
+            switch taken {
+            case .piece(let piece):
+                if source.channel.needsCredit(for: piece.count) { source.request.grant(piece.count) }
+                return piece
             case .end:
                 return nil
             case .failure(let error):

@@ -1,22 +1,19 @@
 import Synchronization
 
-/// Asks the interceptors about a head.
+/// Returns a head from the interceptors' `next`, and handles their answer.
 extension ResponseStream {
-    /// Calls the interceptors with the head and the received part of the body. Any thread.
+    /// Hands the head and the received part of the body to the interceptors. Any thread.
     func ask(_ number: Int, of request: AnyRequest) {
+        let url = request.url
         let former = guarded.withLock { guarded -> HeldResponse.Question? in
             let bytes = guarded.kept.bytes
             return guarded.changeHeld(number) { held in
                 guard held.question.isOpen else { return nil }
                 let former = held.question
-                let (chain, response) = (held.chain, held.head.assembled(held.isSuccess ? [] : bytes))
+                let (interception, response) = (held.interception, held.give(held.isAskedAtOnce ? [] : bytes))
                 held.question = .asked(
                     Task { [self] in
-                        let answer: HeldResponse.Answer = await chain.replays(after: .response(response)) {
-                            isHeld(number) && !request.core.withLock { $0.machine.isStopped }
-                        }
-                        answered(number, answer, of: request)
-                        return answer
+                        answered(number, await interception.order(after: .response(response), at: url), of: request)
                     })
                 return former
             } ?? nil
@@ -24,35 +21,67 @@ extension ResponseStream {
         former?.cancel()
     }
 
-    /// Whether the answer is still needed.
-    private func isHeld(_ number: Int) -> Bool {
-        guarded.withLock { $0.changeHeld(number) { _ in true } ?? false }
+    /// Handles the interceptors' order. Called in the task of the question, before the answer is used elsewhere: a
+    /// response that stands is delivered before its end is reported, however soon the end arrived.
+    private func answered(_ number: Int, _ order: Interception.Order, of request: AnyRequest) -> HeldResponse.Answer {
+        let (answer, next) = guarded.withLock { guarded -> (HeldResponse.Answer, Order) in
+            guard guarded.head == number, case .holding(let caller, var held) = guarded.state else {
+                // The run has ended.
+                return (HeldResponse.Answer(order), .none)
+            }
+            let answer = held.answered(order)
+            if case .stands = answer { return (answer, Self.deliver(held.head, to: caller, &guarded)) }
+            let isCut = !held.isEnded
+            held.isCut = isCut
+            guarded.state = .holding(caller, held)
+            return (answer, isCut ? .cut : .none)
+        }
+        // The rest of the stream does not concern the interceptors.
+        if case .stands = answer { request.closeInterception() }
+        perform(of: request, next)
+        return answer
     }
 
-    /// Handles the answer. Called in the task of the question, before the answer is used elsewhere: a response that is
-    /// not replayed is delivered before its end is reported, however soon the end arrived.
-    private func answered(_ number: Int, _ answer: HeldResponse.Answer, of request: AnyRequest) {
-        perform(
-            of: request,
-            guarded.withLock { guarded in
-                guard guarded.head == number, case .holding(let caller, var held) = guarded.state else { return .none }
-                if case .success(false) = answer { return Self.deliver(held.head, to: caller, &guarded) }
-                guard !held.isEnded else { return .none }
-                held.isCut = true
-                guarded.state = .holding(caller, held)
-                return .cut
-            })
-    }
-
-    /// The interceptors to ask at the end of a transfer; `all` are those of the run.
-    func interception(_ all: InterceptorChain?) -> InterceptorChain? {
-        guarded.withLock { guarded in
+    /// Hands the result of a transfer to the interceptors, unless they got its head before. Called in a step of the
+    /// request.
+    func consult(
+        _ interception: Interception, about result: TransferResult, at url: String?
+    ) async -> HeldResponse.Answer {
+        let asked = guarded.withLock { guarded -> Asked in
             switch guarded.state {
-            // The caller has the response: it cannot be changed or requested again any more.
-            case .delivered: nil
-            case .holding(_, let held): held.remaining
-            case .idle, .waiting, .collecting, .over: all
+            case .holding(let caller, var held):
+                if case .asked(let task) = held.question { return .before(task) }
+                guard case .response(let response) = result else { return .now(result) }
+                let given = held.give(response.body.bytes, by: response)
+                guarded.state = .holding(caller, held)
+                return .now(.response(given))
+            // The end of the transfer overtook the end of the interceptors, which have let the response stand.
+            case .delivered:
+                return .stands
+            case .idle, .waiting, .collecting, .over:
+                return .now(result)
             }
         }
+        let order: Interception.Order
+        switch asked {
+        case .before(let task): return await task.value
+        case .stands: return .stands
+        case .now(let given): order = await interception.order(after: given, at: url)
+        }
+        return guarded.withLock { guarded in
+            guard case .holding(let caller, var held) = guarded.state else { return HeldResponse.Answer(order) }
+            let answer = held.answered(order)
+            guarded.state = .holding(caller, held)
+            return answer
+        }
+    }
+
+    private enum Asked {
+        /// The interceptors got the head before.
+        case before(Task<HeldResponse.Answer, Never>)
+        /// The interceptors get this.
+        case now(TransferResult)
+        /// The caller has the response.
+        case stands
     }
 }

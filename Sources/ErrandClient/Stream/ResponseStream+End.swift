@@ -9,7 +9,9 @@ extension ResponseStream {
             var former: HeldResponse.Question?
             switch guarded.state {
             case .collecting(_, let collected):
-                (seen, isCut) = (collected.head.assembled(guarded.kept.bytes, by: result.response), collected.isCut)
+                isCut = collected.isCut
+                seen = collected.head.assembled(
+                    guarded.kept.bytes, by: result.response, attachment: isCut ? ResponseMark.truncated : nil)
             case .holding(let caller, var held):
                 let body = held.question.isOpen ? guarded.kept.bytes : []
                 (seen, isCut) = (held.head.assembled(body, by: result.response), held.isCut)
@@ -52,9 +54,10 @@ extension ResponseStream {
             channel.finish(nil)
         case (.delivered(let channel, _), .failure(let error)):
             channel.finish(error)
-        case (.holding(let caller, let held), .success):
+        case (.holding(let caller, let held), .success) where !held.isReplaced:
             deliver(held.head, rest, to: caller, of: request)
-        case (.waiting(let caller), .success(let response)), (.collecting(let caller, _), .success(let response)):
+        case (.waiting(let caller), .success(let response)), (.collecting(let caller, _), .success(let response)),
+            (.holding(let caller, _), .success(let response)):
             var whole = ChunkQueue()
             whole.append(response)
             deliver(response.assembled([]), whole, to: caller, of: request)

@@ -19,11 +19,6 @@ final class ResponseStream: Sendable {
         self.judge = judge
     }
 
-    /// Whether only the beginning of the body was kept.
-    var isTruncated: Bool {
-        guarded.withLock { if case .collecting(_, let collected) = $0.state { collected.isCut } else { false } }
-    }
-
     /// The decision about a redirect at the present head; `nil` if no head was reported.
     var redirect: RedirectRules.Decision? {
         guarded.withLock { guarded in
@@ -78,12 +73,12 @@ final class ResponseStream: Sendable {
                     return .none
                 case .accepted(nil):
                     return Self.deliver(head, to: caller, &guarded)
-                case .accepted(let chain?):
-                    guarded.state = .holding(caller, HeldResponse(head: head, chain: chain))
+                case .accepted(let interception?):
+                    let held = HeldResponse(head: head, number: guarded.head, interception: interception)
+                    guarded.state = .holding(caller, held)
                     // Interceptors are asked about a success at once: its body is usually not small and rarely matters
                     // for a replay.
-                    let isSuccess = (200...299).contains(head.statusCode)
-                    return isSuccess ? .ask(head: guarded.head) : .askLater(head: guarded.head)
+                    return held.isAskedAtOnce ? .ask(head: guarded.head) : .askLater(head: guarded.head)
                 }
             })
     }
@@ -92,6 +87,7 @@ final class ResponseStream: Sendable {
         let channel = BodyChannel(kept: guarded.kept)
         guarded.kept = ChunkQueue()
         guarded.state = .delivered(channel, head)
+        if guarded.length == guarded.received { channel.becameWhole() }
         return .deliver(caller, channel, head, isWhole: guarded.length == guarded.received)
     }
 
@@ -124,6 +120,7 @@ final class ResponseStream: Sendable {
         }
         switch order {
         case .push(let channel, let isLast):
+            if isLast { channel.becameWhole() }
             channel.push(chunk)
             if isLast { reportEnd(channel, of: request) }
         case .grant: request.grant(chunk.body.count)
@@ -136,6 +133,7 @@ final class ResponseStream: Sendable {
         case .none, .push, .grant:
             break
         case .deliver(let caller, let channel, let head, let isWhole):
+            request.contextScope?.streamBegan()
             if isWhole { reportEnd(channel, of: request) }
             let body = ResponseBodyStream(source: .init(channel, of: request))
             caller.resume(returning: StreamedResponse(head: head, body: body))

@@ -8,6 +8,7 @@ final class UploadPump: Sendable {
         /// reported.
         var credit = 262_144
         var waiter: UnsafeContinuation<Void, Never>?
+        var isStarted = false
         var isCancelled = false
         /// Whether the source is at its end, or has failed.
         var isDone = false
@@ -28,16 +29,30 @@ final class UploadPump: Sendable {
     private let state: Mutex<State>
     private let source: any RequestBodySource
     private let transport: any Transport
+    /// The number of the request's transfer that the pump belongs to.
+    let transfer: Int
+    /// The number of the attempt that has failed, to which a former pump of the transfer wrote; `nil`: none.
+    private let failedAttempt: Int?
 
     /// `former`: the cancelled pump of the same request; its reader may still be running.
-    init(_ source: any RequestBodySource, transport: any Transport, after former: UploadPump?) {
+    init(
+        _ source: any RequestBodySource, transport: any Transport, transfer: Int, after former: UploadPump?,
+        failedAttempt: Int?
+    ) {
         self.source = source
         self.transport = transport
+        self.transfer = transfer
+        self.failedAttempt = failedAttempt
         state = Mutex(State(former: former))
     }
 
-    /// Starts the pump. Must be called once only.
+    /// Starts the pump. Further calls do nothing.
     func start(_ id: TransferID) {
+        let isFirst = state.withLock { state in
+            defer { state.isStarted = true }
+            return !state.isStarted
+        }
+        guard isFirst else { return }
         let task = Task { [self] in await run(id) }
         let isCancelled = state.withLock { state in
             state.task = task
@@ -79,6 +94,8 @@ final class UploadPump: Sendable {
             return state.isReading
         }
         guard isWanted else { return }
+        // The former pump writes nothing more: its reader is closed.
+        if let failedAttempt { transport.restartUpload(id, after: failedAttempt) }
         await read(to: id)
         let followers = state.withLock { state in
             state.isReading = false
@@ -91,18 +108,18 @@ final class UploadPump: Sendable {
         do {
             let reader = try source.open()
             defer { reader.close() }
+            let shared = reader as? any SharedBytesReader
             while let room = await room() {
-                let maximum = min(room, Self.piece)
-                guard let bytes = try await reader.next(maximum: maximum) else {
+                let isMore =
+                    if let shared {
+                        try await writeNext(ofShared: shared, maximum: room, to: id)
+                    } else {
+                        try await writeNext(of: reader, maximum: min(room, Self.piece), to: id)
+                    }
+                guard isMore else {
                     state.withLock { $0.isDone = true }
                     return transport.finishUpload(id)
                 }
-                guard (1...maximum).contains(bytes.count) else {
-                    throw ErrandError.invalidBody.with(
-                        message: "the body's reader returned \(bytes.count) bytes, expected 1 to \(maximum)")
-                }
-                state.withLock { $0.credit -= bytes.count }
-                bytes.withUnsafeBytes { transport.write($0, to: id) }
             }
         } catch {
             let isCancelled = state.withLock { state in
@@ -112,6 +129,38 @@ final class UploadPump: Sendable {
             }
             if !isCancelled { transport.failUpload(id) }
         }
+    }
+
+    /// Writes the next bytes. Returns false at the end of the body.
+    private func writeNext(of reader: any BodyReader, maximum: Int, to id: TransferID) async throws -> Bool {
+        guard let bytes = try await reader.next(maximum: maximum) else { return false }
+        try take(bytes.count, maximum: maximum)
+        bytes.withUnsafeBytes { transport.write($0, to: id) }
+        return true
+    }
+
+    /// Lends the next bytes to the engine, as many as there is room for, so that the engine needs no memory for them. A few
+    /// bytes are copied instead. Returns false at the end of the body.
+    private func writeNext(
+        ofShared reader: any SharedBytesReader, maximum: Int, to id: TransferID
+    ) async throws -> Bool {
+        guard let bytes = try await reader.nextShared(maximum: maximum) else { return false }
+        try take(bytes.count, maximum: maximum)
+        if bytes.count < SharedBytes.smallestLoan {
+            bytes.withUnsafeBytes { transport.write($0, to: id) }
+        } else {
+            transport.write(shared: bytes, to: id)
+        }
+        return true
+    }
+
+    /// Takes the credit for the bytes that a reader has returned.
+    private func take(_ count: Int, maximum: Int) throws {
+        guard (1...maximum).contains(count) else {
+            throw ErrandError.invalidBody.with(
+                message: "the body's reader returned \(count) bytes, expected 1 to \(maximum)")
+        }
+        state.withLock { $0.credit -= count }
     }
 
     /// Waits for credit and returns it; `nil` if the transfer has ended.
@@ -135,11 +184,13 @@ final class UploadPump: Sendable {
         state.withLock { $0.former = nil }
     }
 
-    /// Returns when the readers of this cancelled pump and of the pumps before it are closed and no new one can open.
+    /// Returns when the readers of this pump and of the pumps before it are closed and no new one can open.
     private func closed() async {
         await formerClosed()
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             let mustWait = state.withLock { state in
+                // The next pump may be started before this one is cancelled.
+                state.isCancelled = true
                 if state.isReading { state.followers.append(continuation) }
                 return state.isReading
             }

@@ -15,22 +15,22 @@ public import HTTPTypes
 /// A download is a command like any other: it can be started, stopped, paused, watched and put into a ``Batch``.
 /// ``AnyRequest/onProgress(_:)`` counts the whole file, including the bytes of earlier runs. Redirects, interceptors
 /// and authentication work as usual. A response that is neither the content nor a part of it is judged like any other
-/// response. When a run fails or is stopped, the downloaded bytes are kept for the next run, except where the digest
-/// was wrong. Downloads are never cached.
+/// response. When a run fails or is stopped, the downloaded bytes are kept for the next run, unless the digest was
+/// wrong. Downloads are never cached.
 ///
 /// Only GET is allowed. The body is requested without content encoding unless ``acceptsEncodings`` is set. If the
-/// server sends an encoded body anyway, the body is decoded where ``ConnectionOptions/encodings`` was set to a
-/// non-empty value, and kept encoded otherwise; such a download cannot be resumed. ``Limits/bodyBytes`` applies only
-/// where the command, an override or the client's settings set it, and it applies to each transfer. ``Timeouts/total``
-/// covers all transfers and the waits between them; the other timeouts apply to each transfer. Memory holds only the
-/// bytes on their way to the disk, at most 256 KiB per connection. All file work runs on the download's own queue.
+/// server sends an encoded body anyway, the body is decoded if ``ConnectionOptions/encodings`` was set to a non-empty
+/// value, and stored encoded otherwise. Such a download cannot be resumed. ``Limits/bodyBytes`` applies to each
+/// transfer, and only if the command, an override or the client's settings set it. ``Timeouts/total`` covers all
+/// transfers and the waits between them; the other timeouts apply to each transfer. Memory holds only the bytes on
+/// their way to the disk, at most 256 KiB per connection. All file work runs on the download's own queue.
 ///
 /// Errors in addition to those of any request: ``ErrandError/diskFull``, ``ErrandError/directoryMissing``,
 /// ``ErrandError/fileAccessDenied``, ``ErrandError/fileIsDirectory``, ``ErrandError/fileExists``,
 /// ``ErrandError/fileLocked`` (another download writes the same part), ``ErrandError/fileUnwritable``,
-/// ``ErrandError/lengthMismatch``, ``ErrandError/digestMismatch``. The request fails with
-/// ``ErrandError/invalidArgument`` before anything is sent where a member is out of range or the command cannot be a
-/// download. (YTKNetwork `resumableDownloadPath`.)
+/// ``ErrandError/lengthMismatch``, ``ErrandError/digestMismatch``. If a member is out of range or the command cannot be
+/// a download, the request fails with ``ErrandError/invalidArgument`` before anything is sent. (YTKNetwork
+/// `resumableDownloadPath`.)
 public struct Download: Command {
     /// The value of a finished download.
     public typealias Response = DownloadedFile
@@ -47,15 +47,15 @@ public struct Download: Command {
     public var sha256: String?
     /// Whether ``DownloadedFile/sha256`` is computed even though ``sha256`` is `nil`. Default: no.
     public var computesSHA256 = false
-    /// The number of simultaneous connections, each for a range of the file. Several connections are used only where
-    /// the server announces ranges, the length of the file and a validator that tells this content from others. One
-    /// connection is used otherwise, and for the rest of the run once the answers of the connections contradict each
-    /// other. Pieces are at least 1 MiB. 1...64. Default: 1.
+    /// The number of simultaneous connections, each for a range of the file. Several connections are used only if the
+    /// server announces ranges, the length of the file and a validator that tells this content from others. Otherwise
+    /// one connection is used. Once the answers of the connections contradict each other, one connection is used for
+    /// the rest of the run. Pieces are at least 1 MiB. 1...64. Default: 1.
     public var ranges = 1
     /// The rate in bytes a second, averaged over all connections together. Each connection may still receive up to 256
     /// KiB at once. Above zero. Default, `nil`: no limit.
     public var rateLimit: Int?
-    /// When to resume from bytes that are already there. Default: where the server sent a strong validator.
+    /// When to resume from bytes that are already there. Default: only if the server sent a strong validator.
     public var resumes = ResumePolicy.validated
     /// Whether to resume a part that an earlier run left for a URL that differs only in its query, as signed URLs do.
     /// The server's validators still decide whether the content is the same, see ``resumes``. Default: no.
@@ -89,7 +89,7 @@ public struct Download: Command {
     /// 200 for the whole content, 206 for a part of it.
     public var acceptedStatusCodes: StatusCodes { [200, 206] }
 
-    /// Returns the file that the download stored. Throws ``ErrandError/invalidArgument`` where an interceptor has
+    /// Returns the file that the download stored. Throws ``ErrandError/invalidArgument`` if an interceptor has
     /// replaced the response.
     public func decode(_ response: ErrandModel.Response) throws -> DownloadedFile {
         guard let file = response.attachment as? StoredDownload else {
@@ -144,18 +144,23 @@ extension Download {
     public var options: CommandOptions { source.givenOptions.subtracting(.coalesced) }
     /// ``options``, and the flag that requests the body without content encoding unless ``acceptsEncodings`` is set.
     public var givenOptions: CommandOptions { acceptsEncodings ? options : options.union(.keepsEncoding) }
+    /// The wrapped command's own settings for failures and for the addresses that its requests may use. They apply to
+    /// each transfer of the download.
+    public var resilience: RequestResilience? { source.givenResilience }
+    /// The wrapped command's URL template.
+    public var urlTemplate: String? { source.givenURLTemplate }
     /// The wrapped command's interceptors.
     public var interceptors: [any Interceptor] { source.givenInterceptors }
 }
 
 /// When a download resumes from the bytes of an earlier run or of a broken connection.
 public enum ResumePolicy: Sendable, Hashable {
-    /// Resumes where the server sent a strong entity tag, or a modification date that is older than its response. The
+    /// Resumes if the server sent a strong entity tag, or a modification date that is older than its response. The
     /// client can then request the rest of exactly that content (`If-Range`, RFC 9110 13.1.5). Starts from zero
     /// otherwise.
     case validated
-    /// Also resumes without a strong validator: the length and whatever validators there are must match. For contents
-    /// that never change.
+    /// Also resumes without a strong validator: the length and all validators that were sent must match. Meant for
+    /// contents that never change.
     case always
     /// Drops the bytes of earlier runs. Broken connections are treated as with ``validated``.
     case never

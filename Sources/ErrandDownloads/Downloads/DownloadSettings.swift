@@ -65,7 +65,7 @@ struct DownloadSettings: Sendable {
             }
     }
 
-    /// Throws where the request cannot be a download. A download may be sent more than once and in parts.
+    /// Throws if the request cannot be a download. A download may be sent more than once and in parts.
     static func check(_ description: RequestDescription) throws(ErrandError) {
         guard description.method == .get else {
             throw invalid("the method of a download is \(description.method.rawValue), expected GET")
@@ -74,7 +74,7 @@ struct DownloadSettings: Sendable {
             throw invalid("the response of a download cannot be streamed")
         }
         switch description.body {
-        case .none, .bytes, .data, .file: break
+        case .none, .bytes, .data, .shared, .file: break
         case .stream, .source: throw invalid("the request body of a download cannot be streamed")
         }
         if description.headers[.range] != nil || description.headers[.ifRange] != nil {
@@ -89,20 +89,21 @@ struct DownloadPolicy: Sendable, Hashable {
     var expectedLength: Int64?
     /// Whether a digest is compared before the file is put in place.
     var checksDigest = false
-    /// Whether to resume where the server sent no validator or only a weak entity tag. The length and whatever
-    /// validators there are then decide whether the content is the same. By default such a download starts from zero.
+    /// Whether to resume if the server sent no validator or only a weak entity tag. The length and the validators that
+    /// were sent then decide whether the content is the same. By default such a download starts from zero.
     var resumesWithoutValidator = false
-    /// The number of failures in a row, without a byte between them, that are followed by another try. The next
-    /// failure ends the download.
+    /// The number of consecutive failures, without a byte between them, after each of which the download tries again.
+    /// The next failure ends the download.
     var maximumFailures = 5
-    /// How often to start from zero because the content changed or was not the requested content, before giving up.
+    /// The maximum number of restarts from zero because the content changed or was not the requested content. After
+    /// that the download gives up.
     var maximumRestarts = 3
     var firstDelay: Duration = .seconds(1)
     var maximumDelay: Duration = .seconds(60)
-    /// The largest share of a wait that may be left out at random: from 0, none, to 1.
+    /// The largest share of a wait that may be cut off at random, from 0 (none) to 1.
     var jitter: Double = 0.2
-    // Those that a repeated GET may get past: the statuses that ask for another try (408, 425, 429, 503), and those of
-    // servers and proxies that fail for the moment (500, 502, 504).
+    // A repeated GET may succeed after these statuses: some ask for another try (408, 425, 429, 503), the others come
+    // from servers and proxies that fail for the moment (500, 502, 504).
     /// The statuses after which the download tries again.
     var retryableStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 

@@ -5,8 +5,8 @@ import Glibc
 ///
 /// The functions read directories and block on the disk. They may be called on any thread except the callback queue's.
 public enum Downloads {
-    /// Returns the unfinished downloads in a directory, by name. Files are ignored where a `.part` has no journal of
-    /// this library, and where they belong to another user.
+    /// Returns the unfinished downloads in a directory, sorted by name. A `.part` without a journal of this library is
+    /// ignored, and so are files that belong to another user.
     ///
     /// Throws ``ErrandError/directoryMissing``, ``ErrandError/fileAccessDenied``, ``ErrandError/fileUnwritable``.
     public static func unfinished(in directory: String) throws(ErrandError) -> [UnfinishedDownload] {
@@ -18,8 +18,8 @@ public enum Downloads {
         return found
     }
 
-    /// Removes the unfinished downloads in a directory that no process is writing, and returns them. A later run of
-    /// such a download starts from zero.
+    /// Removes the unfinished downloads in a directory, except those that a process is writing, and returns the removed
+    /// ones. A later run of such a download starts from zero.
     ///
     /// Throws the same errors as ``unfinished(in:)``.
     ///
@@ -59,7 +59,7 @@ private struct LeftPart: ~Copyable {
     /// No process writes the download: the part is locked here, or there is only a journal.
     let isRemovable: Bool
 
-    /// `nil` where there is no readable journal, or where the part or the journal belongs to another user.
+    /// `nil` if there is no readable journal, or if the part or the journal belongs to another user.
     init?(_ paths: DownloadPaths) throws(ErrandError) {
         self.paths = paths
         directory = try DownloadDirectory(paths)
@@ -119,7 +119,7 @@ public struct UnfinishedDownload: Sendable, Hashable {
     public let url: String
     /// The number of bytes that are safe on disk; these are not fetched again.
     public let byteCount: Int64
-    /// The length of the whole file; `nil` where the server has not announced it.
+    /// The length of the whole file; `nil` if the server has not announced it.
     public let length: Int64?
     /// The time when bytes were last made safe on disk.
     public let lastWritten: Date

@@ -1,6 +1,6 @@
 extension ErrandError {
-    /// The disk, a quota or the process's file size limit is full; see ``systemErrorCode``. The downloaded bytes are
-    /// kept for the next try.
+    /// The disk or a quota is full, or the process's file size limit is reached; see ``systemErrorCode``. The
+    /// downloaded bytes are kept for the next try.
     public static let diskFull = ErrandError(.diskFull)
     /// The directory of the destination does not exist.
     public static let directoryMissing = ErrandError(.directoryMissing)

@@ -1,5 +1,5 @@
-/// The SHA-256 of a part, computed while the part is written. Bytes in order are hashed when they arrive; other bytes
-/// are read again when the part has grown up to them.
+/// The SHA-256 of a part, computed while the part is written. Bytes that arrive in order are hashed at once. Other
+/// bytes are read back from the part when the gap before them is filled.
 struct DigestFollower: ~Copyable {
     private var hash: SHA256
     /// The number of bytes of the part in the hash.
@@ -19,7 +19,7 @@ struct DigestFollower: ~Copyable {
         try take(bytes)
     }
 
-    /// Reads on up to `end`, the end of the part without a gap, and at most `count` bytes.
+    /// Reads on up to `end`, the position of the first gap in the part, and at most `count` bytes.
     mutating func follow(_ part: borrowing PartFile, to end: Int64, atMost count: Int64) throws(ErrandError) {
         let stop = min(end, offset + count)
         while offset < stop {
@@ -32,7 +32,7 @@ struct DigestFollower: ~Copyable {
         }
     }
 
-    /// The digest as lower-case hexadecimal digits; `nil` where bytes below `end` are missing. Throws
+    /// The digest as lower-case hexadecimal digits; `nil` if bytes below `end` are missing. Throws
     /// ``ErrandError/outOfMemory``.
     func digest(upTo end: Int64) throws(ErrandError) -> String? {
         guard offset >= end else { return nil }

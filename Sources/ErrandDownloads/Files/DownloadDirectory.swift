@@ -24,7 +24,7 @@ struct DownloadDirectory: ~Copyable {
             owning: Int32(try FileDescriptor.checked { Int(openat(descriptor.number, name, all, mode)) }))
     }
 
-    /// `nil` where the file does not exist.
+    /// `nil` if the file does not exist.
     func openExisting(_ name: String, _ flags: Int32) throws(FileDescriptor.Failure) -> FileDescriptor? {
         do throws(FileDescriptor.Failure) {
             return try open(name, flags)
@@ -34,7 +34,7 @@ struct DownloadDirectory: ~Copyable {
         }
     }
 
-    /// The status of the named entry itself, even where it is a symbolic link; `nil` where it does not exist.
+    /// The status of the named entry itself, even if it is a symbolic link; `nil` if it does not exist.
     func status(_ name: String) throws(FileDescriptor.Failure) -> stat? {
         var status = stat()
         do {
@@ -77,7 +77,7 @@ struct DownloadDirectory: ~Copyable {
         _ = try FileDescriptor.checked { Int(renameat(number, old, number, new)) }
     }
 
-    /// The same, but EEXIST where the new name exists, even if it was created a moment ago.
+    /// The same, but fails with EEXIST if the new name exists, even if it was created a moment ago.
     func renameWithoutReplacing(_ old: String, to new: String) throws(FileDescriptor.Failure) {
         let number = descriptor.number
         do {
@@ -100,7 +100,7 @@ struct DownloadDirectory: ~Copyable {
         }
     }
 
-    /// `nil` where there is no journal, or none that can be trusted.
+    /// `nil` if there is no journal, or none that can be trusted.
     func readJournal() -> DownloadJournal? {
         DownloadJournalFile.read(paths, in: self)
     }

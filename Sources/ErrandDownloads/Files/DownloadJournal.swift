@@ -1,8 +1,8 @@
 /// The content of the journal beside a `.part` file. It lets a later run resume: it says to which content the bytes
 /// belong, and which of them are safe on disk.
 ///
-/// The state of the hash is not stored: the state is internal to the hash library and changes with its version, and
-/// reading the safe bytes again takes less time than asking the server.
+/// The state of the hash is not stored, because it is internal to the hash library and changes with its version.
+/// Reading the safe bytes again takes less time than asking the server.
 struct DownloadJournal: Sendable, Hashable {
     /// The requested URL, before redirects: redirect targets may carry a new signature each time.
     var url: String
@@ -47,7 +47,7 @@ extension DownloadJournal {
         return writer.output
     }
 
-    /// `nil` for any bytes that `encoded` would not produce for some journal.
+    /// `nil` for bytes that `encoded` produces for no journal.
     init?(decoding bytes: [UInt8]) {
         guard let journal = bytes.withUnsafeBytes({ DownloadJournal(decoding: $0) }) else { return nil }
         self = journal

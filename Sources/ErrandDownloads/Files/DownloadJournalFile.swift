@@ -3,9 +3,9 @@ import Glibc
 /// The journal on disk: three slots in one file. Frequent updates are written in place, without a new file and a rename
 /// each time.
 ///
-/// A slot is overwritten only while another slot is durable and a third one has the newest record: a kill or a loss of
-/// power that tears one slot leaves a valid one. The caller has synced the bytes that the journal describes, so each
-/// record may reach the disk at any time or never; the slots need a sync of their own only now and then.
+/// A slot is overwritten only while another slot is durable and a third slot has the newest record. So a kill or a loss
+/// of power that tears one slot leaves a valid slot. The caller has synced the bytes that the journal describes, so
+/// each record may reach the disk at any time or never. The slots themselves need a sync only now and then.
 struct DownloadJournalFile: ~Copyable {
     /// `nil` until the first record is written, which replaces the file of an earlier run.
     private var file: FileDescriptor?
@@ -104,7 +104,7 @@ struct DownloadJournalFile: ~Copyable {
         return DownloadJournal(decoding: Array(journal)).map { (generation, $0) }
     }
 
-    /// The newest intact slot; `nil` where there is none.
+    /// The newest intact slot; `nil` if there is none.
     static func decode(_ bytes: [UInt8]) -> DownloadJournal? {
         guard !bytes.isEmpty, bytes.count % (slots * page) == 0 else { return nil }
         let size = bytes.count / slots
@@ -114,7 +114,7 @@ struct DownloadJournalFile: ~Copyable {
         return found.max { $0.generation < $1.generation }?.journal
     }
 
-    /// `nil` where there is no journal, or none that can be trusted: a journal of another user may claim anything about
+    /// `nil` if there is no journal, or none that can be trusted: a journal of another user may claim anything about
     /// the bytes.
     static func read(_ paths: DownloadPaths, in directory: borrowing DownloadDirectory) -> DownloadJournal? {
         guard let file = try? directory.open(paths.journal, O_RDONLY), let status = try? file.status(),

@@ -14,7 +14,7 @@ struct DownloadPlace: Sendable {
     func open() throws(ErrandError) -> DownloadPart? {
         switch settings.destination {
         case .file(let path):
-            let path = settings.overwrite == .replace ? try DownloadLink.target(of: path) : path
+            let path = settings.overwrite == .replace ? try SymbolicLink.target(of: path) : path
             var paths = try DownloadPaths(destination: path)
             if settings.createsDirectories { try Self.makeDirectories(paths.directory) }
             if settings.overwrite == .number { paths = try Self.ownPlace(paths) }
@@ -31,7 +31,8 @@ struct DownloadPlace: Sendable {
         guard case .directory(let directory) = settings.destination else { throw .internalFailure }
         let paths = Self.paths(in: directory, for: head, from: url)
         guard settings.overwrite == .number else { return try DownloadPart(paths, url: self.url, settings) }
-        // A part with that name may belong to another download, running or left over, whose file has to be kept, too.
+        // A part with that name may belong to another download, running or left over. The file of that download has to
+        // be kept, too.
         for number in 0..<Self.maximumNames {
             let candidate = number == 0 ? paths : paths.numbered(number)
             do throws(ErrandError) {
@@ -44,7 +45,7 @@ struct DownloadPlace: Sendable {
         throw .file(.fileExists, paths.destination, "and its \(Self.maximumNames - 1) numbered names are in use")
     }
 
-    /// The file at the destination, to be compared with the expected digest; `nil` where there is none, or where the
+    /// The file at the destination, to be compared with the expected digest; `nil` if there is none, or if the
     /// settings ask for no comparison.
     func finished(for head: Response?, from url: String) -> FinishedFile? {
         guard settings.overwrite == .fail, settings.expectedDigest != nil else { return nil }
@@ -117,7 +118,7 @@ extension DownloadDirectory {
 }
 
 extension DownloadPaths {
-    /// The paths of the download whose journal has this name; `nil` where the name is not the name of a journal.
+    /// The paths of the download whose journal has this name; `nil` if the name is not the name of a journal.
     init?(journal name: String, in directory: String) {
         let ending = ".part.journal"
         guard name.hasSuffix(ending), name.utf8.count > ending.utf8.count else { return nil }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The file that exists at a download's destination, while it is compared with the expected digest. On the file queue
-/// alone.
+/// The file that exists at a download's destination, while it is compared with the expected digest. Used on the file
+/// queue only.
 final class FinishedFile {
     let path: String
     private let file: FileDescriptor
@@ -10,7 +10,7 @@ final class FinishedFile {
 
     private static let block = 1 << 18
 
-    /// `nil` where there is no readable regular file.
+    /// `nil` if there is no readable regular file.
     init?(_ paths: DownloadPaths) {
         guard let directory = try? DownloadDirectory(paths), let file = try? directory.open(paths.name, O_RDONLY),
             let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG, let hash = SHA256()

@@ -10,7 +10,7 @@ extension BinaryWriter {
 }
 
 extension BinaryReader {
-    /// The inner `nil` is a `nil` that was written.
+    /// The outer `nil`: the bytes are malformed. The inner `nil`: a `nil` was written.
     mutating func journalText() -> String?? {
         guard let count = number(UInt64.self) else { return nil }
         if count == .max { return .some(nil) }

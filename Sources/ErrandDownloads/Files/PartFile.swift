@@ -3,9 +3,9 @@ import Glibc
 /// The `.part` file of a download and its journal. Both stay in step on disk: bytes that the journal calls safe are on
 /// the disk, and at most `syncInterval` written bytes are not safe yet.
 ///
-/// One owner at a time in all processes (`flock`), one thread at a time in this process. Every call may block on the
-/// disk. All errors leave both files for the next try. The process should ignore SIGXFSZ where it runs under a file
-/// size limit; reaching that limit is then ``ErrandError/diskFull``, too.
+/// The part has one owner at a time among all processes (`flock`). In this process one thread at a time uses it. Every
+/// call may block on the disk. All errors leave both files for the next try. A process with a file size limit should
+/// ignore SIGXFSZ; reaching the limit is then ``ErrandError/diskFull``, too.
 struct PartFile: ~Copyable {
     let paths: DownloadPaths
     private let directory: DownloadDirectory
@@ -32,14 +32,14 @@ struct PartFile: ~Copyable {
     /// the difference shows only after a loss of power.
     private static let journalInterval: Int64 = 16 << 20
 
-    /// Opens or creates the part and takes the lock. The bytes of an earlier run are kept where its journal calls them
-    /// safe and belongs to `url`; all others are cut off. ``journal`` says what was kept. A file with the part's name
-    /// is foreign, and is not changed, where it has bytes but no journal of this user, belongs to another user or has a
-    /// second name.
+    /// Opens or creates the part and takes the lock. The bytes of an earlier run are kept if its journal belongs to
+    /// `url` and calls them safe; all others are cut off. ``journal`` says what was kept. A file with the part's name
+    /// is foreign, and is not changed, if it has bytes but no journal of this user, if it belongs to another user or if
+    /// it has a second name.
     ///
-    /// Throws ``ErrandError/fileLocked`` where another download holds the lock, ``ErrandError/directoryMissing``,
+    /// Throws ``ErrandError/fileLocked`` if another download holds the lock, ``ErrandError/directoryMissing``,
     /// ``ErrandError/fileAccessDenied``, ``ErrandError/fileIsDirectory`` (the destination or the part),
-    /// ``ErrandError/fileExists`` because of `overwrite` or where the part is foreign, ``ErrandError/diskFull``,
+    /// ``ErrandError/fileExists`` because of `overwrite` or if the part is foreign, ``ErrandError/diskFull``,
     /// ``ErrandError/fileUnwritable``.
     static func open(
         _ paths: DownloadPaths, url: String, ignoringQuery: Bool = false, overwrite: OverwritePolicy = .replace,
@@ -152,8 +152,8 @@ struct PartFile: ~Copyable {
                 // Checked after the lock: some file systems rename by a link, and then the file has two names for a
                 // moment.
                 if try file.status().st_nlink <= 1 { return file }
-                // Or permanently, where a process was killed in the middle of such a rename: the file then has its
-                // final name already.
+                // The file has two names permanently if a process was killed in the middle of such a rename. It then
+                // has its final name already.
                 guard try directory.isNamed(file, paths.name) else { throw FileDescriptor.Failure(errno: EEXIST) }
                 try directory.remove(paths.part)
             }
@@ -171,12 +171,12 @@ struct PartFile: ~Copyable {
     }
 
     /// `nil`: the file existed and was removed meanwhile. EEXIST: the file belongs to another user, who may have it
-    /// open and may continue to write to it, as in a directory that everyone may write to.
+    /// open and may continue to write to it. This can happen in a directory that everyone may write to.
     private static func openOrMake(
         _ name: String, _ directory: borrowing DownloadDirectory
     ) throws(FileDescriptor.Failure) -> FileDescriptor? {
         do throws(FileDescriptor.Failure) {
-            // A file made here belongs to this download even where a network file system reports another owner.
+            // A file made here belongs to this download even if a network file system reports another owner.
             return try directory.open(name, O_RDWR | O_CREAT | O_EXCL, mode: 0o666)
         } catch {
             guard error.errno == EEXIST else { throw error }
@@ -281,7 +281,7 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// Sets the content of the bytes that will be written; the next sync records it on disk.
+    /// Notes to which content the next written bytes belong; the next sync records this on disk.
     mutating func identify(_ validators: DownloadValidators, length: Int64?) {
         journal.validators = validators
         journal.length = length
@@ -297,8 +297,8 @@ struct PartFile: ~Copyable {
         }
     }
 
-    /// Writes the journal first and makes it durable. Even after a loss of power, the journal must never be found
-    /// beside bytes of another content, nor bytes without a journal.
+    /// Writes the journal first and makes it durable. Even after a loss of power, there must be no journal beside bytes
+    /// of another content, and no bytes without a journal.
     private mutating func startOver() throws(FileDescriptor.Failure) {
         journal = DownloadJournal(url: journal.url)
         let status = try file.status()
@@ -317,7 +317,7 @@ struct PartFile: ~Copyable {
         bytesSinceJournalSync = 0
     }
 
-    /// Reserves space for `length` bytes where the file system supports it. Throws ``ErrandError/diskFull`` where there
+    /// Reserves space for `length` bytes if the file system supports it. Throws ``ErrandError/diskFull`` if there
     /// is not enough space.
     mutating func reserve(_ length: Int64) throws(ErrandError) {
         guard length > 0 else { return }
@@ -363,8 +363,8 @@ struct PartFile: ~Copyable {
         } catch {
             throw .file(paths.destination, "cannot be moved into place", errno: error.errno)
         }
-        // The file is in place: no later failure undoes that. A journal without a part is ignored. Where a part exists
-        // again, another download has started since and manages its own journal.
+        // The file is in place: no later failure undoes that. A journal without a part is ignored. If a part exists
+        // again, another download has started since then and manages its own journal.
         if (try? directory.status(paths.part)) == nil {
             for name in [paths.journal, paths.newJournal] { _ = try? directory.remove(name) }
         }

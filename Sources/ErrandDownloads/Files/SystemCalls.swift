@@ -2,12 +2,12 @@ import Glibc
 
 /// Functions of the C library that its Swift module does not import: those that only `_GNU_SOURCE` declares, and
 /// `flock`, whose name is taken by a structure. They set `errno` like all others.
-enum SystemCalls {
-    static func flock(_ descriptor: Int32, _ operation: Int32) -> Int32 {
+package enum SystemCalls {
+    package static func flock(_ descriptor: Int32, _ operation: Int32) -> Int32 {
         callFlock(descriptor, operation)
     }
 
-    /// `RENAME_NOREPLACE`: EEXIST where the new name exists.
+    /// `RENAME_NOREPLACE`: EEXIST if the new name exists.
     static func renameWithoutReplacing(_ directory: Int32, _ old: String, _ new: String) -> Int32 {
         callRename(directory, old, directory, new, 1)
     }

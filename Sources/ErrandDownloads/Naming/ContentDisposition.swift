@@ -16,7 +16,7 @@ enum ContentDisposition {
         return extended ?? plain
     }
 
-    /// RFC 8187 3.2.1: `UTF-8'en'%e2%82%ac`. `nil` where the value is malformed or has a charset that the RFC does not
+    /// RFC 8187 3.2.1: `UTF-8'en'%e2%82%ac`. `nil` if the value is malformed or has a charset that the RFC does not
     /// require.
     static func decodingExtended(_ value: String) -> String? {
         let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)

@@ -10,7 +10,7 @@ public enum DownloadDestination: Sendable, Hashable {
     /// of at most 224 bytes without control characters, leading dots and other dangerous characters.
     case directory(String)
 
-    /// The same destination with an absolute path; unchanged where the working directory no longer exists.
+    /// The same destination with an absolute path; unchanged if the working directory no longer exists.
     var absolute: DownloadDestination {
         switch self {
         case .file(let path): .file(Self.absolute(path))
@@ -29,13 +29,13 @@ public enum DownloadDestination: Sendable, Hashable {
 
 /// What a download does with a file that exists at its destination.
 public enum OverwritePolicy: Sendable, Hashable {
-    /// The file stays until the new one is complete and is then replaced in one step. A symbolic link that the caller
-    /// named is written through. Any other symbolic link, a device or a pipe is not replaced:
-    /// ``ErrandError/fileExists``.
+    /// The file stays until the new one is complete and is then replaced in one step. If the caller named a symbolic
+    /// link, the file that it points to is replaced. Any other symbolic link, a device or a pipe is not replaced, and
+    /// the download fails with ``ErrandError/fileExists``.
     case replace
-    /// Fails with ``ErrandError/fileExists``: before anything is sent, or at the end where the file appeared meanwhile.
-    /// A file whose SHA-256 is ``Download/sha256`` already is the requested content: the download succeeds with that
-    /// file and fetches nothing.
+    /// Fails with ``ErrandError/fileExists``: before anything is sent, or at the end if the file appeared meanwhile.
+    /// If the SHA-256 of the existing file is ``Download/sha256``, it already is the requested content: the download
+    /// succeeds with that file and fetches nothing.
     case fail
     /// Uses `name (1).txt`, or the next number that is free at the end of the download.
     case number

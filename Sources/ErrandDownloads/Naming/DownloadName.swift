@@ -2,7 +2,7 @@
 struct DownloadName: Sendable, Hashable {
     let text: String
 
-    /// The usual limit of a file system, 255 bytes (`NAME_MAX`), less the room for the suffixes of the part and its
+    /// The usual limit of a file system, 255 bytes (`NAME_MAX`), minus the room for the suffixes of the part and its
     /// journal and for the number of ``numbered(_:)``.
     static let maximumBytes = 224
 
@@ -24,7 +24,7 @@ struct DownloadName: Sendable, Hashable {
         return DownloadName(Self.shortened(stem, " (\(number))" + fileExtension, to: Self.maximumBytes + 12))
     }
 
-    /// The name made safe; `nil` where nothing is left of it.
+    /// The name made safe; `nil` if nothing is left of it.
     static func safe(_ name: String) -> String? {
         // Removed first, so that removing a character later cannot join characters into a pattern checked below, such
         // as "." and "/" around a control character.
@@ -48,7 +48,7 @@ struct DownloadName: Sendable, Hashable {
         return String(String.UnicodeScalarView(rest))
     }
 
-    /// Changes the name where it is a device name or the name of another download's part or journal.
+    /// Changes the name if it is a device name or the name of another download's part or journal.
     private static func guarded(_ name: String) -> String {
         let isOurs = [".part", ".journal", ".new"].contains(where: name.lowercased().hasSuffix)
         return (isDevice(name) ? "_" : "") + name + (isOurs ? "_" : "")
@@ -85,7 +85,7 @@ struct DownloadName: Sendable, Hashable {
             && name.utf8.last.map { (0x30...0x39).contains($0) } == true
     }
 
-    /// The stem and the extension with its dot; `.tar.gz` is one extension. The extension is empty where there is none.
+    /// The stem and the extension with its dot; `.tar.gz` is one extension. The extension is empty if there is none.
     private static func split(_ name: String) -> (stem: String, fileExtension: String) {
         let scalars = name.unicodeScalars
         guard let dot = scalars.lastIndex(of: "."), dot > scalars.startIndex else { return (name, "") }

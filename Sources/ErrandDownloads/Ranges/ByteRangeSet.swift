@@ -11,9 +11,9 @@ struct ByteRangeSet: Sendable, Hashable {
     var isEmpty: Bool { ranges.isEmpty }
     /// The total number of bytes.
     var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
-    /// The position behind the last byte; 0 where there is none.
+    /// The position behind the last byte; 0 if there is none.
     var end: Int64 { ranges.last?.upperBound ?? 0 }
-    /// The end of the range that starts at 0; 0 where there is none.
+    /// The end of the range that starts at 0; 0 if there is none.
     var prefixEnd: Int64 { ranges.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0 }
 
     /// Inserts a range; positions below 0 are ignored.

@@ -2,7 +2,7 @@
 struct ContentRange: Sendable, Hashable {
     /// The range of a 206; `nil` for the `*` of a 416.
     let range: Range<Int64>?
-    /// The length of the whole content; `nil` where the server does not know it.
+    /// The length of the whole content; `nil` if the server does not know it.
     let total: Int64?
 
     init(_ range: Range<Int64>?, total: Int64?) {

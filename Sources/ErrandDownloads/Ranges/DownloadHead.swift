@@ -7,7 +7,7 @@ struct DownloadHead: Sendable, Hashable {
     var contentRange: ContentRange?
     /// The length of the body that follows.
     var contentLength: Int64?
-    /// Whether `Accept-Ranges` promises or refuses ranges; `nil` where the field is missing.
+    /// Whether `Accept-Ranges` promises or refuses ranges; `nil` if the field is missing.
     var acceptsRanges: Bool?
     /// The body has a content coding. Its bytes, decoded or not, are not the bytes of the requested ranges.
     var isEncoded = false
@@ -42,7 +42,7 @@ struct DownloadHead: Sendable, Hashable {
         value.split(whereSeparator: { ", \t".contains($0) }).contains { $0.lowercased() != "identity" }
     }
 
-    /// The length of the whole content, as far as this head tells it.
+    /// The length of the whole content, if this head contains it.
     var total: Int64? {
         switch statusCode {
         case 206, 416: contentRange?.total

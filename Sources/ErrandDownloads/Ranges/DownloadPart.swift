@@ -1,4 +1,4 @@
-/// The part of a running download and its digest. On the file queue alone.
+/// The part of a running download and its digest. Used on the file queue only.
 final class DownloadPart {
     private(set) var file: PartFile
     private var digest: DigestFollower?
@@ -11,7 +11,7 @@ final class DownloadPart {
     /// download waits for the network.
     private static let stride: Int64 = 1 << 20
 
-    /// Throws like `PartFile.open`.
+    /// Throws the same errors as `PartFile.open`.
     init(_ paths: DownloadPaths, url: String, _ settings: DownloadSettings) throws(ErrandError) {
         var file = try PartFile.open(
             paths, url: url, ignoringQuery: settings.ignoresQuery, overwrite: settings.overwrite)
@@ -38,8 +38,8 @@ final class DownloadPart {
         }
     }
 
-    /// Reserves no space for a length beyond `limit`: the core rejects such a body at its first byte, and until then
-    /// the length is an unverified claim of the server. A resumed file may be longer, because the limit applies to each
+    /// Reserves no space for a length beyond `limit`. The core rejects such a body at its first byte; until then the
+    /// length is an unverified claim of the server. A resumed file may be longer, because the limit applies to each
     /// transfer.
     func identify(
         _ validators: DownloadValidators, length: Int64?, reservedUpTo limit: Int64

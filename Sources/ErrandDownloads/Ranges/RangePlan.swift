@@ -1,7 +1,7 @@
-/// Assigns the pieces of a content to several connections. Pure; a piece is its number.
+/// Assigns the pieces of a content to several connections. Pure; pieces are identified by number.
 ///
 /// The missing bytes are split evenly. A connection that has finished takes half of the remaining bytes of the slowest
-/// one.
+/// connection.
 struct RangePlan {
     /// The range that one connection fetches.
     struct Piece: Sendable, Hashable {
@@ -92,7 +92,7 @@ struct RangePlan {
         return piece
     }
 
-    /// Where the next bytes of the piece go; `nil` where the piece has ended.
+    /// The position of the next bytes of the piece; `nil` if the piece has ended.
     func position(_ id: Int) -> Int64? {
         working[id]?.piece.range.lowerBound
     }

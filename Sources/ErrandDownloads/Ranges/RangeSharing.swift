@@ -1,12 +1,12 @@
-/// Several connections that fetch one content: which connection requests what, and what their responses mean. Pure; the
-/// counterpart of `DownloadStateMachine`, which sees all of it as one transfer.
+/// Several connections that fetch one content: which connection requests what, and what their responses mean. Pure.
+/// `DownloadStateMachine` is the counterpart and sees all connections together as one transfer.
 struct RangeSharing {
     /// The next step of a connection.
     enum Move: Equatable {
         /// Write this number of bytes at this position; more bytes will come.
         case write(count: Int, at: Int64)
-        /// The same, and the piece is complete. `isSpent`: so is its transfer, which ends by itself; otherwise its
-        /// further bytes belong to another piece.
+        /// The same, and the piece is complete. `isSpent`: its transfer is complete, too, and ends by itself; otherwise
+        /// further bytes of the transfer belong to another piece.
         case complete(count: Int, at: Int64, isSpent: Bool)
         /// None of the bytes are wanted.
         case drop
@@ -24,14 +24,19 @@ struct RangeSharing {
     /// The error of the last connection that was lost without a byte.
     private(set) var lastError: ErrandError?
 
+    /// The start positions of the missing ranges whose transfers were sent and lost.
+    private var lost: Set<Int64> = []
+
     private struct Work {
         let ask: DownloadAsk
+        /// Whether a lost transfer has requested the first of the bytes before.
+        var isAgain = false
         /// The end of the bytes in the response, according to its head.
         var end: Int64?
         var hasMoved = false
     }
 
-    /// `nil` where sharing is not worth it: there is no validator, or too few bytes are missing.
+    /// `nil` if sharing is not worth it: there is no validator, or too few bytes are missing.
     init?(
         have: ByteRangeSet, validators: DownloadValidators, length: Int64, width: Int, policy: DownloadPolicy,
         smallest: Int64 = 1 << 20
@@ -48,8 +53,8 @@ struct RangeSharing {
     /// Whether everything is there once all received bytes are written.
     var isComplete: Bool { plan.isComplete }
 
-    /// Gives the first piece to the connection that exists already and fetches `ask`. `end`: the end according to its
-    /// head.
+    /// Gives the first piece to the connection that exists already and fetches `ask`. `end`: the end according to the
+    /// head of its response.
     mutating func adopt(_ ask: DownloadAsk, end: Int64? = nil, now: Duration) -> Int? {
         guard let piece = plan.assign(now: now), piece.range.lowerBound == ask.offset else { return nil }
         working[piece.id] = Work(ask: ask, end: end, hasMoved: true)
@@ -62,9 +67,12 @@ struct RangeSharing {
         guard working.count < width, let piece = plan.assign(now: now) else { return nil }
         let ask = DownloadAsk(
             transfer: 0, offset: piece.range.lowerBound, end: piece.range.upperBound, ifRange: validators.ifRange)
-        working[piece.id] = Work(ask: ask)
+        working[piece.id] = Work(ask: ask, isAgain: lost.remove(ask.offset) != nil)
         return (piece.id, ask)
     }
+
+    /// Whether the piece requests bytes that a lost transfer has requested before.
+    func asksAgain(_ piece: Int) -> Bool { working[piece]?.isAgain ?? false }
 
     /// What a head means for its connection: only `take`, `restart`, `retry` or `fail`.
     mutating func headArrived(_ head: DownloadHead, piece: Int) -> DownloadVerdict {
@@ -95,10 +103,13 @@ struct RangeSharing {
     }
 
     /// The connection is free: its transfer ended, with or without an error, or was dropped. The rest of its piece
-    /// waits again.
-    mutating func ended(_ piece: Int, _ error: ErrandError?) {
+    /// waits again. `wasSent`: whether the transfer was sent.
+    mutating func ended(_ piece: Int, _ error: ErrandError?, wasSent: Bool = true) {
         guard let work = working.removeValue(forKey: piece) else { return }
+        let position = plan.position(piece)
         let isUnfinished = plan.failed(piece)
+        // If a repetition was not sent, the next request for its bytes is a repetition, too.
+        if isUnfinished, wasSent && !(error?.isRefusal ?? false) || work.isAgain, let position { lost.insert(position) }
         guard !work.hasMoved, isUnfinished else { return }
         // The server may allow fewer connections; the reduced width also bounds the number of tries.
         width -= 1

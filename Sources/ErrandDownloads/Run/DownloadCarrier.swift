@@ -1,8 +1,8 @@
 import Synchronization
 
 /// Replaces the transport for a download's request. One transfer of the request uses as many transfers of the real
-/// transport as it takes to bring the content to the disk, or until a response comes that is not content: a redirect, a
-/// challenge or an error.
+/// transport as are necessary to bring the content to the disk. The request's transfer also ends when a response
+/// arrives that is not content: a redirect, a challenge or an error.
 package final class DownloadCarrier: RequestCarrier {
     private struct State {
         var lastID: UInt64 = 0
@@ -11,7 +11,7 @@ package final class DownloadCarrier: RequestCarrier {
     }
 
     private let settings: Result<DownloadSettings, ErrandError>
-    /// All file access and the runs' own state are on this queue.
+    /// Files and the runs' own state are accessed on this queue only.
     private let queue = CallbackQueue.serial(label: "errand.download")
     private let state = Mutex(State())
 

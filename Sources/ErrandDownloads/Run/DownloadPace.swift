@@ -1,6 +1,6 @@
 import DequeModule
 
-/// Grants credit to a download's transfers, at once or at a rate. On the file queue alone.
+/// Grants credit to a download's transfers, at once or at a rate. Used on the file queue only.
 struct DownloadPace {
     private struct Grant {
         let transfer: DownloadTransfer
@@ -26,7 +26,7 @@ struct DownloadPace {
         return 0
     }
 
-    /// How long to sleep before `due`; `nil` where a timer runs already or no credit waits.
+    /// How long to sleep before `due`; `nil` if a timer runs already or no credit waits.
     func sleep(now: Duration) -> Duration? {
         guard timer == nil, let first = waiting.first else { return nil }
         return max(first.due - now, Self.slice)
@@ -52,7 +52,7 @@ struct DownloadPace {
     }
 }
 
-/// A token bucket in which bytes are paid for after they were received. Pure; the caller has the clock.
+/// A token bucket in which bytes are paid for after they were received. Pure; the caller passes the time.
 struct RateLimiter {
     private let bytesPerSecond: Double
     /// When all received bytes are paid for.

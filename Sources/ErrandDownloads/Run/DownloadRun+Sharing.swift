@@ -1,6 +1,6 @@
 /// Several simultaneous connections.
 extension DownloadRun {
-    /// Turns the transfer that was just accepted into one of several, where the command asks for it and the server
+    /// Turns the transfer that was just accepted into one of several, if the command asks for it and the server
     /// supports it.
     func share(_ transfer: DownloadTransfer, _ head: DownloadHead, _ number: Int) {
         guard case .running = phase, settings.width > 1, let part, let length,
@@ -16,14 +16,14 @@ extension DownloadRun {
         if let action = fill() { perform(action) }
     }
 
-    /// Starts as many transfers as allowed. Returns the next action where no transfer is left.
+    /// Starts as many transfers as allowed. Returns the next action if no transfer is left.
     func fill() -> DownloadStateMachine.Action? {
         guard sharing != nil, case .running = phase else { return nil }
         while !machine.isPaused, let (piece, ask) = sharing?.next(now: now()) {
             do throws(ErrandError) {
                 try open(.piece(piece), ask)
             } catch {
-                sharing?.ended(piece, error)
+                sharing?.ended(piece, error, wasSent: false)
             }
         }
         guard transfers.isEmpty, let sharing, let part, sharing.isComplete || !machine.isPaused else { return nil }
@@ -34,8 +34,8 @@ extension DownloadRun {
             random: .random(in: 0...1))
     }
 
-    // Wider than `isRetryable`: the error may come from the ranges themselves, which some servers do not serve well.
-    // Only errors that one connection would meet too are left out.
+    // This covers more errors than `isRetryable`: an error may come from the ranges themselves, which some servers do
+    // not serve well. Only errors that one connection would get, too, are excluded.
     /// Whether to try once more over one connection, whose response then decides.
     private func mayGoOn(_ error: ErrandError) -> Bool {
         switch error {

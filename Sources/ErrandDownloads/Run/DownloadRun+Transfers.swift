@@ -1,12 +1,12 @@
 import HTTPTypes
 
 extension DownloadRun {
-    /// The number of bytes that are kept of the body of a response that is not content.
+    /// The number of body bytes that are kept of a response that is not content.
     private static var keptBody: Int { 1 << 20 }
 
     // MARK: To the transport beneath
 
-    /// Returns the next action where the transport does not accept the transfer.
+    /// Returns the next action if the transport does not accept the transfer.
     func send(_ ask: DownloadAsk) -> DownloadStateMachine.Action? {
         do throws(ErrandError) {
             try open(.main(ask.transfer), ask)
@@ -27,23 +27,41 @@ extension DownloadRun {
             if let ifRange = ask.ifRange { try description.headers.set(.ifRange, to: ifRange) }
         }
         // Observers are notified of the first transfer only; later transfers are internal to the download.
-        if case .main(1) = role, reports.contains(.events) { description.reports = [.events] }
+        if case .main(1) = role { description.reports = reports.intersection([.events, .connection]) }
         let transfer = DownloadTransfer(role, ask, of: self, on: queue)
+        switch role {
+        case .main: transfer.isAgain = wasSent
+        case .piece(let piece):
+            // A further range in addition to the first is no repetition, unless its bytes were requested before.
+            transfer.isAgain = sharing?.asksAgain(piece) ?? false
+            description.attemptScope = description.attemptScope?.part()
+            description.cause = .first
+            description.payment = .deposit
+        }
+        if transfer.isAgain {
+            description.cause = .resumption
+            description.payment = .charge
+            report(.resending(.resumption))
+        }
         transfers.append(transfer)
         do throws(ErrandError) {
             transfer.id = try client.transport.submit(description, for: transfer)
         } catch {
             forget(transfer)
+            if transfer.isAgain { report(.notResent(.resumption)) }
             throw error
         }
-        // Started again while the download was paused.
+        // The transfer was started again while the download was paused.
         if machine.isPaused { transfer.id.map(client.transport.pause) }
     }
 
     /// Cancels a transfer and ignores its further events.
     func drop(_ transfer: DownloadTransfer) {
         forget(transfer)
-        transfer.id.map(client.transport.cancel)
+        guard let id = transfer.id else { return }
+        // The transport beneath has accepted it.
+        wasSent = true
+        client.transport.cancel(id)
     }
 
     private func forget(_ transfer: DownloadTransfer) {
@@ -88,7 +106,7 @@ extension DownloadRun {
 
     func receive(_ event: TransferEvent.Kind, of transfer: DownloadTransfer) {
         switch event {
-        case .started, .sent, .retrying: report(event)
+        case .started, .connected, .sent, .retrying, .resending, .notResent, .decided: report(event)
         case .head(let head): headArrived(head, of: transfer)
         case .chunk(let chunk): chunkArrived(chunk, of: transfer)
         case .ended(let result): ended(result, transfer)
@@ -98,6 +116,7 @@ extension DownloadRun {
 
     private func headArrived(_ response: Response, of transfer: DownloadTransfer) {
         transfer.hasHead = true
+        wasSent = true
         let head = DownloadHead(statusCode: response.statusCode, response.headers, isDecoding: isDecoding)
         switch transfer.role {
         case .piece(let piece):
@@ -110,6 +129,7 @@ extension DownloadRun {
             case .fail(let error) where error == .statusNotAccepted:
                 passOn(response, transfer)
             case .take, .takeFromZero:
+                description.attemptScope?.streamBegan()
                 if before == nil, reports.contains(.events) { report(.head(response)) }
                 perform(action)
                 share(transfer, head, number)
@@ -167,6 +187,7 @@ extension DownloadRun {
         }
         transfers.removeAll { $0 === transfer }
         transfer.isDropped = true
+        noteSend(of: transfer, result)
         if case .passingOn(_, let head, let body) = phase {
             let whole = head.assembled(body, by: result.response)
             switch result {
@@ -191,10 +212,19 @@ extension DownloadRun {
         }
     }
 
-    // `malformed`: a server whose TLS or HTTP is wrong will hardly be right seconds later. `late`: the whole time that
-    // the caller gave is over.
-    /// Whether a retry of the same request may succeed. Where the server was not reached even once, the error is
-    /// reported at once, unless the command says otherwise.
+    /// A transfer has ended. It was sent, unless its end is a refusal.
+    private func noteSend(of transfer: DownloadTransfer, _ result: TransferResult) {
+        guard case .failure(let error) = result, error.isRefusal else {
+            wasSent = true
+            return
+        }
+        if transfer.isAgain { report(.notResent(.resumption)) }
+    }
+
+    // `malformed`: a server whose TLS or HTTP is wrong will hardly be correct seconds later. `late`: the total time
+    // that the caller gave is used up.
+    /// Whether a retry of the same request may succeed. If the server was not reached even once, the error is reported
+    /// at once, unless the command says otherwise.
     private func isRetryable(_ error: ErrandError) -> Bool {
         switch error.networkFailure {
         case .broken: true

@@ -9,9 +9,10 @@ import Synchronization
 final class DownloadRun: @unchecked Sendable {
     enum Phase {
         case running
-        /// A response that is not content is being passed to the request, with its body as far as it is kept.
+        /// A response that is not content is being passed to the request, with the part of its body that is kept.
         case passingOn(DownloadTransfer, head: Response, body: [UInt8])
-        /// The file at the destination is compared with the expected digest; the error is reported where they differ.
+        /// The file at the destination is compared with the expected digest; the error is reported if the digests
+        /// differ.
         case comparing(FinishedFile, ErrandError)
         case over
     }
@@ -29,7 +30,7 @@ final class DownloadRun: @unchecked Sendable {
     private let request: AnyRequest
     private let carrier: DownloadCarrier
     private let total: Duration?
-    /// Whether nothing was sent before in the request's run.
+    /// Whether the request's run has sent nothing before.
     private let isFirst: Bool
     private let stopwatch: Stopwatch
 
@@ -46,6 +47,8 @@ final class DownloadRun: @unchecked Sendable {
     var length: Int64?
     var digest: String?
     var pace: DownloadPace
+    /// Whether a transfer of this download was sent.
+    var wasSent = false
     private var installed: String?
     private var lastReport: Duration?
     private var timers: [Task<Void, Never>] = []
@@ -74,6 +77,8 @@ final class DownloadRun: @unchecked Sendable {
         // The total timeout runs here, over all transfers and the waits between them.
         description.settings = try description.settings.with(total: nil)
         description.reports = []
+        // The bytes go to the disk, so nothing would use the memory that the process has chosen.
+        description.options.subtract(.bodyMemory)
         self.description = description
         let connection = description.settings.connection ?? client.connection
         isDecoding = connection.encodings?.isEmpty == false
@@ -119,8 +124,8 @@ final class DownloadRun: @unchecked Sendable {
         }
     }
 
-    /// Pauses the run. The machine has ended while a response is being passed to the request, so that transfer is
-    /// paused directly.
+    /// Pauses the run. The machine has ended while a response is being passed to the request, so the transfer of that
+    /// response is paused directly.
     func pause() {
         if case .passingOn(let transfer, _, _) = phase { transfer.id.map(client.transport.pause) }
         perform(machine.pauseRequested())
@@ -154,7 +159,7 @@ final class DownloadRun: @unchecked Sendable {
         }
     }
 
-    /// Performs the action. Returns the next action; `nil` where there is none.
+    /// Performs the action. Returns the next action; `nil` if there is none.
     private func step(_ action: DownloadStateMachine.Action) throws(ErrandError) -> DownloadStateMachine.Action? {
         switch action {
         case .none, .write:
@@ -287,7 +292,7 @@ final class DownloadRun: @unchecked Sendable {
         }
     }
 
-    /// The error with the digests, which tell which file it was.
+    /// The error with the digests, which identify the file.
     private func described(_ error: ErrandError) -> ErrandError {
         guard error == .digestMismatch, let digest, let expected = settings.expectedDigest else { return error }
         return error.with(message: "SHA-256 is \(digest), expected \(expected)")

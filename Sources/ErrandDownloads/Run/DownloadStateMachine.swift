@@ -5,8 +5,8 @@
 ///            \-> waiting -> asking       held: paused, no transfer       any -> ended
 /// ```
 ///
-/// The shell writes to the disk, and finishes an action before it passes the next event. A disk error is an event of
-/// its own. The shell passes random numbers with the events, and has the clock.
+/// The shell writes to the disk, and finishes an action before it passes the next event. A disk error is a separate
+/// event. The shell passes random numbers with the events, and has the clock.
 struct DownloadStateMachine: ~Copyable {
     /// Every action except `none`, `write`, `take`, `takeFromZero`, `hold` and `release` ends the transfer and the
     /// timer in progress, if any. The machine ignores later events of that transfer.
@@ -69,7 +69,8 @@ struct DownloadStateMachine: ~Copyable {
         var have = ByteRangeSet()
         var sharing = Sharing.untried
 
-        /// The first missing range; its end is `nil` where it is the end of the content. `nil`: nothing is missing.
+        /// The first missing range; its end is `nil` if the range goes to the end of the content. `nil`: nothing is
+        /// missing.
         var gap: (offset: Int64, end: Int64?)? {
             let offset = have.prefixEnd
             if let length, offset >= length { return nil }
@@ -88,7 +89,7 @@ struct DownloadStateMachine: ~Copyable {
     /// The bytes of the present transfer.
     struct Receipt: Equatable {
         let start: Int64
-        /// Where the next byte goes.
+        /// The position of the next byte.
         var offset: Int64
         /// The position behind the body's last byte; `nil`: not known.
         let end: Int64?
@@ -151,7 +152,7 @@ struct DownloadStateMachine: ~Copyable {
             head, to: ask, validators: run.validators, length: run.length, policy: policy)
         switch verdict {
         case .take(let end):
-            // The validators of the first response: a 206 need not repeat them, and its Date is later.
+            // Keeps the validators of the first response: a 206 need not repeat them, and its Date is later.
             if run.have.isEmpty || run.validators == DownloadValidators() { run.validators = head.validators }
             run.length = run.length ?? head.total
             state = .receiving(run, Receipt(start: ask.offset, offset: ask.offset, end: end))
@@ -315,7 +316,7 @@ struct DownloadStateMachine: ~Copyable {
         case .idle, .asking, .receiving, .sharing, .waiting, .held, .verifying, .installing:
             return fail(error)
         case .ended:
-            // The last sync of a download that has ended: its outcome does not change.
+            // This was the last sync of a download that has ended. Its outcome does not change.
             return .none
         }
     }
@@ -328,8 +329,8 @@ struct DownloadStateMachine: ~Copyable {
             return .install
         }
         let error = ErrandError.digestMismatch
-        // The server may have sent two contents with one validator. Starts from zero; a mismatch of bytes from a single
-        // transfer is a mismatch of the content.
+        // The server may have sent two contents with one validator. The download then starts from zero. If all bytes
+        // came from a single transfer, the content itself is wrong.
         if run.isJoined, run.restarts < policy.maximumRestarts { return restart(&run, error) }
         state = .ended(.failed(error))
         return .discard(error)
@@ -362,7 +363,7 @@ struct DownloadStateMachine: ~Copyable {
         }
     }
 
-    /// The run with the bytes of the given transfer; `nil` where that is not the present transfer.
+    /// The run with the bytes of the given transfer; `nil` if that is not the present transfer.
     private func closing(_ transfer: Int) -> Run? {
         switch state {
         case .asking(let run, _) where run.transfer == transfer:
@@ -403,7 +404,7 @@ struct DownloadStateMachine: ~Copyable {
             ask.ifRange = run.validators.ifRange
             run.isJoined = true
         } else {
-            // Forgets the facts from an earlier head of a content of which no byte was received.
+            // Forgets the facts from an earlier head, because no byte of its content was received.
             run.reset()
         }
         state = .asking(run, ask)

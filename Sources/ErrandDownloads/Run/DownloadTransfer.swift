@@ -18,6 +18,9 @@ final class DownloadTransfer: TransferReceiver, @unchecked Sendable {
     nonisolated(unsafe) var id: TransferID?
     // As `role`.
     nonisolated(unsafe) var hasHead = false
+    /// Whether the transfer requests bytes that an earlier transfer has requested.
+    // As `role`.
+    nonisolated(unsafe) var isAgain = false
     /// Further events of the transfer are ignored.
     // As `role`.
     nonisolated(unsafe) var isDropped = false

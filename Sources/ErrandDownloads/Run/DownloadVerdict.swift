@@ -1,6 +1,6 @@
 /// What a response's head means for the requested bytes. A pure function, for one connection or several.
 enum DownloadVerdict: Equatable {
-    /// The body is the requested content and ends there; `nil`: where the transfer ends.
+    /// The body is the requested content and ends at this position; `nil`: it ends when the transfer ends.
     case take(end: Int64?)
     /// The body is the whole content although a part was requested: the bytes in the part are dropped.
     case takeFromZero(end: Int64?)
@@ -16,13 +16,13 @@ enum DownloadVerdict: Equatable {
 struct DownloadAsk: Sendable, Hashable {
     /// Counted over the download's life, to tell a late event of an earlier transfer from an event of the present one.
     var transfer: Int
-    /// Where the received bytes go.
+    /// The position of the first received byte in the file.
     var offset: Int64 = 0
     /// The position behind the last requested byte; `nil`: up to the end of the content.
     var end: Int64?
     var ifRange: String?
 
-    /// The `Range` field to send; `nil` where the whole content is requested.
+    /// The `Range` field to send; `nil` if the whole content is requested.
     var range: String? {
         guard isRanged else { return nil }
         return "bytes=\(offset)-" + (end.map { String($0 - 1) } ?? "")
@@ -34,7 +34,7 @@ struct DownloadAsk: Sendable, Hashable {
 extension DownloadVerdict {
     /// - Parameters:
     ///   - validators: The validators of the content in the part.
-    ///   - length: The length of that content, where it is known.
+    ///   - length: The length of that content, if it is known.
     static func on(
         _ head: DownloadHead, to ask: DownloadAsk, validators: DownloadValidators, length: Int64?,
         policy: DownloadPolicy
@@ -92,7 +92,7 @@ extension DownloadVerdict {
         return mismatch(total, policy).map { .fail($0) } ?? .complete
     }
 
-    /// The error where the content has the given length and another length is expected.
+    /// The error if the content has the given length and another length is expected.
     static func mismatch(_ length: Int64?, _ policy: DownloadPolicy) -> ErrandError? {
         guard let length, let expected = policy.expectedLength, length != expected else { return nil }
         return .lengthMismatch.with(message: "the content has \(length) bytes, expected \(expected)")

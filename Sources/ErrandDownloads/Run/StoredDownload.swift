@@ -8,7 +8,7 @@ struct StoredDownload: Sendable {
     let resumedFrom: Int64
     let validators: DownloadValidators
 
-    /// The response of a complete download; `head`: `nil` where nothing was sent.
+    /// The response of a complete download; `head`: `nil` if nothing was sent.
     func response(head: Response?, end: Response?) -> Response {
         (head ?? Response(statusCode: 200, headers: fields)).assembled([], by: end, attachment: self)
     }

@@ -20,7 +20,7 @@ public final class CallbackQueue: Sendable {
             var job = Job.done
             swap(&job, &self)
             switch job {
-            case .event(let event): event.receiver.receive(event.kind)
+            case .event(let event): event.receiver.accept(event.kind)
             case .block(let block): block()
             case .task(let job, let executor): job.runSynchronously(on: executor)
             case .done: break

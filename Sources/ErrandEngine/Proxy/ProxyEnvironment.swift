@@ -1,17 +1,21 @@
 import Glibc
 
-/// The meaning of ``ConnectionOptions/Proxy/environment`` for `http` URLs, from the variables that the engine reads.
+/// The meaning of ``ConnectionOptions/Proxy/environment``, from the variables that the engine reads.
 package struct ProxyEnvironment: Sendable {
-    /// `http_proxy`, otherwise `all_proxy`; the scheme may be left out.
+    /// For `http` URLs: `http_proxy`, otherwise `all_proxy`; the scheme may be left out.
     var proxy: String?
     /// `no_proxy` in libcurl's syntax.
     var bypass: String?
+    /// For `https` URLs: `https_proxy`, otherwise `all_proxy`.
+    var secureProxy: String?
 
     /// Read once, as the engine does.
     package static let present = ProxyEnvironment(
         // Not `HTTP_PROXY`, which a CGI server sets from a header field of the request.
         proxy: variable("http_proxy") ?? variable("all_proxy") ?? variable("ALL_PROXY"),
-        bypass: ProxyBypass.fromEnvironment())
+        bypass: ProxyBypass.fromEnvironment(),
+        secureProxy: variable("https_proxy") ?? variable("HTTPS_PROXY") ?? variable("all_proxy")
+            ?? variable("ALL_PROXY"))
 
     private static func variable(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }

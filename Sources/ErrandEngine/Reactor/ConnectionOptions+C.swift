@@ -1,4 +1,5 @@
 import CErrand
+import Glibc
 
 extension ConnectionOptions {
     /// Checks options after inheritance. A NUL is refused, because C strings end at the first one and the rest would be
@@ -32,6 +33,11 @@ extension ConnectionOptions {
         }
     }
 
+    /// Throws the error with which the engine refuses requests with these options. Looks at the files that they name.
+    package func tryOut() throws(ErrandError) {
+        _ = try OptionsSlot(resolved, pause: OptionsCache.pause)
+    }
+
     /// The options that are set, for an error's message; without passwords and the proxy's user.
     var summary: String {
         var parts: [String] = []
@@ -39,6 +45,11 @@ extension ConnectionOptions {
         if let file = tls.proxyCAFile?.value { parts.append("proxyCAFile \(file)") }
         if let file = tls.clientCertificate?.value { parts.append("clientCertificate \(file)") }
         if let file = tls.clientKey?.value { parts.append("clientKey \(file)") }
+        if tls.keyLog == .environment {
+            parts.append("keyLog")
+        } else if getenv("SSLKEYLOGFILE") != nil {
+            parts.append("no keyLog although SSLKEYLOGFILE is set")
+        }
         if let keys = tls.pinnedKeys { parts.append("\(keys.count) pinned keys") }
         if let resolveOverrides { parts.append("resolveOverrides \(resolveOverrides)") }
         if let connectTo { parts.append("connectTo \(connectTo)") }
@@ -75,6 +86,7 @@ extension ConnectionOptions {
         options.tls_minimum = tls.minimumVersion == .v1_3 ? .v1_3 : .v1_2
         options.insecure_accept_any_certificate = tls.insecureAcceptAnyCertificate == true ? 1 : 0
         options.insecure_accept_any_host_name = tls.insecureAcceptAnyHostName == true ? 1 : 0
+        options.key_log = tls.keyLog == .environment ? .environment : .off
         switch proxy {
         case .direct, nil:
             options.proxy_policy = .none

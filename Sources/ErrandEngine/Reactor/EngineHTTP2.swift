@@ -1,6 +1,6 @@
 import CErrand
 
-/// What the libcurl that runs does about HTTP/2.
+/// How the libcurl in use handles HTTP/2.
 package enum EngineHTTP2 {
     /// Whether ``ConnectionOptions/HTTPVersionPolicy/automatic`` means HTTP/2 where TLS negotiates it.
     package static let isDefault = withUnsafeTemporaryAllocation(of: errand_features.self, capacity: 1) { features in

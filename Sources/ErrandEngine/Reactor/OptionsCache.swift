@@ -2,15 +2,23 @@ import CErrand
 import Synchronization
 
 /// The engine's object for each distinct ``ConnectionOptions`` of a client's requests.
+///
+/// Forgetting an object costs more than making it again: options with authorities, addresses or a proxy of their own
+/// get a new realm in the core with each object (`needs_identity` in transfer/options.c), so their kept connections,
+/// TLS sessions and parsed authorities are lost.
 package final class OptionsCache: Sendable {
-    /// The table is emptied beyond this many values; the objects that requests still use live on by their reference
-    /// counts.
+    /// At least this many objects are kept in each table, those that were used last. The objects that requests still use
+    /// live on by their reference counts.
     static let capacity = 256
 
     /// Seconds after which the files that options name are checked again.
     package static let pause = 60
 
-    private let slots = Mutex<[ConnectionOptions: OptionsSlot]>([:])
+    /// The options that the program has chosen.
+    private let chosen = OptionsTable<ConnectionOptions>(capacity: OptionsCache.capacity)
+    /// The options that lead to an alternative service. Servers decide how many there are (`Alt-Svc`), so these
+    /// displace each other and nothing else.
+    private let alternatives = OptionsTable<ConnectionOptions>(capacity: OptionsCache.capacity)
     /// The group's default, if it names files. Otherwise it is not read, so that plain requests take no lock here.
     private let standard = Mutex<OptionsSlot?>(nil)
     private let watchesStandard = Atomic<Bool>(false)
@@ -24,16 +32,11 @@ package final class OptionsCache: Sendable {
     /// error of `errand_options_create`.
     func handle(for options: ConnectionOptions?) throws(ErrandError) -> OpaquePointer? {
         guard let options else { return standardHandle() }
-        if let known = slots.withLock({ $0[options] }) { return known.retained() }
+        let table = options.connectTo == nil ? chosen : alternatives
+        if let known = table.slot(for: options) { return known.retained() }
         let made = try OptionsSlot(options, pause: pause)
         // Two threads may make the same value at once. The later one replaces the earlier, which has no visible effect.
-        let dropped = slots.withLock { slots in
-            var dropped: [ConnectionOptions: OptionsSlot] = [:]
-            if slots.count >= Self.capacity { swap(&dropped, &slots) }
-            slots[options] = made
-            return dropped
-        }
-        _ = dropped
+        table.add(made, for: options)
         return made.retained()
     }
 
@@ -55,7 +58,7 @@ package final class OptionsCache: Sendable {
 
     /// The next request of each slot checks the files.
     func lookSoon() {
-        for slot in slots.withLock({ Array($0.values) }) { slot.lookSoon() }
+        for slot in chosen.slots + alternatives.slots { slot.lookSoon() }
         standard.withLock({ $0 })?.lookSoon()
     }
 }

@@ -21,19 +21,24 @@ final class OptionsSlot: Sendable {
     }
 
     private let options: ConnectionOptions
+    private let addresses: PartChoice<any AddressFilter>
     private let files: [String]
     /// Seconds between two checks.
     private let pause: Int
     private let state: Mutex<State>
 
-    /// Throws the error of `errand_options_create`.
-    init(_ options: ConnectionOptions, pause: Int) throws(ErrandError) {
+    /// `addresses`: the judge of the addresses of connections; `.client`: the judge of the group. Throws the error of
+    /// `errand_options_create`.
+    init(
+        _ options: ConnectionOptions, pause: Int, addresses: PartChoice<any AddressFilter> = .client
+    ) throws(ErrandError) {
         self.options = options
+        self.addresses = addresses
         self.pause = pause
         files = options.files
         // Read before the files are opened: the next check detects a file that is replaced in between.
         let stamps = files.map(FileStamp.init)
-        let handle = Handle(try Self.make(options))
+        let handle = Handle(try Self.make(options, addresses))
         state = Mutex(State(handle: handle, stamps: stamps, lookAt: files.isEmpty ? .max : Self.now() + pause))
     }
 
@@ -64,7 +69,9 @@ final class OptionsSlot: Sendable {
     /// tries again.
     private func look(_ present: Handle) -> Handle {
         let stamps = files.map(FileStamp.init)
-        guard state.withLock({ $0.stamps }) != stamps, let made = try? Self.make(options) else { return present }
+        guard state.withLock({ $0.stamps }) != stamps, let made = try? Self.make(options, addresses) else {
+            return present
+        }
         let handle = Handle(made)
         let replaced = state.withLock { state in
             let replaced = state.handle
@@ -84,10 +91,12 @@ final class OptionsSlot: Sendable {
     }
 
     /// Owns: the caller gets the result's reference.
-    private static func make(_ options: ConnectionOptions) throws(ErrandError) -> OpaquePointer {
+    private static func make(
+        _ options: ConnectionOptions, _ addresses: PartChoice<any AddressFilter>
+    ) throws(ErrandError) -> OpaquePointer {
         try options.check()
         var made: OpaquePointer?
-        let status = options.withCOptions { errand_options_create(&$0, &made) }
+        let status = options.withCOptions { $0.create(judgedBy: addresses, &made) }
         if let error = ErrandError(status) {
             throw error.with(message: "\(error.message): \(options.summary)")
         }

@@ -16,6 +16,8 @@ package final class Reactor: @unchecked Sendable {
     private enum Waiters {
         /// The closures to call after the group was destroyed.
         case running([@Sendable () -> Void])
+        /// The same, while the group is being destroyed, which writes its cookies.
+        case destroying([@Sendable () -> Void])
         case destroyed
     }
 
@@ -38,7 +40,8 @@ package final class Reactor: @unchecked Sendable {
         let context = Unmanaged.passRetained(reactor)
         var settings = errand_group_init(
             loops: 0, queue_capacity: 0, in_flight_limit: 0, origin_in_flight_limit: 0, shard_in_flight_limit: 0,
-            limit_header_bytes: 0, limit_header_count: 0, limit_body_bytes: 0, limit_decoded_bytes: 0, options: nil,
+            max_concurrent_streams: 0, limit_header_bytes: 0, limit_header_count: 0, limit_body_bytes: 0,
+            limit_decoded_bytes: 0, options: nil,
             cookies: .off, cookie_file: nil,
             on_records: { _, records, count in
                 RecordIntake.take(UnsafeMutableBufferPointer(start: records, count: count))
@@ -86,9 +89,11 @@ package final class Reactor: @unchecked Sendable {
     func stop(_ stopped: (@Sendable () -> Void)?) {
         if let stopped {
             let isDestroyed = waiters.withLock { waiters in
-                guard case .running(var list) = waiters else { return true }
-                list.append(stopped)
-                waiters = .running(list)
+                switch waiters {
+                case .running(let list): waiters = .running(list + [stopped])
+                case .destroying(let list): waiters = .destroying(list + [stopped])
+                case .destroyed: return true
+                }
                 return false
             }
             if isDestroyed { return stopped() }
@@ -106,22 +111,34 @@ package final class Reactor: @unchecked Sendable {
     }
 
     /// Called when the gate is `closed` and no call is in progress. Usually that happens once; but a later call, which
-    /// is turned away, also counts itself in and out and may get here. `takeWaiters` decides which of them destroys the
-    /// group.
+    /// is turned away, also counts itself in and out and may get here. `beginDestroying` decides which of them destroys
+    /// the group.
     private func destroySoon() {
         DispatchQueue.global().async { [self] in
-            guard let list = takeWaiters() else { return }
+            guard beginDestroying() else { return }
             errand_group_destroy(group)
-            for stopped in list { stopped() }
+            for stopped in takeWaiters() ?? [] { stopped() }
             Unmanaged.passUnretained(self).release()
+        }
+    }
+
+    /// Whether the caller destroys the group.
+    private func beginDestroying() -> Bool {
+        waiters.withLock { waiters in
+            guard case .running(let list) = waiters else { return false }
+            waiters = .destroying(list)
+            return true
         }
     }
 
     private func takeWaiters() -> [@Sendable () -> Void]? {
         waiters.withLock { waiters in
-            guard case .running(let list) = waiters else { return nil }
-            waiters = .destroyed
-            return list
+            switch waiters {
+            case .running(let list), .destroying(let list):
+                waiters = .destroyed
+                return list
+            case .destroyed: return nil
+            }
         }
     }
 }
@@ -133,6 +150,7 @@ package struct ReactorSettings: Sendable {
     package var queueCapacity: Int?
     package var inFlightLimit: Int?
     package var originInFlightLimit: Int?
+    package var maxConcurrentStreams: Int?
     package var connection = ConnectionOptions()
     package var addressFilter: (any AddressFilter)?
 

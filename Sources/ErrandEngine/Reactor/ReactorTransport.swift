@@ -6,8 +6,14 @@ import HTTPTypes
 /// The object is made even if the group cannot be started (a libcurl on the deny-list, no threads left); every
 /// submission is then refused with that error. Options that cannot be used do not prevent the start: they are made anew
 /// for each submission that uses them, and the submission is refused while that fails.
-package final class ReactorTransport: Transport {
-    private let reactor: Result<Reactor, ErrandError>
+package final class ReactorTransport: ShortIDTransport {
+    /// An id is a number that is counted up, and six bits for the loop.
+    package var idsAreShort: Bool { true }
+    let reactor: Result<Reactor, ErrandError>
+    /// Why the engine could not be started; `nil`: it was.
+    package var failure: ErrandError? {
+        if case .failure(let error) = reactor { error } else { nil }
+    }
     private let options: OptionsCache
     /// The client's own options, if the group was started without them.
     private let missing: ConnectionOptions?
@@ -15,6 +21,12 @@ package final class ReactorTransport: Transport {
     private let hasMissing: Bool
     /// `nil`: the group has no cookies.
     package let cookies: CookieJar?
+    /// The filter that judges the addresses of connections, for this engine alone; `nil`: there is none.
+    package let addressFilter: (any AddressFilter)?
+    /// `nil`: nothing judges.
+    private let judge: ProxiedHostJudge?
+    /// For requests whose command has a judge of its own, or none.
+    private let judges: AddressJudges
 
     /// `pause`: see ``OptionsCache``.
     package init(_ settings: ReactorSettings, pause: Int = OptionsCache.pause) {
@@ -24,7 +36,11 @@ package final class ReactorTransport: Transport {
         let made = try? options.standardHandle(for: connection)
         missing = made == nil ? connection : nil
         hasMissing = made == nil
-        let reactor = Result { () throws(ErrandError) in try Self.start(settings, made) }
+        let filter = settings.addressFilter?.forEngine()
+        addressFilter = filter
+        judge = filter.map { ProxiedHostJudge(filter: $0, connection: connection) }
+        judges = AddressJudges(besides: filter, connection: connection, pause: pause)
+        let reactor = Result { () throws(ErrandError) in try Self.start(settings, made, filter) }
         errand_options_release(made)
         self.reactor = reactor
         cookies = settings.cookies == .off ? nil : CookieJar(reactor)
@@ -36,19 +52,21 @@ package final class ReactorTransport: Transport {
     }
 
     private static func start(
-        _ settings: ReactorSettings, _ options: OpaquePointer?
+        _ settings: ReactorSettings, _ options: OpaquePointer?, _ filter: (any AddressFilter)?
     ) throws(ErrandError) -> Reactor {
         let loops = try count(settings.loops, "loops", atMost: 64)
         let queueCapacity = try count(settings.queueCapacity, "queueCapacity")
         let inFlightLimit = try count(settings.inFlightLimit, "inFlightLimit")
         let originInFlightLimit = try count(settings.originInFlightLimit, "originInFlightLimit")
+        let maxConcurrentStreams = try count(settings.maxConcurrentStreams, "maxConcurrentStreams")
         return try withCookieFile(settings.cookies) { cookieFile in
             Result { () throws(ErrandError) in
-                try Reactor.start(filter: settings.addressFilter) { group in
+                try Reactor.start(filter: filter) { group in
                     group.loops = loops
                     group.queue_capacity = queueCapacity
                     group.in_flight_limit = inFlightLimit
                     group.origin_in_flight_limit = originInFlightLimit
+                    group.max_concurrent_streams = maxConcurrentStreams
                     group.options = options
                     group.cookies = settings.cookies == .off ? .off : .on
                     group.cookie_file = cookieFile
@@ -100,8 +118,14 @@ package final class ReactorTransport: Transport {
         return TransferID(rawValue: outcome.id)
     }
 
-    /// Ownership as in ``OptionsCache/handle(for:)``.
+    /// Checks the host that a proxy is asked for. Ownership as in ``OptionsCache/handle(for:)``.
     private func handle(for description: RequestDescription) throws(ErrandError) -> OpaquePointer? {
+        if description.hasRareMembers, let choice = description.resilience?.choice,
+            let own = judges.judged(by: choice.addressFilter)
+        {
+            return try own.handle(for: description)
+        }
+        if let judge { try judge.check(description) }
         if description.settings.hasConnection { return try options.handle(for: description.settings.connection) }
         return hasMissing ? try options.handle(for: missing) : options.standardHandle()
     }
@@ -121,7 +145,7 @@ package final class ReactorTransport: Transport {
             return error.with(message: "\(stretch) of \(path) from offset \(offset) cannot be sent: \(error.message)")
         case .stream(let length): return error.with(message: sized(length, error))
         case .source(let source): return error.with(message: sized(source.length, error))
-        case .none, .bytes, .data: return error
+        case .none, .bytes, .data, .shared: return error
         }
     }
 
@@ -156,6 +180,19 @@ package final class ReactorTransport: Transport {
         }
     }
 
+    package func write(shared bytes: SharedBytes, to id: TransferID) {
+        guard case .success(let reactor) = reactor else { return }
+        let loan = SharedBytes.Loan(bytes)
+        let status = reactor.withGroup { group in
+            let status = errand_upload_lend(
+                group, id.rawValue, loan.bytes, SharedBytes.Loan.release, loan.context)
+            if status == .outOfMemory { _ = errand_upload_fail(group, id.rawValue) }
+            return status
+        }
+        // The group was destroyed, and gives nothing back.
+        if status == nil { loan.takeBack() }
+    }
+
     package func finishUpload(_ id: TransferID) {
         withGroup { errand_upload_finish($0, id.rawValue) }
     }
@@ -164,8 +201,17 @@ package final class ReactorTransport: Transport {
         withGroup { errand_upload_fail($0, id.rawValue) }
     }
 
+    /// The engine does not resend bodies that are written to it.
+    package func restartUpload(_ id: TransferID, after attempt: Int) {}
+
     package func filesMayHaveChanged() {
         options.lookSoon()
+        judges.lookSoon()
+    }
+
+    /// The filter that judges as `other`, with what it has counted; `nil`: no recent request had one.
+    package func addressFilter(judgingAs other: any AddressFilter) -> (any AddressFilter)? {
+        judges.filter(judgingAs: other)
     }
 
     package func shutdown(_ stopped: @escaping @Sendable () -> Void) {

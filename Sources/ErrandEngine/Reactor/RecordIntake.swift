@@ -6,7 +6,27 @@ enum RecordIntake {
     static func take(_ records: UnsafeMutableBufferPointer<errand_record>) {
         // Each record must be turned into an event exactly once, because that releases its reference; `deliver`
         // iterates once.
-        TransferReceiver.deliver(records.lazy.map(event))
+        guard hasResends(records) else { return TransferReceiver.deliver(records.lazy.map(event)) }
+        var events: [TransferEvent] = []
+        events.reserveCapacity(records.count + 1)
+        for record in records {
+            let resends = [(record.resends, Resend.connection), (record.rounds, Resend.authentication)]
+            for (count, reason) in resends {
+                for _ in 0..<count {
+                    // Borrowed: `event` below takes the reference back if this is the last record.
+                    events.append(
+                        TransferEvent(receiver(record.tag).takeUnretainedValue(), .resending(reason)))
+                }
+            }
+            events.append(event(record))
+        }
+        TransferReceiver.deliver(events)
+    }
+
+    /// Whether libcurl has resent a request by itself. Seldom true.
+    private static func hasResends(_ records: UnsafeMutableBufferPointer<errand_record>) -> Bool {
+        for index in records.indices where records[index].resends | records[index].rounds != 0 { return true }
+        return false
     }
 
     /// The tag of a record is a reference that the submission retained. The completion record takes it back: the core
@@ -25,6 +45,9 @@ enum RecordIntake {
             return TransferEvent(reference.takeUnretainedValue(), .started)
         case errand_record_kind.sent.rawValue:
             return TransferEvent(reference.takeUnretainedValue(), .sent)
+        case errand_record_kind.connected.rawValue:
+            return TransferEvent(
+                reference.takeUnretainedValue(), .connected(storage?.connection ?? ConnectionTrace()))
         case errand_record_kind.progress.rawValue:
             return TransferEvent(reference.takeUnretainedValue(), .progress(TransferProgress(record)))
         default:

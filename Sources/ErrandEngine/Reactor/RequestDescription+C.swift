@@ -4,7 +4,7 @@ import HTTPTypes
 
 extension RequestDescription {
     /// Calls `body` with the C form of the description. All its pointers are into this value and valid during the call;
-    /// `errand_submit` copies.
+    /// `errand_submit` copies, except shared bytes, which it borrows.
     func withCRequest<Result>(_ body: (inout errand_request) -> Result) -> Result {
         var request = errand_request()
         settings.write(to: &request)
@@ -13,7 +13,11 @@ extension RequestDescription {
         if options.contains(.allowReplay) { request.flags |= UInt32(ERRAND_REQUEST_ALLOW_REPLAY) }
         if options.contains(.withoutCookies) { request.flags |= UInt32(ERRAND_REQUEST_NO_COOKIES) }
         if options.contains(.discardsBody) { request.flags |= UInt32(ERRAND_REQUEST_DISCARD_BODY) }
+        if options.contains(.countsHeads) { request.flags |= UInt32(ERRAND_REQUEST_COUNT_HEADS) }
         if options.contains(.webSocket) { request.flags |= UInt32(ERRAND_REQUEST_WEBSOCKET) }
+        if options.contains(.bodyMemory), options.isDisjoint(with: [.discardsBody, .webSocket]) {
+            BodyMemories.use(for: &request, isWhole: delivery == .buffered)
+        }
         if delivery == .streamed { request.flags |= UInt32(ERRAND_REQUEST_STREAM_RESPONSE) }
         if !reports.isEmpty { request.flags |= reports.cFlags }
         switch authentication {
@@ -66,6 +70,16 @@ extension RequestDescription {
                 request.body = errand_bytes(bytes.bindMemory(to: UInt8.self))
                 return body(&request)
             }
+        case .shared(let bytes):
+            let loan = SharedBytes.Loan(bytes)
+            request.body_kind = .memory
+            request.body = loan.bytes
+            request.body_release = SharedBytes.Loan.release
+            request.body_release_context = loan.context
+            let result = body(&request)
+            // The core gives nothing back of a request that it has not accepted.
+            if request.id == 0 { loan.takeBack() }
+            return result
         case .file(let path, let offset, let length):
             return path.withCString { path in
                 request.body_kind = .file
@@ -91,6 +105,7 @@ extension RequestDescription.Reports {
         var flags = 0
         if contains(.events) { flags |= ERRAND_REQUEST_REPORT_EVENTS }
         if contains(.progress) { flags |= ERRAND_REQUEST_REPORT_PROGRESS }
+        if contains(.connection) { flags |= ERRAND_REQUEST_REPORT_CONNECTION }
         return UInt32(flags)
     }
 }

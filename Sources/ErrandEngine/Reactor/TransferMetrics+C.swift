@@ -6,7 +6,7 @@ extension TransferMetrics {
         self.init()
         let timings = record.timings
         queue = .microseconds(timings.queue)
-        isConnectionReused = record.flags & UInt32(ERRAND_RECORD_REUSED) != 0
+        isConnectionReused = record.flags & UInt16(ERRAND_RECORD_REUSED) != 0
         resolved = Self.phase(timings.resolved)
         connected = Self.phase(timings.connected)
         secured = Self.phase(timings.secured)
@@ -15,11 +15,21 @@ extension TransferMetrics {
         total = .microseconds(timings.total)
         bytesReceived = record.bytes_received
         bytesSent = record.bytes_sent
-        wasReplayed = record.flags & UInt32(ERRAND_RECORD_REPLAYED) != 0
-        wasDecoded = record.flags & UInt32(ERRAND_RECORD_DECODED) != 0
-        if record.http_major > 0 {
-            let minor = record.http_minor
-            httpVersion = record.http_major == 1 ? "1.\(minor)" : "\(record.http_major)"
+        if record.head_bytes_sent > 0 { headBytesSent = UInt64(record.head_bytes_sent) }
+        if record.head_bytes_received > 0 { headBytesReceived = UInt64(record.head_bytes_received) }
+        wasReplayed = record.flags & UInt16(ERRAND_RECORD_REPLAYED) != 0
+        wasDecoded = record.flags & UInt16(ERRAND_RECORD_DECODED) != 0
+        httpVersion = Self.version(record)
+    }
+
+    /// `1.1`, `2`; `nil`: there was no response. The usual ones are not put together.
+    static func version(_ record: borrowing errand_record) -> String? {
+        switch (record.http_major, record.http_minor) {
+        case (0, _): nil
+        case (1, 1): "1.1"
+        case (1, let minor): "1.\(minor)"
+        case (2, _): "2"
+        case (let major, _): "\(major)"
         }
     }
 

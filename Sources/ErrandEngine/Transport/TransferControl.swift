@@ -5,7 +5,7 @@
 /// The id cannot be reserved before the submission. It names the loop, which the core chooses by the request's origin
 /// and the loops' load; and orders reach a transfer only behind its submission, in the queue of that loop.
 ///
-/// Pure, as the state machines: it is changed while the owner's lock is held, and the order that a method returns is
+/// Pure, like the state machines: it is changed while the owner's lock is held, and the order that a method returns is
 /// carried out after the lock is released. ``RequestStateMachine`` has the same states as part of its own.
 package struct TransferControl: Equatable, Sendable {
     private enum State: Equatable, Sendable {

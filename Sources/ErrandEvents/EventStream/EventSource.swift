@@ -9,9 +9,9 @@ import HTTPTypes
 /// Every iteration has its own connection. The first `next()` opens it; it is closed when the iterator is released or
 /// its task is cancelled. The server's data waits for the reader (backpressure). After the end of a response or a
 /// temporary failure, the stream waits as ``EventSourcePolicy`` says and sends a new request with `Last-Event-ID`. The
-/// field is left out where a header field cannot carry the ID unchanged (control characters, white space around it). A
-/// 204 ends the stream; any other failure is thrown. ``ErrandError/shutDown`` is thrown as soon as the client is shut
-/// down while the stream waits. Interceptors and authentication apply to every connection.
+/// field is left out if a header field cannot carry the ID unchanged (control characters, white space around it). A 204
+/// ends the stream; any other failure is thrown. ``ErrandError/shutDown`` is thrown as soon as the client is shut down
+/// while the stream waits. Interceptors and authentication apply to every connection.
 public struct EventSource<C: Command>: AsyncSequence, Sendable {
     /// One event.
     public typealias Element = ServerSentEvent
@@ -34,8 +34,8 @@ public struct EventSource<C: Command>: AsyncSequence, Sendable {
             self.session = session
         }
 
-        /// The next event, over as many connections as necessary; `nil` where the server said that there are no more
-        /// events. Throws ``ErrandError``, or `CancellationError` where the task was cancelled.
+        /// The next event, over as many connections as necessary; `nil` if the server said that there are no more
+        /// events. Throws ``ErrandError``, or `CancellationError` if the task was cancelled.
         public mutating func next() async throws -> ServerSentEvent? {
             try await session.next()
         }
@@ -44,9 +44,9 @@ public struct EventSource<C: Command>: AsyncSequence, Sendable {
 
 extension Client {
     /// The events that the server sends for `command`. ``Timeouts/idle`` bounds the silence between two pieces of the
-    /// stream; after that time the stream reconnects. Set a time that fits the server's keep-alive interval, and no
-    /// ``Timeouts/total``. The standard defines which statuses and content types are an event stream, so the accepted
-    /// statuses and content types of the command, the overrides and the client have no effect here.
+    /// stream; after that time the stream reconnects. Set an idle timeout that fits the server's keep-alive interval,
+    /// and do not set ``Timeouts/total``. The standard defines which statuses and content types are an event stream, so
+    /// the accepted statuses and content types of the command, the overrides and the client have no effect here.
     public func events<C: Command>(
         _ command: C, policy: EventSourcePolicy = EventSourcePolicy(), overrides: RequestOverrides? = nil
     ) -> EventSource<C> {

@@ -10,19 +10,19 @@ public struct EventSourcePolicy: Sendable, Hashable {
     /// The longest wait, whatever `retry`, `Retry-After` and the backoff say. Default: 60 seconds.
     public var maximumDelay: Duration = .seconds(60)
 
-    /// The number of failures in a row that are followed by another try; the next failure ends the stream with its
-    /// error. The first event after a failure, and a response that ends normally, reset the count. 0: the first failure
-    /// ends the stream. `nil`, the default: the stream never gives up.
+    /// The number of consecutive failures after each of which the stream tries again; the next failure ends the stream
+    /// with its error. The first event after a failure, and a response that ends normally, reset the count. 0: the
+    /// first failure ends the stream. `nil`, the default: the stream never gives up.
     public var maximumFailures: Int?
 
-    // Fewer than a download's: the standard ends a stream after every status other than 200, so each of these is an
-    // exception from it.
+    // Fewer statuses than for a download: the standard ends a stream after every status other than 200, so each of
+    // these is an exception to the standard.
     /// The statuses after which the stream retries although the standard would give up. Default: 429, 502, 503 and 504,
     /// because proxies send these while a service restarts.
     public var retryableStatusCodes: Set<Int> = [429, 502, 503, 504]
 
-    /// The largest share of a wait that may be left out at random, so that clients do not reconnect all at once: from
-    /// 0, none, to 1. Default: 0.2.
+    /// The largest share of a wait that may be cut off at random, from 0 (none) to 1, so that clients do not reconnect
+    /// all at once. Default: 0.2.
     public var jitter: Double = 0.2
 
     /// Makes the default policy.

@@ -128,10 +128,11 @@ extension String {
 }
 
 extension ErrandError {
-    // More than what a download retries: a stream is meant to stay open for as long as its reader wants. So it also
-    // waits for a server that was never reached or answers wrongly for a while, and for a free place in the queue.
+    // A stream retries after more errors than a download, because it is meant to stay open for as long as its reader
+    // wants. So it also waits for a server that was never reached or answers wrongly for a while, and for a free place
+    // in the queue.
     /// Whether the same request may succeed later: a failure of the network, not of the caller or the server's answer.
     fileprivate var mayPass: Bool {
-        self == .queueFull || self != .timeoutTotal && networkFailure != nil
+        self == .queueFull || self != .timeoutTotal && self != .deadlineExceeded && networkFailure != nil
     }
 }

@@ -4,11 +4,11 @@
 /// idle -> connecting -> open -> waiting -> connecting ...     any -> closed
 /// ```
 ///
-/// The caller passes random numbers with the events; the clock is the shell's.
+/// The caller passes random numbers with the events. The shell has the clock.
 struct EventSourceStateMachine: ~Copyable {
     enum Action: Equatable {
         case none
-        /// Send the request, with this `Last-Event-ID` where there is one.
+        /// Send the request, with this `Last-Event-ID` if there is one.
         case connect(lastEventID: String?)
         /// The response is an event stream: read it.
         case read

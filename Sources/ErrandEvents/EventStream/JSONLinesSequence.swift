@@ -6,9 +6,9 @@ public import FoundationEssentials
 /// for try await entry in chunks.jsonLines(of: Entry.self) { ... }
 /// ```
 ///
-/// Blank lines are skipped. A line that does not decode throws ``ErrandError/responseDecodingFailed`` with a
-/// ``JSONLineError`` beneath it that has the line's number; the next call continues with the next line. A line that is
-/// too long, and an error of the base, end the stream as with ``LineSequence``.
+/// Blank lines are skipped. A line that does not decode throws ``ErrandError/responseDecodingFailed``, whose underlying
+/// ``JSONLineError`` has the line's number. The next call continues with the next line. A line that is too long, and an
+/// error of the base, end the stream as with ``LineSequence``.
 public struct JSONLinesSequence<Base: AsyncSequence, Value: Decodable>: AsyncSequence where Base.Element == [UInt8] {
     /// One value.
     public typealias Element = Value
@@ -71,6 +71,6 @@ extension AsyncSequence where Element == [UInt8] {
 public struct JSONLineError: Error {
     /// Counted from 1, blank lines included.
     public let lineNumber: Int
-    /// What the decoder threw.
+    /// The error that the decoder threw.
     public let underlyingError: any Error
 }

@@ -4,7 +4,7 @@
 /// for try await line in chunks.lines { ... }
 /// ```
 ///
-/// A line ends with LF, CR or CRLF, which are not part of the line; neither is a byte order mark before the first line.
+/// A line ends with LF, CR or CRLF. Neither the ending nor a byte order mark before the first line is part of a line.
 /// The last line may lack an ending. The sequence pulls the base only when a line is requested, so a slow reader slows
 /// the server down (backpressure). A line that is longer than allowed throws ``ErrandError/limitBodyBytes``. Errors of
 /// the base are passed on. After either error the stream is at its end.
@@ -13,7 +13,7 @@ public struct LineSequence<Base: AsyncSequence>: AsyncSequence where Base.Elemen
     public enum InvalidText: Sendable, Hashable {
         /// Replaces them with U+FFFD.
         case repaired
-        /// Throws ``ErrandError/responseDecodingFailed`` in place of the line.
+        /// Throws ``ErrandError/responseDecodingFailed`` instead of returning the line.
         case refused
     }
 

@@ -9,7 +9,7 @@ struct LineSplitter {
 
     private enum State {
         case middle
-        /// A line ended with CR: a following LF belongs to it, even where the LF comes with the next chunk.
+        /// A line ended with CR: a following LF belongs to it, even if the LF comes with the next chunk.
         case afterCarriageReturn
     }
 
@@ -23,7 +23,7 @@ struct LineSplitter {
         index = 0
     }
 
-    /// The next whole line without its ending; `nil` where more bytes are needed. Throws where the line is too long.
+    /// The next whole line without its ending; `nil` if more bytes are needed. Throws if the line is too long.
     mutating func next() throws(TooLong) -> [UInt8]? {
         if state == .afterCarriageReturn, index < chunk.count {
             if chunk[index] == 0x0A { index += 1 }
@@ -48,7 +48,7 @@ struct LineSplitter {
         return line
     }
 
-    /// The last line where it has no ending; `nil` where there is none.
+    /// The last line, if it has no ending; `nil` if there is no such line.
     mutating func finish() -> [UInt8]? {
         defer { line = [] }
         return line.isEmpty ? nil : line

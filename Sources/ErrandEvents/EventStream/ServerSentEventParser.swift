@@ -44,12 +44,12 @@ package struct ServerSentEventParser: Sendable {
         self.splitter = LineSplitter(maximumLength: maximumEventBytes)
     }
 
-    /// Takes the next chunk. Call it after ``next()`` has returned `nil` for the chunk before.
+    /// Takes the next chunk. Call it after ``next()`` has returned `nil` for the previous chunk.
     package mutating func push(_ bytes: [UInt8]) {
         splitter.push(bytes)
     }
 
-    /// The next event; `nil` where more bytes are needed. After an error every further call throws, too.
+    /// The next event; `nil` if more bytes are needed. After an error every further call throws, too.
     package mutating func next() throws(ErrandError) -> ServerSentEvent? {
         guard state != .failed else { throw tooLong() }
         do throws(LineSplitter.TooLong) {

@@ -4,14 +4,15 @@ extension Client {
     /// Opens a WebSocket (RFC 6455) at a command's URL and returns when the server has answered with 101. The handshake
     /// is a GET with the command's headers, authorization, interceptors, cookies, TLS, proxy and timeouts.
     ///
-    /// The URL is ws or wss; http and https, such as a base URL's, mean the same. ``Timeouts/idle`` and
-    /// ``Timeouts/total`` end with the handshake. Redirects are not followed. The socket counts as a request in flight
-    /// until it ends. A shutdown of the client closes the socket with 1001 (going away), or ends it at once.
+    /// The URL's scheme is ws or wss; http and https, for example of a base URL, mean the same. ``Timeouts/idle`` and
+    /// ``Timeouts/total`` apply only until the end of the handshake. Redirects are not followed. The socket counts as a
+    /// request in flight until it ends. A shutdown of the client closes the socket with 1001 (going away), or ends it
+    /// at once.
     ///
-    /// Throws ``ErrandError``: ``ErrandError/unsupportedFeature`` before any connection where the loaded libcurl has no
+    /// Throws ``ErrandError``: ``ErrandError/unsupportedFeature`` before any connection if the loaded libcurl has no
     /// WebSocket support (before 8.11, or built without it), ``ErrandError/statusNotAccepted`` with the head of a
     /// response with another status, ``ErrandError/webSocketHandshakeFailed`` for an invalid 101. Throws
-    /// `CancellationError` where the task was cancelled.
+    /// `CancellationError` if the task was cancelled.
     public func webSocket<C: Command>(
         _ command: C, subprotocols: [String] = [], policy: WebSocketPolicy = WebSocketPolicy(),
         overrides: RequestOverrides? = nil
@@ -64,13 +65,15 @@ private struct WebSocketCommand<C: Command>: Command {
     var givenPriority: Priority { command.givenPriority }
     var givenOptions: CommandOptions { command.givenOptions.union(.webSocket) }
     var givenConnection: ConnectionOptions? { command.givenConnection }
+    var givenResilience: RequestResilience? { command.givenResilience }
+    var givenURLTemplate: String? { command.givenURLTemplate }
     var givenInterceptors: [any Interceptor] { command.givenInterceptors }
     var cache: CachePolicy? { .off }
     var givenFailurePreprocessor: (@Sendable (ErrandError) async -> Void)? { command.givenFailurePreprocessor }
 }
 
 extension String {
-    /// The URL with http for ws, https for wss.
+    /// The URL with http instead of ws, and https instead of wss.
     fileprivate var handshakeURL: String {
         for (scheme, other) in [("ws://", "http://"), ("wss://", "https://")]
         where prefix(scheme.count).lowercased() == scheme {

@@ -2,10 +2,10 @@ import Synchronization
 
 /// An open WebSocket (RFC 6455); see ``Client/webSocket(_:subprotocols:policy:overrides:)``.
 ///
-/// A sequence of messages, read by one iterator at a time. It returns `nil` after a close frame of the server, whose
-/// code is in ``closure``, and throws ``ErrandError`` after any other end. Pings are answered while messages are read,
-/// or fit into ``WebSocketPolicy/maximumUnreadBytes``. When the last reference to the socket is released, it is closed
-/// with 1001 (going away).
+/// The socket is a sequence of messages, read by one iterator at a time. The sequence ends with `nil` after a close
+/// frame of the server, whose code is in ``closure``, and throws ``ErrandError`` after any other end. Pings are
+/// answered while messages are read, or while the unread messages fit into ``WebSocketPolicy/maximumUnreadBytes``. When
+/// the last reference to the socket is released, it is closed with 1001 (going away).
 public final class WebSocket: AsyncSequence, Sendable {
     /// A whole message.
     public typealias Element = WebSocketMessage
@@ -27,7 +27,7 @@ public final class WebSocket: AsyncSequence, Sendable {
         session.abandon()
     }
 
-    /// How the socket was closed; `nil` while it is open, and where it ended with an error.
+    /// How the socket was closed; `nil` while it is open, and if it ended with an error.
     public var closure: WebSocketClosure? {
         if case .success(let closure)? = session.inbox.ending { closure } else { nil }
     }
@@ -42,8 +42,8 @@ public final class WebSocket: AsyncSequence, Sendable {
         }
     }
 
-    /// Sends a message without waiting; for closures, on any thread. Messages keep the order of the calls. Throws
-    /// ``ErrandError/queueFull`` while ``WebSocketPolicy/maximumUnsentBytes`` are unsent,
+    /// Sends a message without waiting. Meant for closures; may be called on any thread. Messages keep the order of the
+    /// calls. Throws ``ErrandError/queueFull`` while ``WebSocketPolicy/maximumUnsentBytes`` are unsent,
     /// ``ErrandError/webSocketClosed``, or the error that ended the socket; the message is not sent then.
     public func enqueue(_ message: WebSocketMessage) throws(ErrandError) {
         switch message {
@@ -67,8 +67,8 @@ public final class WebSocket: AsyncSequence, Sendable {
         await session.close(try Self.closure(code, reason))
     }
 
-    /// Sends a close frame as ``close(_:reason:)`` does, without waiting for the server's answer; for closures, on any
-    /// thread.
+    /// Sends a close frame as ``close(_:reason:)`` does, without waiting for the server's answer. Meant for closures;
+    /// may be called on any thread.
     public func beginClose(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") throws(ErrandError) {
         session.beginClose(try Self.closure(code, reason))
     }
@@ -88,8 +88,8 @@ public final class WebSocket: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         let socket: WebSocket
 
-        /// The next message; `nil` after a close frame. Throws ``ErrandError``; throws `CancellationError` where the
-        /// task was cancelled, which leaves the socket open, or where the request was stopped.
+        /// The next message; `nil` after a close frame. Throws ``ErrandError``; throws `CancellationError` if the
+        /// task was cancelled, which leaves the socket open, or if the request was stopped.
         public mutating func next() async throws -> WebSocketMessage? {
             try await socket.session.inbox.next()
         }
@@ -109,7 +109,7 @@ extension ErrandError {
     public static let webSocketProtocolError = ErrandError(.webSocketProtocolError)
     /// A message is longer than ``WebSocketPolicy/maximumMessageBytes``.
     public static let webSocketMessageTooBig = ErrandError(.webSocketMessageTooBig)
-    /// The WebSocket is closed, so nothing more is sent; or the connection ended without a close frame
+    /// The WebSocket is closed and sends nothing more, or the connection ended without a close frame
     /// (``WebSocketCloseCode/abnormalClosure``).
     public static let webSocketClosed = ErrandError(.webSocketClosed)
 }

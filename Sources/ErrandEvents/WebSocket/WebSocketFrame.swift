@@ -45,14 +45,14 @@ enum WebSocketFrame {
         }
     }
 
-    /// The payload of a close frame; the caller cuts a reason above 123 bytes.
+    /// The payload of a close frame; the caller ensures that the reason has at most 123 bytes.
     static func closePayload(_ closure: WebSocketClosure) -> [UInt8] {
         guard closure.code != .noStatusReceived else { return [] }
         return [UInt8(closure.code.rawValue >> 8), UInt8(closure.code.rawValue & 0xFF)] + Array(closure.reason.utf8)
     }
 }
 
-/// A whole message of a WebSocket, its fragments joined (RFC 6455 5.6).
+/// A whole message of a WebSocket, with its fragments joined (RFC 6455 5.6).
 public enum WebSocketMessage: Sendable, Hashable {
     /// Text, checked to be UTF-8.
     case text(String)

@@ -31,7 +31,7 @@ struct WebSocketFrameReader {
         maximum = maximumMessageBytes
     }
 
-    /// Takes received bytes, cut anywhere. Messages that were whole before a violation are in `events`.
+    /// Takes received bytes, cut anywhere. Messages that were complete before a violation are in `events`.
     mutating func read(_ bytes: [UInt8], into events: inout [Event]) throws(Violation) {
         var rest = bytes[...]
         do throws(Violation) {

@@ -1,8 +1,8 @@
 import DequeModule
 import Synchronization
 
-/// Received messages that wait for the reader. Bounded: the task that delivers messages waits for room, and so does the
-/// server.
+/// Received messages that wait for the reader. The inbox is bounded: the task that delivers messages waits for room,
+/// and so does the server (backpressure).
 final class WebSocketInbox: Sendable {
     typealias Outcome = Result<WebSocketMessage?, any Error>
 

@@ -1,8 +1,8 @@
 import DequeModule
 import Synchronization
 
-/// The frames that wait to be sent: for the engine, the body of the handshake's request. Bounded: a sender waits for
-/// room. Only the last pong waits (RFC 6455 5.5.3).
+/// The frames that wait to be sent. For the engine they are the body of the handshake's request. The outbox is bounded:
+/// a sender waits for room. A new pong replaces a pong that still waits (RFC 6455 5.5.3).
 final class WebSocketOutbox: RequestBodySource {
     private struct Sender {
         let number: UInt64

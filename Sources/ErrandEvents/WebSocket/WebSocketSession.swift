@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The tasks behind a ``WebSocket``: one reads frames, and one sends pings where the policy asks for them.
+/// The tasks behind a ``WebSocket``: one reads frames, one sends a close frame when the client drains, and one sends
+/// pings if the policy asks for them.
 final class WebSocketSession: Sendable {
     let inbox: WebSocketInbox
     let outbox: WebSocketOutbox
@@ -84,7 +85,7 @@ final class WebSocketSession: Sendable {
     // MARK: The end
 
     private func end(_ ending: Result<WebSocketClosure, ErrandError>) {
-        // The outbox first: a reader that sees the end can then send nothing more.
+        // The outbox ends first, so that a reader that sees the end can send nothing more.
         if case .failure(let error) = ending { outbox.finish(nil, error) } else { outbox.finish(nil, .webSocketClosed) }
         inbox.finish(ending)
     }
@@ -180,7 +181,7 @@ final class WebSocketSession: Sendable {
         } catch let error as ErrandError where error == .shutDown && client.isDraining {
             sendClose(WebSocketClosure(code: .goingAway, reason: ""))
         } catch {
-            // The session has ended, or is ended together with all requests of the client.
+            // The session has ended, or it ends together with all requests of the client.
         }
     }
 

@@ -8,13 +8,13 @@
 ///
 /// `Element` is the value of each child; batches of different commands use `any Sendable`. A batch is a command itself:
 /// it is started, stopped, watched and awaited like any other command, and may be a child of another group. Its request
-/// has neither URL nor response. Interceptors, response checks and settings other than the total time apply to the
-/// children, which take them from the client and not from the batch. A child that is stopped from outside counts as
-/// failed with ``ErrandError/cancelled``. A batch without children succeeds at once.
+/// has neither URL nor response. Interceptors, response checks and all settings except the total time apply to the
+/// children. The children take them from the client and not from the batch. A child that is stopped from outside counts
+/// as failed with ``ErrandError/cancelled``. A batch without children succeeds at once.
 ///
 /// Fails with ``ErrandError/groupFailed`` as ``policy`` says, and with ``ErrandError/timeoutTotal`` when its time is
-/// up. Fails with ``ErrandError/invalidArgument`` before anything is sent where ``maxConcurrent`` is not above zero or
-/// the quorum is impossible.
+/// up. If ``maxConcurrent`` is not above zero or the quorum is impossible, the batch fails with
+/// ``ErrandError/invalidArgument`` before anything is sent.
 ///
 /// The first children are made and started on the thread that starts the batch, later ones on the callback queue.
 ///
@@ -28,7 +28,7 @@ public struct Batch<Element: Sendable>: Command {
     /// What the failure of a child means for the other children. Default: ``BatchPolicy/failFast``.
     public var policy: BatchPolicy
     /// The number of children that run at a time. The request of a command is made only when the child starts. Above
-    /// zero. Default: 64. The children of a child that is a group do not count here.
+    /// zero. Default: 64. If a child is a group, its own children do not count here.
     public var maxConcurrent: Int
     /// `total` bounds the whole batch, from its start to the end of the last child. Default: none; the client's total
     /// time applies to each child instead. The other members have no effect here.
@@ -56,9 +56,9 @@ public struct Batch<Element: Sendable>: Command {
         }
     }
 
-    /// A batch of `count` commands. `command` makes each one, numbered from 0, when its turn comes, on the thread that
-    /// starts the child. Use it for large batches, such as a hundred thousand children, that should not be in memory at
-    /// once.
+    /// A batch of `count` commands. `command` makes the command with a number, from 0, when its turn comes, on the
+    /// thread that starts the child. Use it for large batches, such as a hundred thousand children, that should not be
+    /// in memory at once.
     public init<C: Command>(
         count: Int, policy: BatchPolicy = .failFast, maxConcurrent: Int = 64,
         command: @escaping @Sendable (Int) -> C
@@ -120,7 +120,7 @@ public struct BatchMember: Sendable {
         make = { client, keep in GroupChild(client.request(command)) { keep($0.map { $0 }) } }
     }
 
-    /// A request that is not running when its turn comes; a running one counts as a child that failed with
+    /// A request that is not running when its turn comes. A running request counts as a child that failed with
     /// ``ErrandError/invalidArgument``. The request keeps its delegate, its accessories and its closures
     /// (``Request/whenDone(completion:success:failure:)``).
     public init<C: Command>(_ request: Request<C>) {
@@ -134,7 +134,7 @@ public enum BatchPolicy: Sendable, Hashable {
     /// The first failure stops the other children and fails the batch with ``ErrandError/groupFailed`` (YTKNetwork
     /// `YTKBatchRequest`).
     case failFast
-    /// Every child runs to its end. The batch succeeds even where children fail, and each result says how its child
+    /// Every child runs to its end. The batch succeeds even if children fail, and each result says how its child
     /// ended.
     case collectAll
     /// The batch succeeds after this number of successes and stops the other children. It fails as soon as the number

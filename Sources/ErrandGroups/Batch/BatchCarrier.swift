@@ -13,7 +13,7 @@ final class BatchCarrier<Element: Sendable>: GroupDriver, @unchecked Sendable {
         self.batch = batch
     }
 
-    /// Sets the reader that receives each result of the next run. Returns: false where there is a reader already.
+    /// Sets the reader that receives each result of the next run. Returns false if there is a reader already.
     func read(by reader: CompletedResults<Element>.Reader) -> Bool {
         core.withLock { core in
             guard self.reader == nil else { return false }

@@ -5,9 +5,9 @@
 /// for try await (index, result) in batch.resultsAsCompleted { print(index, result) }
 /// ```
 ///
-/// Iterating starts the request, and the sequence ends when the request ends. Where the batch fails, its error is
-/// thrown after the results of the children that ended. Leaving the loop or cancelling the task stops the batch. A
-/// stopped batch, whether by the loop, the task or ``AnyRequest/stop()``, throws `CancellationError`.
+/// Iterating starts the request, and the sequence ends when the request ends. If the batch fails, its error is thrown
+/// after the results of the children that ended. Leaving the loop or cancelling the task stops the batch. A batch that
+/// was stopped by the loop, by the task or by ``AnyRequest/stop()`` throws `CancellationError`.
 ///
 /// Results that have not been read yet are kept, at most one for each child; children that never started give none. The
 /// sequence may be iterated once for each run. Iterating while the request already runs throws
@@ -20,7 +20,7 @@ public struct CompletedResults<Value: Sendable>: AsyncSequence, Sendable {
     /// Begins a run; the closure is called at the end of the run.
     let begin: @Sendable (@escaping @Sendable (ErrandError?) -> Void) -> RequestStateMachine.StartAction
 
-    /// Where the carrier delivers the results.
+    /// Receives the results from the carrier.
     struct Reader: Sendable {
         let continuation: AsyncThrowingStream<Element, any Error>.Continuation
 
@@ -60,7 +60,7 @@ public struct CompletedResults<Value: Sendable>: AsyncSequence, Sendable {
         var base: AsyncThrowingStream<Element, any Error>.Iterator
 
         /// The next result; `nil` when all children and the batch have ended. Throws the batch's error, or
-        /// `CancellationError` where the task was cancelled or the batch was stopped.
+        /// `CancellationError` if the task was cancelled or the batch was stopped.
         public mutating func next() async throws -> Element? {
             try await base.nextOfRequest()
         }

@@ -10,12 +10,12 @@
 ///
 /// `Value` is the value of the last step, or ``GroupResults`` for a chain whose steps are decided at run time. A chain
 /// is a command itself: it is started, stopped, watched and awaited like any other command, and may be a child of
-/// another group. Its request has neither URL nor response. Interceptors, response checks and settings other than the
-/// total time apply to the steps, which take them from the client and not from the chain. A step that is stopped from
-/// outside counts as failed with ``ErrandError/cancelled``. A chain without steps succeeds at once.
+/// another group. Its request has neither URL nor response. Interceptors, response checks and all settings except the
+/// total time apply to the steps. The steps take them from the client and not from the chain. A step that is stopped
+/// from outside counts as failed with ``ErrandError/cancelled``. A chain without steps succeeds at once.
 ///
-/// Fails with ``ErrandError/groupFailed`` where a step fails and its ``ChainRecovery`` is to abort, and with
-/// ``ErrandError/timeoutTotal`` when its time is up.
+/// Fails with ``ErrandError/groupFailed`` if a step fails and its ``ChainRecovery`` is to abort, and with
+/// ``ErrandError/timeoutTotal`` when the chain's time is up.
 ///
 /// (YTKNetwork `YTKChainRequest`.)
 public struct Chain<Value: Sendable>: Command {
@@ -45,7 +45,7 @@ public struct Chain<Value: Sendable>: Command {
         self.init(steps: steps) { $0 }
     }
 
-    /// A chain that begins with this command; ``then(name:_:onFailure:)`` adds steps. `onFailure` is the one of
+    /// A chain that begins with this command; ``then(name:_:onFailure:)`` adds steps. `onFailure` is the same as in
     /// ``ChainStep``.
     public init<C: Command>(
         _ first: C, name: String? = nil,
@@ -59,10 +59,10 @@ public struct Chain<Value: Sendable>: Command {
         self = steps()
     }
 
-    /// Returns this chain with one more step. `make` receives the value of the step before and is called on the thread
-    /// that starts the new step; see ``ChainStep``. An error that `make` throws is the step's failure. Where the step
-    /// before was skipped, or replaced by one of another type, there is no value for `make`, and the new step fails
-    /// with ``ErrandError/invalidArgument``.
+    /// Returns this chain with one more step. `make` receives the value of the previous step and is called on the
+    /// thread that starts the new step; see ``ChainStep``. An error that `make` throws is the step's failure. If the
+    /// previous step was skipped, or replaced by a step of another type, there is no value for `make`, and the new step
+    /// fails with ``ErrandError/invalidArgument``.
     public func then<C: Command>(
         name: String? = nil, _ make: @escaping @Sendable (Value) throws -> C,
         onFailure: @escaping @Sendable (ErrandError, Int) -> ChainRecovery = { _, _ in .abort }

@@ -1,5 +1,5 @@
 /// Builds a ``Chain`` line by line. The first line is a command. Each other line is a ``Then``, which receives the
-/// value of the step before, or a command that does not use that value.
+/// value of the previous step, or a command that does not use that value.
 ///
 /// ```swift
 /// Chain {
@@ -18,20 +18,20 @@ public enum ChainBuilder {
         Chain(first)
     }
 
-    /// A step made from the value of the step before.
+    /// A step made from the value of the previous step.
     public static func buildPartialBlock<Value, C: Command>(
         accumulated: Chain<Value>, next: Then<Value, C>
     ) -> Chain<C.Response> {
         accumulated.then(name: next.name, next.make, onFailure: next.onFailure)
     }
 
-    /// A step that does not use the value of the step before.
+    /// A step that does not use the value of the previous step.
     public static func buildPartialBlock<Value, C: Command>(accumulated: Chain<Value>, next: C) -> Chain<C.Response> {
         accumulated.then { _ in next }
     }
 }
 
-/// A step in a ``ChainBuilder`` whose command is made from the value of the step before.
+/// A step in a ``ChainBuilder`` whose command is made from the value of the previous step.
 public struct Then<Input: Sendable, C: Command>: Sendable {
     let name: String?
     let onFailure: @Sendable (ErrandError, Int) -> ChainRecovery

@@ -25,7 +25,7 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
     /// The results of the present or last run.
     override var results: GroupResults { core.withLock { _ in gathered } }
 
-    /// Adds a step at the end. Returns: false where the chain has ended.
+    /// Adds a step at the end. Returns false if the chain has ended.
     func add(_ step: ChainStep) -> Bool {
         core.withLock { core in
             if case .idle = chainMachine.state {
@@ -120,9 +120,9 @@ final class ChainCarrier<Value: Sendable>: GroupDriver, @unchecked Sendable {
         case nil:
             moves.decision = .abort
         }
-        // A stop that came before the request saw the chain as running has not reached the chain yet.
+        // A stop may have come before the request counted the chain as running. It has then not reached the chain yet.
         let isStopped = chain.isStopped
-        // Both are released after the lock, because that may run user code.
+        // Both are released after the lock, because releasing them may run user code.
         var failed: AnyRequest?
         var replaced: GroupResults.Entry?
         let action = core.withLock { core in

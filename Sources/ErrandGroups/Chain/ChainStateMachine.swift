@@ -1,5 +1,5 @@
-/// One run of a chain: which step is next, and when the chain ends. Pure; a step is its number in a table that only
-/// grows.
+/// One run of a chain: which step is next, and when the chain ends. Pure; steps are identified by their numbers in a
+/// table that only grows.
 struct ChainStateMachine: ~Copyable {
     enum State: Equatable {
         case idle

@@ -1,4 +1,4 @@
-/// A step of a ``Chain``: a command, or a closure that makes a command from earlier results, and the closures that
+/// A step of a ``Chain``. It has a command, or a closure that makes a command from earlier results, and closures that
 /// decide how the chain continues.
 ///
 /// ```swift
@@ -55,7 +55,7 @@ public struct ChainStep: Sendable {
     }
 
     /// A step that makes its command when its turn comes, on the thread that starts the step. An error that `make`
-    /// throws is the step's failure: an ``ErrandError`` unchanged, any other error beneath
+    /// throws is the step's failure: an ``ErrandError`` unchanged, any other error wrapped in
     /// ``ErrandError/interceptionFailed``.
     public init<C: Command>(
         name: String? = nil, make: @escaping @Sendable (GroupResults) throws -> C,
@@ -94,6 +94,6 @@ public enum ChainRecovery: Sendable {
     /// The chain continues with the next step; the failure stays in ``GroupResults``. In a typed chain the next step
     /// then has no value to make its command from.
     case skip
-    /// This step runs in place of the failed one, with its own name and closures.
+    /// This step runs instead of the failed one, with its own name and closures.
     case replace(ChainStep)
 }

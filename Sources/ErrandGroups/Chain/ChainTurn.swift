@@ -1,6 +1,6 @@
 /// The success of a chain's step: its value, and how the chain is to continue. By default the chain continues with the
-/// next step. Of ``again(after:)``, ``skip(_:)``, ``finish()`` and ``abort(_:)``, the last call counts. (YTKNetwork
-/// `YTKChainCallback`.)
+/// next step. If several of ``again(after:)``, ``skip(_:)``, ``finish()`` and ``abort(_:)`` are called, the last call
+/// counts. (YTKNetwork `YTKChainCallback`.)
 public struct ChainTurn<C: Command>: Sendable {
     /// The command's value.
     public let value: C.Response
@@ -40,8 +40,8 @@ public struct ChainTurn<C: Command>: Sendable {
     /// Ends the chain with success; the remaining steps do not run.
     public mutating func finish() { moves.decision = .finish }
 
-    /// Fails the chain with ``ErrandError/groupFailed``. `error` is its ``GroupFailure/error``: unchanged, or beneath
-    /// ``ErrandError/validationFailed``.
+    /// Fails the chain with ``ErrandError/groupFailed``. `error` becomes its ``GroupFailure/error``: an `ErrandError`
+    /// unchanged, any other error wrapped in ``ErrandError/validationFailed``.
     public mutating func abort(_ error: any Error) {
         moves.decision = .abort
         moves.error =

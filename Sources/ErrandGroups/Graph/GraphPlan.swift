@@ -20,7 +20,7 @@ extension RequestGraph {
                 needs[index] += 1
             }
         }
-        // In the order of the members: a set has no order.
+        // Sorted into the order of the members, because a set has no order.
         for index in dependents.indices { dependents[index].sort() }
         if let cycle = cycle(numbers) {
             throw ErrandError.dependencyCycle.with(message: cycle.map { "'\($0)'" }.joined(separator: " needs "))

@@ -12,10 +12,10 @@
 ///     ]))
 /// ```
 ///
-/// The graph fails before anything is sent where two members share a name or a member needs a name that does not exist
-/// (``ErrandError/invalidArgument``), and where members need each other in a circle (``ErrandError/dependencyCycle``).
-/// The failure of a member fails the graph with ``ErrandError/groupFailed``. As with ``Batch``, the request of a graph
-/// has neither URL nor response, and a graph may be a child of another group. A graph without members succeeds at once.
+/// The graph fails before anything is sent if two members share a name or a member needs a name that does not exist
+/// (``ErrandError/invalidArgument``), or if members need each other in a circle (``ErrandError/dependencyCycle``). The
+/// failure of a member fails the graph with ``ErrandError/groupFailed``. As with ``Batch``, the request of a graph has
+/// neither URL nor response, and a graph may be a child of another group. A graph without members succeeds at once.
 public struct RequestGraph: Command {
     /// The results of the members. A graph that succeeded has the results of all members, because the failure of a
     /// member fails the graph.
@@ -32,9 +32,9 @@ public struct RequestGraph: Command {
             self.init(name, after: needs) { _ in command }
         }
 
-        /// A member whose command is made from the results of the members in `needs`, on the thread that starts it. An
-        /// error that `make` throws is the member's failure: an ``ErrandError`` unchanged, any other error beneath
-        /// ``ErrandError/interceptionFailed``.
+        /// A member whose command is made from the results of the members in `needs`, on the thread that starts the
+        /// member. An error that `make` throws is the member's failure: an ``ErrandError`` unchanged, any other error
+        /// wrapped in ``ErrandError/interceptionFailed``.
         public init<C: Command>(
             _ name: String, after needs: [String], _ make: @escaping @Sendable (GroupResults) throws -> C
         ) {
@@ -57,7 +57,7 @@ public struct RequestGraph: Command {
 
     let members: [Member]
 
-    /// A graph of these members; where the dependencies leave a choice, members start in this order.
+    /// A graph of these members. If the dependencies leave a choice, members start in this order.
     public init(_ members: [Member], maxConcurrent: Int = 64) {
         self.members = members
         self.maxConcurrent = maxConcurrent

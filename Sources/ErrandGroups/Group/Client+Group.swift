@@ -8,7 +8,7 @@ extension Client {
     ///
     /// Cancelling the task stops all commands. Throws ``ErrandError/groupFailed``, never the error of the failed
     /// command itself; ``ErrandError/groupFailure`` says which command failed and with which error. Throws
-    /// `CancellationError` where the task was cancelled. At most 64 commands run at a time. (YTKNetwork
+    /// `CancellationError` if the task was cancelled. At most 64 commands run at a time. (YTKNetwork
     /// `YTKBatchRequest`.)
     public func run<First: Command, Second: Command, each More: Command>(
         _ first: First, _ second: Second, _ more: repeat each More

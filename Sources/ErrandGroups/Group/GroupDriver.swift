@@ -4,10 +4,10 @@ import Synchronization
 ///
 /// Not generic: generic code would look up the types of the locked state at run time, for each child.
 ///
-/// The machine decides under the lock. Children are made, started and stopped, and ends are delivered, after the lock.
-/// A child is registered before it is started and checked once more after the start: a stop that came in between found
-/// no started child. Stop and pause apply only to the run that the group has started; the user may run the same request
-/// before and after.
+/// The machine decides under the lock. Children are made, started and stopped, and ends are delivered, after the lock
+/// is released. A child is registered before it is started and checked once more after the start: a stop that came in
+/// between found no started child. Stop and pause apply only to the run that the group has started; the user may run
+/// the same request before and after.
 ///
 /// `@unchecked Sendable`: all mutable state is in the mutex; state that subclasses add is read and written only while
 /// the mutex is held.
@@ -16,13 +16,15 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         /// The number of the present run: tells a late end of an earlier run from an end of this one.
         var run: UInt64 = 0
         var parent: AnyRequest?
-        /// The credential refreshes that the code which started the run belongs to; all children belong to them, too.
-        var scope: Set<ObjectIdentifier> = []
+        /// The scope of the task that started the run; all children have it, too.
+        var scope = CallerScope()
+        /// What observers of attempts know of the group's run: its span is the parent of the children's spans.
+        var attempts: AttemptScope?
         var isPaused = false
         var depth = 0
         var running: [Int: GroupChild] = [:]
         /// Children to be started by the thread that is starting children. Starting them from a nested call would grow
-        /// the stack where children end at once.
+        /// the stack if children end at once.
         var toStart: [Int] = []
         var isStarting = false
         /// The child that failed the run.
@@ -84,16 +86,16 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     /// The error of a run that failed because of this child. Called while `core` is locked.
     func failure(by index: Int) -> ErrandError { .internalFailure }
 
-    /// The number of children; `nil` where it is not known.
+    /// The number of children; `nil` if it is not known.
     var count: Int? { nil }
 
     /// Whether the children run one after another, so that a success replaces an earlier failure.
     var isSequence: Bool { false }
 
-    /// A child's end has been recorded. On the callback queue; only where `isRead`.
+    /// A child's end has been recorded. On the callback queue; only if `isRead`.
     func report(_ index: Int) {}
 
-    /// The delay of a `wait` has passed. Returns: whether the child is to be started. Called while `core` is locked.
+    /// The delay of a `wait` has passed. Returns whether the child is to be started. Called while `core` is locked.
     func delayElapsed() -> Bool { false }
 
     // MARK: What the group's request shows
@@ -111,8 +113,8 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         set { core.withLock { $0.depth = newValue } }
     }
 
-    /// The limit for nested groups: a group starts its children on the thread that starts the group, one call inside
-    /// the other.
+    /// The largest depth of nested groups. A group starts its children on the thread that starts the group, so the
+    /// calls of nested groups are nested on one stack.
     private static let maximumDepth = 200
 
     // MARK: Calls from the request
@@ -130,11 +132,12 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
             (core.parent.take(), core.failed.take(), takeResults())
         }
         _ = left
-        let scope = RefreshScope.current
+        let scope = CallerScope.current
         let (run, action) = core.withLock { core in
             core.run += 1
             core.parent = parent
             core.scope = scope
+            core.attempts = description.attemptScope
             core.isPaused = false
             core.endedCount = 0
             core.isFromCache = true
@@ -220,25 +223,30 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
     /// Starts the waiting children. Children that become ready meanwhile are started later, on the callback queue,
     /// because this thread may be the one that starts the group.
     private func startWaiting() {
-        let (next, run, client, scope) = core.withLock { core in
+        let (next, run, client, scope, attempts) = core.withLock { core in
             if core.toStart.isEmpty { core.isStarting = false }
-            return (core.toStart.takeAll(), core.run, core.parent?.client, core.scope)
+            return (core.toStart.takeAll(), core.run, core.parent?.client, core.scope, core.attempts)
         }
         guard !next.isEmpty, let client else { return }
-        if scope.isEmpty {
-            for index in next { start(index, run) }
+        // The callback queue has no task-locals.
+        if let attempts {
+            attempts.within(.inside) { start(next, run, in: scope) }
         } else {
-            // Without the scope of the refreshing task, a child would wait for the same refresh that waits for the
-            // child.
-            RefreshScope.$current.withValue(scope) {
-                for index in next { start(index, run) }
-            }
+            start(next, run, in: scope)
         }
         let isOver = core.withLock { core in
             if core.toStart.isEmpty { core.isStarting = false }
             return !core.isStarting
         }
         if !isOver { client.callbacks.async { [self] in startWaiting() } }
+    }
+
+    /// Without the scope a child of a refresh would wait for the same refresh that waits for the child, and an
+    /// interceptor would intercept the commands of the group that it runs.
+    private func start(_ indices: [Int], _ run: UInt64, in scope: CallerScope) {
+        scope.apply {
+            for index in indices { start(index, run) }
+        }
     }
 
     private func start(_ index: Int, _ run: UInt64) {
@@ -289,7 +297,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         }
     }
 
-    /// A child that its own client is shutting down reports the shutdown, unless the user stopped the group.
+    /// If a child's own client is being shut down, the child reports the shutdown, unless the user stopped the group.
     private func stop(_ child: GroupChild, of parent: AnyRequest?) {
         if child.request.client.isStopping, parent?.isStopped != true { return }
         child.request.stop(child: child.number)
@@ -352,7 +360,7 @@ class GroupDriver: GroupCarrier, @unchecked Sendable {
         let (parent, timers, failure, left) = core.withLock { core in
             var failure: ErrandError?
             if case .failed(let index) = ending { failure = self.failure(by: index) }
-            // Of a run that succeeded although a child failed.
+            // This child failed, but the run succeeded all the same.
             if case .succeeded = ending { forgiven = core.failed.take() }
             return (core.parent.take(), [core.timer.take(), core.delay.take()], failure, detachState())
         }
@@ -390,8 +398,8 @@ struct GroupChild: Sendable {
     let request: AnyRequest
     /// Identifies the run that `start` begins.
     let number = AnyRequest.nextChild
-    /// Starts the request; returns false where it already runs. The closure is called once, on the callback queue,
-    /// after all other callbacks for the end of the request, with whether the request succeeded.
+    /// Starts the request; returns false if it already runs. The closure is called once, on the callback queue, after
+    /// all other callbacks for the end of the request. Its argument says whether the request succeeded.
     let start: @Sendable (@escaping @Sendable (Bool) -> Void) -> Bool
 
     /// `keep` receives the child's result before the group is notified.

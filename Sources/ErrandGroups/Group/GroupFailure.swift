@@ -1,9 +1,9 @@
-/// The error beneath ``ErrandError/groupFailed``: which child failed its group, and its error.
+/// The underlying error of ``ErrandError/groupFailed``: which child failed its group, and the child's error.
 public struct GroupFailure: Error {
     /// The child's number, from 0: its place in a batch or a graph; in a chain the number of its entry in
     /// ``GroupResults``, where each repetition counts.
     public let index: Int
-    /// The name of the step or member, where it has one; children of batches have none.
+    /// The name of the step or member, if it has one; children of batches have none.
     public let name: String?
     /// The child's error; for a child that is a group, its ``ErrandError/groupFailed``.
     public let error: ErrandError

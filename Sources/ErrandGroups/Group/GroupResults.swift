@@ -1,5 +1,5 @@
-/// The results so far of a group's children: of a chain's steps and a graph's members in the order in which they ended,
-/// of a batch's children in the order in which they were given.
+/// The results of a group's children so far. A chain's steps and a graph's members are in the order in which they
+/// ended, a batch's children in the order in which they were given.
 public struct GroupResults: Sendable {
     /// The result of one child.
     public struct Entry: Sendable {
@@ -9,15 +9,15 @@ public struct GroupResults: Sendable {
         public let name: String?
         /// The command's value, or its error.
         public let result: Result<any Sendable, ErrandError>
-        /// The type of the command; `nil` where the command of a chain or a graph could not be made.
+        /// The type of the command; `nil` if the command of a chain or a graph could not be made.
         public let command: (any Command.Type)?
-        /// The request; `nil` for a child of a batch, and where the request could not be made.
+        /// The request; `nil` for a child of a batch, and if the request could not be made.
         public let request: AnyRequest?
     }
 
     /// One entry for each child that ended. A step that ran again has only its last result. A step that
-    /// ``ChainTurn/skip(_:)`` skipped has no entry. A step that failed and was left by ``ChainRecovery/skip`` has its
-    /// error.
+    /// ``ChainTurn/skip(_:)`` skipped has no entry. A step that failed and was then skipped by ``ChainRecovery/skip``
+    /// has an entry with its error.
     public private(set) var entries: [Entry] = []
     /// The entries of the successes, by name and by type of command.
     private var byName: [String: [Int]] = [:]
@@ -31,7 +31,7 @@ public struct GroupResults: Sendable {
         entries.append(entry)
     }
 
-    /// Removes the last entry because its step runs again; the next result takes its place.
+    /// Removes the last entry because its step runs again; the next result replaces it.
     package mutating func forgetLast() -> Entry {
         let last = entries.removeLast()
         if case .success = last.result {
@@ -41,10 +41,10 @@ public struct GroupResults: Sendable {
         return last
     }
 
-    /// The last entry: of a batch, the one with the highest number. `nil` where no child has ended.
+    /// The last entry; for a batch, the entry with the highest number. `nil` if no child has ended.
     public var last: Entry? { entries.last }
 
-    /// The last value of a command of that type; `nil` where there is none.
+    /// The last value of a command of that type; `nil` if there is none.
     public func value<C: Command>(of command: C.Type) -> C.Response? {
         guard let index = byCommand[ObjectIdentifier(command)]?.last, case .success(let value) = entries[index].result
         else {
@@ -61,8 +61,8 @@ public struct GroupResults: Sendable {
         }
     }
 
-    /// The last value with that name; the children of a batch have none. Throws ``ErrandError/invalidArgument`` where
-    /// there is none, or where it has another type.
+    /// The last value with that name; the children of a batch have no names. Throws ``ErrandError/invalidArgument`` if
+    /// there is no such value, or if it has another type.
     public func value<Value>(named name: String, as type: Value.Type = Value.self) throws(ErrandError) -> Value {
         guard let index = byName[name]?.last, case .success(let value) = entries[index].result else {
             throw ErrandError.invalidArgument.with(message: "no result named '\(name)' has a value")
@@ -73,7 +73,7 @@ public struct GroupResults: Sendable {
         return value
     }
 
-    /// The value of the last entry. Throws ``ErrandError/invalidArgument`` where there is none, or where it has another
+    /// The value of the last entry. Throws ``ErrandError/invalidArgument`` if there is no value, or if it has another
     /// type.
     package func lastValue<Value>(as type: Value.Type) throws(ErrandError) -> Value {
         guard case .success(let last)? = entries.last?.result, let value = last as? Value else {

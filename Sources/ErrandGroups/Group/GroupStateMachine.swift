@@ -1,5 +1,5 @@
 /// One run of a batch or a graph: which children start, when the others are stopped, and how the run ends. A batch is a
-/// graph without dependencies. Pure; children are numbers.
+/// graph without dependencies. Pure; children are identified by number.
 struct GroupStateMachine: ~Copyable {
     /// The dependencies between the children.
     struct Dependencies: Equatable {
@@ -14,7 +14,7 @@ struct GroupStateMachine: ~Copyable {
         let count: Int
         /// The number of children that run at a time.
         let width: Int
-        /// A quorum counts on children that all may start, so it is for runs without dependencies.
+        /// A quorum requires that all children may start, so it is only for runs without dependencies.
         let policy: BatchPolicy
         /// Whether a run with ``BatchPolicy/collectAll`` fails at its end because of a failed child.
         var failsAtEnd = false
@@ -26,8 +26,8 @@ struct GroupStateMachine: ~Copyable {
         let plan: Plan
         /// By child: how many of its needed children have not succeeded yet. Empty without dependencies.
         var missing: [Int] = []
-        /// The children that have or had all they need, in the order in which they became ready. Empty without
-        /// dependencies.
+        /// The children whose needed children have all succeeded, in the order in which they became ready. Empty
+        /// without dependencies.
         var ready: [Int] = []
         /// The number of children that were started.
         var next = 0

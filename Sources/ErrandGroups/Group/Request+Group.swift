@@ -3,7 +3,7 @@ extension AnyRequest {
     public final var children: [AnyRequest] { groupDriver?.children ?? [] }
 
     /// The child that failed the group: the first failed child of a batch or a graph, the last step of a chain. While
-    /// the group runs, the child that would fail it. `nil` where the group succeeded, where the child was never made,
+    /// the group runs, the child that would fail it. `nil` if the group succeeded, if the child was never made,
     /// and for any other request. Any thread. (YTKNetwork `failedRequest`.)
     public final var failedRequest: AnyRequest? { groupDriver?.failedRequest }
 
@@ -15,9 +15,9 @@ extension AnyRequest {
 
 extension AnyRequest {
     /// Calls `observe` on the callback queue whenever a child of this group's next run has ended, with the number of
-    /// children that have ended and the number of all children. For a chain the latter is `nil`, as it is not known,
-    /// and each repetition of a step counts. The closure is released at the end of the run. Does nothing for any other
-    /// request.
+    /// children that have ended and the number of all children. For a chain the number of all children is `nil`,
+    /// because it is not known, and each repetition of a step counts. The closure is released at the end of the run.
+    /// Does nothing for any other request.
     public final func onAdvance(_ observe: @escaping @Sendable (_ ended: Int, _ count: Int?) -> Void) {
         addAccessory(AdvanceObserver(observe))
     }
@@ -41,7 +41,7 @@ extension AnyRequest {
 
 extension Request {
     /// Adds a step at the end of a chain, from any thread: to the run in progress, or to the first run before it has
-    /// started. Throws ``ErrandError/invalidArgument`` where the chain has ended or is about to end (YTKNetwork
+    /// started. Throws ``ErrandError/invalidArgument`` if the chain has ended or is about to end (YTKNetwork
     /// `addRequest:callback:`).
     public func add<Value: Sendable>(_ step: ChainStep) throws(ErrandError) where C == Chain<Value> {
         guard let chain = group as? ChainCarrier<Value>, chain.add(step) else {
@@ -57,6 +57,6 @@ public typealias BatchRequest<Value: Sendable> = Request<Batch<Value>>
 public typealias ChainRequest<Value: Sendable> = Request<Chain<Value>>
 
 extension AnyRequest {
-    /// The driver that runs the children, where this is the request of a group.
+    /// The driver that runs the children, if this is the request of a group.
     final var groupDriver: GroupDriver? { group as? GroupDriver }
 }

@@ -1,7 +1,7 @@
 public import Logging
 
-/// Logs every transfer as a ``CurlCommand``, redirects and replays included, with all changes by interceptors, when it
-/// is passed to the transport. If the logger does not log the level, no command is built.
+/// Logs every transfer as a ``CurlCommand`` when it is passed to the transport, including redirects and replays. The
+/// command has all changes by interceptors. If the logger does not log the level, no command is built.
 public final class CurlAccessory: EventAccessory {
     private let logger: Logger
     private let level: Logger.Level

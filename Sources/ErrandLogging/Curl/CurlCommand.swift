@@ -10,8 +10,8 @@ import HTTPTypes
 ///
 /// Secrets are hidden unless ``Redaction/none`` is given. The command omits the client's cookies, which are added when
 /// the request is sent, and settings for which `curl` has no option: priority, limits, the timeouts of the queue and of
-/// the first byte, and accepting any host name alone (`-k` accepts any certificate too). An idle timeout becomes whole
-/// seconds below one byte a second.
+/// the first byte, and TLS that accepts any host name but not any certificate (`-k` accepts both). An idle timeout is
+/// given as the whole seconds for which the rate may stay below one byte a second.
 public struct CurlCommand: Sendable, CustomStringConvertible {
     /// The command, in one piece.
     public let description: String
@@ -146,12 +146,13 @@ extension RequestDescription {
     fileprivate var isBodyInMemory: Bool {
         if case .bytes = body { return true }
         if case .data = body { return true }
+        if case .shared = body { return true }
         return false
     }
 }
 
 extension AnyRequest {
-    /// The current or last transfer as a `curl` command line; `nil` before the first start, and where the request could
+    /// The current or last transfer as a `curl` command line; `nil` before the first start, and if the request could
     /// not be built.
     public final func curlCommand(redaction: Redaction = .standard) -> String? {
         transferDescription.map { CurlCommand($0, connection: client.connection, redaction: redaction).description }

@@ -7,7 +7,7 @@ enum ShellWord {
 
     /// One shell word for exactly these bytes, none of which may be 0.
     ///
-    /// Terminals act on control characters, and the text of a command must be valid UTF-8. So bytes with control
+    /// Terminals act on control characters, and the text of a command must be valid UTF-8. Therefore bytes with control
     /// characters or invalid UTF-8 go through `printf`. Command substitution removes trailing line feeds, so they are
     /// added after it.
     static func quoted(_ bytes: [UInt8]) -> String {

@@ -24,7 +24,7 @@ struct RequestReport {
     var requestHeaders: Logger.Metadata? { description.map { metadata($0.headers.fields) } }
     var responseHeaders: Logger.Metadata? { response.map { metadata($0.headers) } }
 
-    /// `nil` where there is no body, or none in memory.
+    /// `nil` if there is no body, or none in memory.
     func requestBody(limit: Int) -> String? {
         guard let description, !description.bodyBytes.isEmpty else { return nil }
         return text(description.bodyBytes, type: description.headers[.contentType], limit: limit)
@@ -37,7 +37,7 @@ struct RequestReport {
         return text(bytes, type: response.header(.contentType), limit: limit, count: response.body.count)
     }
 
-    /// A field's values, joined where the field occurs more than once.
+    /// A field's values, joined if the field occurs more than once.
     private func metadata(_ fields: HTTPFields) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         for field in redaction.fields(fields) {

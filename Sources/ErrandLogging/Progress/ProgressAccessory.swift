@@ -60,7 +60,8 @@ public final class ProgressAccessory: EventAccessory {
             if let progress { report(progress) }
         case .redirected, .replaying, .retrying:
             meters.withLock { $0[request.id]?.restarted(at: now()) }
-        case .queued, .started, .sent, .head, .advanced, .cacheHit, .cached:
+        case .queued, .started, .connected, .sent, .head, .resent, .decided, .advanced, .answered, .fellBack, .cacheHit,
+            .cached:
             break
         }
     }

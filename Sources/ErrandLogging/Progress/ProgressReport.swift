@@ -2,14 +2,14 @@
 public struct ProgressReport: Sendable, Hashable {
     /// Bytes moved so far.
     public let bytes: UInt64
-    /// The total number of bytes; `nil` where it is not known.
+    /// The total number of bytes; `nil` if it is not known.
     public let total: UInt64?
     /// The rate over the last seconds; `nil` while it is not known.
     public let bytesPerSecond: Double?
-    /// The time until the end at this rate; `nil` where the total or the rate is not known.
+    /// The time until the end at this rate; `nil` if the total or the rate is not known.
     public let timeLeft: Duration?
 
-    /// The fraction done, 0...1; `nil` where the total is not known.
+    /// The fraction done, 0...1; `nil` if the total is not known.
     public var fraction: Double? {
         total.map { $0 == 0 ? 1 : min(1, Double(bytes) / Double($0)) }
     }
@@ -27,7 +27,7 @@ struct ProgressMeter {
         samples = [(start, 0)]
     }
 
-    /// Bytes that exist at the beginning were not moved now.
+    /// Bytes that exist at the beginning were not moved by this transfer.
     mutating func began(with bytes: UInt64, at moment: Duration) {
         if last == nil { samples = [(moment, bytes)] }
     }
@@ -37,7 +37,7 @@ struct ProgressMeter {
         self = ProgressMeter(start: moment)
     }
 
-    /// `nil` where nothing has changed. A decreasing count is a new beginning.
+    /// `nil` if nothing has changed. A decreasing count is a new beginning.
     mutating func moved(_ bytes: UInt64, of total: UInt64?, at moment: Duration) -> ProgressReport? {
         if let last, last.bytes == bytes, last.total == total { return nil }
         if let last, bytes < last.bytes { restarted(at: moment) }

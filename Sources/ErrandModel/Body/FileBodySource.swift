@@ -8,8 +8,8 @@ package struct FileBodySource: RequestBodySource {
     let offset: Int64
     package let count: Int64
 
-    /// Opens the file and closes it again. Throws ``ErrandError/fileUnreadable``, or ``ErrandError/invalidBody`` where
-    /// the range is not within the file.
+    /// Opens the file and closes it again. Throws ``ErrandError/fileUnreadable``, or ``ErrandError/invalidBody`` if the
+    /// range is not within the file.
     package init(path: String, offset: UInt64 = 0, length: Int64? = nil) throws(ErrandError) {
         guard !path.utf8.contains(0), length ?? 0 >= 0, let offset = Int64(exactly: offset) else {
             throw ErrandError.invalidBody.with(

@@ -8,7 +8,7 @@ enum FileExtensions {
         return byExtension[name[name.index(after: dot)...].lowercased()] ?? bytes
     }
 
-    /// IANA's names, and the common names where IANA has none.
+    /// IANA's names, or the common names if IANA has none.
     private static let byExtension: [String: String] = [
         "7z": "application/x-7z-compressed", "aac": "audio/aac", "apk": "application/vnd.android.package-archive",
         "avi": "video/x-msvideo", "avif": "image/avif", "bin": "application/octet-stream", "bmp": "image/bmp",

@@ -8,9 +8,9 @@ struct MultipartEncoder {
     /// The bytes after the last source.
     private var bytes: [UInt8] = []
 
-    /// `boundary` `nil`: `Boundary+` (as AFNetworking's) and 32 hexadecimal digits. The digits are from the SHA-256 of
-    /// `parts` where all are in memory, so that equal parts give equal bytes; otherwise they are random. The author of
-    /// a part cannot put the boundary into it: it is 128 bits of a digest that changes with every byte. Throws
+    /// `boundary` `nil`: `Boundary+` (as AFNetworking's) and 32 hexadecimal digits. If all `parts` are in memory, the digits
+    /// are from their SHA-256, so that equal parts give equal bytes; otherwise they are random. The author of a part cannot
+    /// put the boundary into the part: the boundary is 128 bits of a digest that changes with every byte. Throws
     /// ``ErrandError/invalidBody`` for a boundary that RFC 2046 does not allow.
     init(boundary: String?, for parts: [MultipartPart]) throws(ErrandError) {
         guard let boundary else {
@@ -27,7 +27,7 @@ struct MultipartEncoder {
         self.boundary = boundary
     }
 
-    /// `nil` where a part's content is not in memory, or libcrypto fails.
+    /// `nil` if a part's content is not in memory, or libcrypto fails.
     private static func digest(of parts: [MultipartPart]) -> [UInt8]? {
         guard var hash = SHA256() else { return nil }
         for part in parts {

@@ -63,7 +63,7 @@ public struct MultipartPart: Sendable {
     }
 
     /// The chunks of an asynchronous sequence, `length` bytes in total (`nil`: not known). `make` is called for each
-    /// transfer, so that the body can be sent again.
+    /// transfer, so that the body can be resent.
     public static func stream<S: AsyncSequence>(
         length: Int64?, name: String, fileName: String? = nil, contentType: String? = nil,
         _ make: @escaping @Sendable () throws -> S

@@ -7,7 +7,7 @@ extension RequestBody {
     }
 
     /// The chunks of an asynchronous sequence, each sent as it arrives, `length` bytes in total (`nil`: not known).
-    /// `make` is called for each transfer, so that redirects and retries can send the body again.
+    /// `make` is called for each transfer, so that redirects and retries can resend the body.
     public static func stream<S: AsyncSequence>(
         length: Int64? = nil, contentType: String? = "application/octet-stream",
         _ make: @escaping @Sendable () throws -> S
@@ -31,7 +31,7 @@ extension RequestBody {
     /// if every part has one. ``Command/parameters`` that belong in a body become parts before these.
     ///
     /// `boundary` `nil`: `Boundary+` and 32 hexadecimal digits. If all parts are in memory, equal parts have the same
-    /// boundary, as caches need it; otherwise the boundary is random and new for each start.
+    /// boundary, because caches need that; otherwise the boundary is random and new for each start.
     public static func multipart(_ parts: [MultipartPart], boundary: String? = nil) -> RequestBody {
         RequestBody(.multipart(parts, boundary: boundary), contentType: nil)
     }

@@ -38,6 +38,8 @@ extension RequestBody {
             return WireBody(body: .bytes(bytes), contentType: contentType)
         case .data(let data):
             return WireBody(body: .data(data), contentType: contentType)
+        case .shared(let bytes):
+            return WireBody(body: .shared(bytes), contentType: contentType)
         case .json(let encode):
             do {
                 return WireBody(body: .data(try encode(encoder().withSortedKeys)), contentType: contentType)
@@ -59,8 +61,8 @@ extension RequestBody {
         case .form(let items):
             return WireBody(body: .bytes(Array(PercentEncoding.query(items).utf8)), contentType: contentType)
         case .file(let path, let offset, let length):
-            // The current size counts for every transfer: a file that is shorter at a redirect must not be sent as a
-            // whole body.
+            // The current size counts for every transfer: if the file is shorter at a redirect, it must not be sent as
+            // if it were the whole body.
             let source = try FileBodySource(path: path, offset: offset, length: length)
             return WireBody(
                 body: .file(path: path, offset: offset, length: source.count), contentType: contentType)
@@ -95,6 +97,8 @@ extension RequestBody {
             wire.body = .bytes(try Deflater(level: level).compress(bytes, isLast: true))
         case .data(let data):
             wire.body = .bytes(try Deflater(level: level).compress(Array(data), isLast: true))
+        case .shared(let bytes):
+            wire.body = .bytes(try Deflater(level: level).compress(bytes.copy(), isLast: true))
         case .file(let path, let offset, let length):
             let source = try FileBodySource(path: path, offset: offset, length: length)
             wire.body = .source(try GzipBodySource(source, level: level))

@@ -9,6 +9,7 @@ public struct RequestBody: Sendable {
         case none
         case bytes([UInt8])
         case data(Data)
+        case shared(SharedBytes)
         /// Encoded as JSON by the client's encoder.
         case json(@Sendable (JSONEncoder) throws -> Data)
         case encodable(@Sendable () throws -> Data)
@@ -32,14 +33,24 @@ public struct RequestBody: Sendable {
     /// No body. For POST, PUT and PATCH `Content-Length: 0` is sent (RFC 9110 8.6).
     public static let empty = RequestBody(.none, contentType: nil)
 
-    /// These bytes. `contentType` `nil`: no `Content-Type` is sent.
+    /// These bytes. The engine copies them once for each attempt: the standard library guarantees the pointer of an array
+    /// only within `withUnsafeBytes`, even if the array is kept, and an upload outlives that call. `byteBuffer` of the
+    /// product ErrandNIO copies nothing. `contentType` `nil`: no `Content-Type` is sent.
     public static func bytes(_ bytes: [UInt8], contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.bytes(bytes), contentType: contentType)
     }
 
-    /// These bytes. `contentType` `nil`: no `Content-Type` is sent.
+    /// These bytes. The engine copies them once for each attempt, like those of an array: the pointer of `Data` is valid
+    /// only within `withUnsafeBytes`, and short `Data` has its bytes in the value itself. `contentType` `nil`: no
+    /// `Content-Type` is sent.
     public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.data(data), contentType: contentType)
+    }
+
+    /// These bytes, sent from where they are. Their owner is released when the last transfer with this body has ended
+    /// and nobody keeps the body, on any thread.
+    package static func shared(_ bytes: SharedBytes, contentType: String?) -> RequestBody {
+        RequestBody(.shared(bytes), contentType: contentType)
     }
 
     /// This text in UTF-8.
@@ -51,9 +62,9 @@ public struct RequestBody: Sendable {
     /// failure is ``ErrandError/requestEncodingFailed``. `encoder` `nil`: ``Client/Settings/jsonEncoder``.
     ///
     /// The names of objects are sorted, whatever the encoder's `outputFormatting` is, so that equal values give equal
-    /// bytes in every process, as caches and signatures need it. Sorting does not reach values that are themselves in
-    /// the order of a hash table: the elements of a `Set`, and dictionaries whose keys are neither text nor integers.
-    /// Sort those, or use an array.
+    /// bytes in every process. Caches and signatures need that. Sorting does not reach values that are themselves in the
+    /// order of a hash table: the elements of a `Set`, and dictionaries whose keys are neither text nor integers. Sort
+    /// those, or use an array.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> RequestBody {
         guard let encoder else {
             return RequestBody(.json { try $0.encode(value) }, contentType: "application/json")

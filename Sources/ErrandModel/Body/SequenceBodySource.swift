@@ -50,15 +50,15 @@ struct SequenceBodySource<S: AsyncSequence>: RequestBodySource where S.Element: 
 }
 
 /// Returns its sequence once.
-final class OneShot<S: Sendable>: Sendable {
+package final class OneShot<S: Sendable>: Sendable {
     private let sequence: Mutex<S?>
 
-    init(_ sequence: S) {
+    package init(_ sequence: S) {
         self.sequence = Mutex(sequence)
     }
 
     /// Throws ``ErrandError/uploadNotReplayable`` the second time.
-    func take() throws -> S {
+    package func take() throws -> S {
         let taken = sequence.withLock { $0.take() }
         guard let taken else { throw ErrandError.uploadNotReplayable }
         return taken

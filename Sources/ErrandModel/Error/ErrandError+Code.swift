@@ -13,10 +13,11 @@ extension ErrandError {
         case tooManyRedirects, redirectRefused, statusNotAccepted, responseDecodingFailed
         case contentTypeNotAccepted, shapeMismatch, validationFailed, interceptionFailed, authenticationFailed,
             groupFailed
-        case dependencyCycle, cacheMiss, circuitOpen, limitExceeded, noEndpoint
+        case dependencyCycle, cacheMiss, circuitOpen, limitExceeded, noEndpoint, deadlineExceeded
         case diskFull, directoryMissing, fileAccessDenied, fileIsDirectory, fileExists, fileLocked
         case lengthMismatch, digestMismatch
         case webSocketHandshakeFailed, webSocketProtocolError, webSocketMessageTooBig, webSocketClosed
+        case unexpectedRequest
 
         /// One lower-case sentence without a full stop.
         var text: String {
@@ -84,6 +85,7 @@ extension ErrandError {
             case .circuitOpen: "the circuit breaker of the origin is open"
             case .limitExceeded: "a limit of requests in flight or of their rate was reached"
             case .noEndpoint: "no endpoint of the base URL may be used"
+            case .deadlineExceeded: "no time was left before the deadline, so nothing was sent"
             case .authenticationFailed: "no credential is available"
             case .diskFull: "the disk is full, or a quota or file size limit was reached"
             case .directoryMissing: "the directory does not exist"
@@ -97,6 +99,7 @@ extension ErrandError {
             case .webSocketProtocolError: "the server violated the WebSocket protocol"
             case .webSocketMessageTooBig: "a WebSocket message is larger than its limit"
             case .webSocketClosed: "the WebSocket is closed"
+            case .unexpectedRequest: "the test has no answer for the request"
             }
         }
     }

@@ -44,7 +44,7 @@ extension ErrandError {
     public static let outOfDescriptors = ErrandError(.outOfDescriptors)
     /// A defect of this library.
     public static let internalFailure = ErrandError(.internalFailure)
-    /// The request was stopped. Closures are called for it only where they asked for cancellations; `async` callers get
+    /// The request was stopped. Closures are called for it only if they asked for cancellations; `async` callers get
     /// `CancellationError`.
     public static let cancelled = ErrandError(.cancelled)
     /// ``Timeouts/queue`` was exceeded.
@@ -55,7 +55,7 @@ extension ErrandError {
     public static let timeoutFirstByte = ErrandError(.timeoutFirstByte)
     /// ``Timeouts/idle`` was exceeded.
     public static let timeoutIdle = ErrandError(.timeoutIdle)
-    /// ``Timeouts/total`` was exceeded.
+    /// ``Timeouts/total`` or the `Deadline` of the request's task was exceeded while the request was under way.
     public static let timeoutTotal = ErrandError(.timeoutTotal)
     /// The host name did not resolve.
     public static let resolveFailed = ErrandError(.resolveFailed)
@@ -66,7 +66,7 @@ extension ErrandError {
     public static let addressRefused = ErrandError(.addressRefused)
     /// The proxy failed or refused the connection.
     public static let proxyFailed = ErrandError(.proxyFailed)
-    /// The TLS handshake failed.
+    /// The TLS handshake failed. The server did not see this send of the request.
     public static let tlsFailed = ErrandError(.tlsFailed)
     /// The server's certificate is expired, self-signed, for another host, or otherwise not trusted.
     public static let tlsUntrusted = ErrandError(.tlsUntrusted)
@@ -76,7 +76,7 @@ extension ErrandError {
     public static let tlsCredentials = ErrandError(.tlsCredentials)
     /// Sending failed.
     public static let sendFailed = ErrandError(.sendFailed)
-    /// The connection ended before any byte of the response arrived, and the request was not sent again.
+    /// The connection ended before any byte of the response arrived, and the request was not resent.
     public static let connectionLost = ErrandError(.connectionLost)
     /// The connection failed while the response arrived.
     public static let receiveFailed = ErrandError(.receiveFailed)
@@ -90,7 +90,7 @@ extension ErrandError {
     public static let protocolError = ErrandError(.protocolError)
     /// The request body's source failed.
     public static let uploadFailed = ErrandError(.uploadFailed)
-    /// The body had to be sent again but cannot be read again.
+    /// The body had to be resent but cannot be read again.
     public static let uploadNotReplayable = ErrandError(.uploadNotReplayable)
     /// More of the body was written than there was credit for.
     public static let uploadOverrun = ErrandError(.uploadOverrun)
@@ -128,10 +128,18 @@ extension ErrandError {
     /// another request may pass.
     public static let circuitOpen = ErrandError(.circuitOpen)
     /// A limit of requests in flight, or of their rate, refused the request, and nothing was sent. `retryAfter` says
-    /// when a request would be let through, as far as it is known.
+    /// when a request would be let through, if that is known.
     public static let limitExceeded = ErrandError(.limitExceeded)
-    /// None of the endpoints that stand for the request's base URL may be used, and nothing was sent.
+    /// None of the endpoints that replace the request's base URL may be used, and nothing was sent.
     public static let noEndpoint = ErrandError(.noEndpoint)
+    /// No time was left before the request's deadline: its ``Timeouts/total`` or the `Deadline` of its task. So the
+    /// request, or its next attempt, was not sent. A transfer that runs out of time while it is under way fails with
+    /// ``timeoutTotal``. ``isTimeout`` is true for both. Only clients with `Configuration.resilience` or `obeysDeadlines`
+    /// report this error.
+    public static let deadlineExceeded = ErrandError(.deadlineExceeded)
     /// An authenticator could not get or refresh a credential; see ``underlyingError``.
     public static let authenticationFailed = ErrandError(.authenticationFailed)
+    /// A test has no answer for the request: no recorded exchange and no route of `ErrandTesting` matches it. The message
+    /// says what differs from the nearest one. Nothing was sent.
+    public static let unexpectedRequest = ErrandError(.unexpectedRequest)
 }

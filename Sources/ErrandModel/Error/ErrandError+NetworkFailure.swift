@@ -7,7 +7,7 @@ extension ErrandError {
         case broken
         /// The server's answer violated the protocol.
         case malformed
-        /// The queue or total timeout expired.
+        /// The queue or total timeout expired, or there was no time left.
         case late
     }
 
@@ -19,7 +19,7 @@ extension ErrandError {
             .unreached
         case .sendFailed, .connectionLost, .receiveFailed, .partialBody, .protocolError, .timeoutIdle: .broken
         case .tlsFailed, .malformedResponse: .malformed
-        case .timeoutQueue, .timeoutTotal: .late
+        case .timeoutQueue, .timeoutTotal, .deadlineExceeded: .late
         default: nil
         }
     }

@@ -36,10 +36,13 @@ public struct ErrandError: Error, Sendable {
         let metrics: TransferMetrics?
         let underlying: (any Error)?
         let isRefusal: Bool
+        let followsSends: Bool
+        let isOfSigner: Bool
 
         package init(
             message: String?, curlCode: Int32 = 0, systemErrorCode: Int32 = 0, response: Response? = nil,
-            metrics: TransferMetrics? = nil, underlying: (any Error)? = nil, isRefusal: Bool = false
+            metrics: TransferMetrics? = nil, underlying: (any Error)? = nil, isRefusal: Bool = false,
+            followsSends: Bool = false, isOfSigner: Bool = false
         ) {
             self.message = message
             self.curlCode = curlCode
@@ -48,12 +51,15 @@ public struct ErrandError: Error, Sendable {
             self.metrics = metrics
             self.underlying = underlying
             self.isRefusal = isRefusal
+            self.followsSends = followsSends
+            self.isOfSigner = isOfSigner
         }
     }
 
     /// The same kind of error with attachments.
     package func with(
-        message: String? = nil, response: Response? = nil, underlying: (any Error)? = nil, isRefusal: Bool? = nil
+        message: String? = nil, response: Response? = nil, underlying: (any Error)? = nil, isRefusal: Bool? = nil,
+        followsSends: Bool? = nil, isOfSigner: Bool? = nil
     ) -> ErrandError {
         ErrandError(
             code,
@@ -61,7 +67,9 @@ public struct ErrandError: Error, Sendable {
                 message: message ?? details?.message, curlCode: details?.curlCode ?? 0,
                 systemErrorCode: details?.systemErrorCode ?? 0, response: response ?? details?.response,
                 metrics: details?.metrics, underlying: underlying ?? details?.underlying,
-                isRefusal: isRefusal ?? details?.isRefusal ?? false))
+                isRefusal: isRefusal ?? details?.isRefusal ?? false,
+                followsSends: followsSends ?? details?.followsSends ?? false,
+                isOfSigner: isOfSigner ?? details?.isOfSigner ?? false))
     }
 }
 
@@ -72,14 +80,18 @@ extension ErrandError {
     /// A description of the failure: libcurl's own text where it has one, otherwise a fixed sentence.
     public var message: String { details?.message ?? code.text }
 
+    /// A fixed sentence about the kind of the failure. ``message`` may quote a URL, another error, or text that a decoder
+    /// has read; this sentence quotes nothing.
+    package var kindText: String { code.text }
+
     /// libcurl's code (`CURLcode`) of a failed transfer; `nil` where there is none.
     public var curlCode: Int? { details.flatMap { $0.curlCode == 0 ? nil : Int($0.curlCode) } }
 
     /// The system's error number (`errno`) of a failed transfer; `nil` where there is none.
     public var systemErrorCode: Int? { details.flatMap { $0.systemErrorCode == 0 ? nil : Int($0.systemErrorCode) } }
 
-    /// The part of the response that arrived: after a failure in the middle, its head and the body so far; `nil` where
-    /// no response began.
+    /// The part of the response that arrived: after a failure in the middle, its head and the body so far; `nil` if no
+    /// response began.
     public var response: Response? { details?.response }
 
     /// The metrics of the failed transfer, as far as it got; `nil` where nothing was sent.
@@ -91,10 +103,11 @@ extension ErrandError {
     /// The error of an encoder, decoder or hook that caused this one.
     public var underlyingError: (any Error)? { details?.underlying }
 
-    /// Whether one of the five timeouts ended the request.
+    /// Whether a time limit of the caller was exceeded: one of the five timeouts ended the request, or no time was left to
+    /// send it (``deadlineExceeded``).
     public var isTimeout: Bool {
         switch code {
-        case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal: true
+        case .timeoutQueue, .timeoutConnect, .timeoutFirstByte, .timeoutIdle, .timeoutTotal, .deadlineExceeded: true
         default: false
         }
     }
@@ -103,17 +116,27 @@ extension ErrandError {
     /// This depends on the single error, not on its kind: ``shutDown`` may also end a request that is in flight.
     public var isRefusal: Bool { details?.isRefusal ?? false }
 
+    /// Whether the server may have seen an earlier send of the run, or another send of the same transfer: a hop, a replay,
+    /// an attempt.
+    package var followsSends: Bool { details?.followsSends ?? false }
+
+    /// Whether the signer of attempts refused to sign. The error then says nothing about the server that the attempt was
+    /// to be sent to.
+    package var isOfSigner: Bool { details?.isOfSigner ?? false }
+
+    /// Whether both are the same error with the same attachments, not only errors of one kind.
+    package func isSame(as other: ErrandError) -> Bool { code == other.code && details === other.details }
+
     /// The same error for a request of which nothing was sent.
     package var refused: ErrandError { with(isRefusal: true) }
 
-    /// The error of a redirect hop that could not be sent; `response` is the redirecting response. The kind stays where
-    /// the client's state is the cause. Where the request is invalid, the server's `Location` is the cause, not the
-    /// caller.
+    /// The error of a redirect hop that could not be sent; `response` is the redirecting response. If the client's state
+    /// is the cause, the kind stays. If the request is invalid, the server's `Location` is the cause, not the caller.
     package func refusingHop(after response: Response?) -> ErrandError {
         switch code {
         case .queueFull, .shutDown, .forked, .outOfMemory, .unsupportedLibrary, .systemFailure, .wrongThread,
-            .fileUnwritable, .outOfDescriptors, .circuitOpen, .limitExceeded, .noEndpoint, .addressRefused,
-            .internalFailure, .fileUnreadable, .invalidBody:
+            .fileUnwritable, .outOfDescriptors, .circuitOpen, .limitExceeded, .noEndpoint, .deadlineExceeded,
+            .addressRefused, .internalFailure, .fileUnreadable, .invalidBody:
             with(response: response, isRefusal: false)
         default:
             .redirectRefused.with(

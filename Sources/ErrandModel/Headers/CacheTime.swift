@@ -32,7 +32,7 @@ package struct CacheTime: Comparable, Hashable, Sendable {
 
 extension HTTPFields {
     /// `Retry-After` (RFC 9110 10.2.3): seconds, or a date, which is compared with the server's own clock (`Date`).
-    /// `nil` where there is none that can be read.
+    /// `nil` if there is none that can be read.
     package var retryAfter: Duration? {
         guard let value = self[.retryAfter] else { return nil }
         if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

@@ -1,4 +1,4 @@
-/// Reads a field's value part by part (RFC 9110 5.6): tokens, quoted strings, and what stands between them.
+/// Reads a field's value part by part (RFC 9110 5.6): tokens, quoted strings, and the text between them.
 package struct FieldScanner {
     private let bytes: [UInt8]
     /// The index of the next byte. May be set back to an earlier one.
@@ -64,7 +64,7 @@ package struct FieldScanner {
     }
 
     /// The content of a quoted string (RFC 9110 5.6.4), and whether a quote closes it; otherwise it goes to the end.
-    /// `nil`, with the position unchanged, where no quote is next.
+    /// `nil`, with the position unchanged, if no quote is next.
     package mutating func quoted() -> (text: String, isClosed: Bool)? {
         guard take("\"") else { return nil }
         var text: [UInt8] = []

@@ -35,6 +35,13 @@ package enum HTTPDate {
         time(text, now: CacheTime(seconds: 784_111_777))
     }
 
+    /// The date that is later by `span`; `nil`: the text is no date.
+    package static func shifted(_ text: String, by span: Duration) -> String? {
+        guard let time = fixed(text) else { return nil }
+        let (seconds, attoseconds) = span.components
+        return self.text(time + (seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+    }
+
     /// `Sun Nov  6 08:49:37 1994`, starting after the day's name.
     private static func asctime(_ reader: inout Reader) -> CacheTime? {
         guard reader.take(" "), let month = months.firstIndex(of: reader.letters()), reader.take(" "),

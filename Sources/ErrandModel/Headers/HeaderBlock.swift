@@ -32,12 +32,12 @@ public struct HeaderBlock: Sendable, Hashable {
     }
 
     /// Replaces the fields of that name by one field at the end. Throws ``ErrandError/invalidHeader``, without a
-    /// change, where the value contains CR, LF or NUL (RFC 9110 5.5).
+    /// change, if the value contains CR, LF or NUL (RFC 9110 5.5).
     public mutating func set(_ name: HTTPField.Name, to value: String) throws(ErrandError) {
         self = try setting(name, to: value)
     }
 
-    /// The same block with one field of that name, at the end. Throws ``ErrandError/invalidHeader`` where the value
+    /// The same block with one field of that name, at the end. Throws ``ErrandError/invalidHeader`` if the value
     /// contains CR, LF or NUL (RFC 9110 5.5).
     public func setting(_ name: HTTPField.Name, to value: String) throws(ErrandError) -> HeaderBlock {
         let field = try HTTPField.checked(name: name.rawName, value: value)

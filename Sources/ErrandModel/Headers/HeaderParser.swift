@@ -54,7 +54,7 @@ package enum HeaderParser {
         return fields
     }
 
-    /// `name` is in lower case. With `byte`, the result is also `nil` where the value does not contain that byte; no
+    /// `name` is in lower case. With `byte`, the result is also `nil` if the value does not contain that byte; no
     /// text is made then.
     static func firstValue(
         of name: String, having byte: UInt8? = nil, in block: UnsafeRawBufferPointer

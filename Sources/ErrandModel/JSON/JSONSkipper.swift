@@ -47,7 +47,7 @@ package enum JSONSkipper {
         return index
     }
 
-    /// The characters of a string in quotes; `nil` where an escape cannot be read. Escapes are rare, so a decoder reads
+    /// The characters of a string in quotes; `nil` if an escape cannot be read. Escapes are rare, so a decoder reads
     /// them.
     package static func string(_ quoted: ArraySlice<UInt8>) -> String? {
         guard quoted.contains(UInt8(ascii: "\\")) else {

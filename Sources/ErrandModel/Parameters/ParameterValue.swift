@@ -6,7 +6,7 @@ public enum ParameterValue: Sendable, Hashable {
     case bool(Bool)
     /// An integer.
     case int(Int64)
-    /// A number. One that is not finite is ``ErrandError/requestEncodingFailed``. A number without a fraction is
+    /// A number. A number that is not finite is ``ErrandError/requestEncodingFailed``. A number without a fraction is
     /// written without a decimal point.
     case double(Double)
     /// Text.

@@ -10,7 +10,7 @@ extension Redaction {
     package static func quoted(_ url: String) -> String { shown(url).debugDescription }
 
     /// A URL that is not yet a request's, valid or not: without the secrets of ``standard``, and without the text
-    /// before an `@` where an authority was intended.
+    /// before an `@` if an authority was intended.
     package static func shown(_ url: String) -> String {
         let shown = standard.url(url)
         var parts = URLReference(shown)

@@ -14,15 +14,21 @@ public struct Redaction: Sendable, Hashable {
         didSet { lowercasedHeaders = Self.lowercased(headers) }
     }
     /// Names of query items, form fields and JSON members. Case, `_` and `-` do not matter; for `user[password]` the
-    /// last part is compared. Default: ``secretParameters``.
+    /// last part is compared. If `token`, `password`, `secret`, `secret_key`, `api_key` or `access_key` is listed, names
+    /// that end with it are hidden too: `github_token`. Default: ``secretParameters``.
     public var parameters: Set<String> {
-        didSet { plainParameters = Self.plain(parameters) }
+        didSet {
+            plainParameters = Self.plain(parameters)
+            endings = Self.endings(of: plainParameters)
+        }
     }
     /// Whether `user:password@` in URLs, passwords of keys and users of proxies are hidden. Default: yes.
     public var hidesCredentials: Bool
 
     private var lowercasedHeaders: Set<String>
     private var plainParameters: Set<String>
+    /// The endings of names of secrets.
+    private var endings: [String]
 
     /// Makes a redaction; arguments that are left out have the defaults above.
     public init(
@@ -33,6 +39,7 @@ public struct Redaction: Sendable, Hashable {
         self.hidesCredentials = hidesCredentials
         lowercasedHeaders = Self.lowercased(headers)
         plainParameters = Self.plain(parameters)
+        endings = Self.endings(of: plainParameters)
     }
 
     /// The default: the well-known names.
@@ -44,7 +51,7 @@ public struct Redaction: Sendable, Hashable {
     public static let secretHeaders: Set<String> = [
         "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "Api-Key", "X-Auth-Token",
         "X-Access-Token", "X-Csrf-Token", "X-Xsrf-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Vault-Token",
-        "Authentication-Info",
+        "Authentication-Info", "Private-Token", "Apikey", "Ocp-Apim-Subscription-Key", "DD-Api-Key",
     ]
 
     /// Parameters whose values are usually secrets.
@@ -71,6 +78,10 @@ public struct Redaction: Sendable, Hashable {
     private static func plain(_ name: Substring) -> String {
         name.lowercased().filter { $0 != "_" && $0 != "-" }
     }
+
+    private static func endings(of names: Set<String>) -> [String] {
+        ["token", "password", "secret", "secretkey", "apikey", "accesskey"].filter { names.contains($0) }
+    }
 }
 
 extension Redaction {
@@ -82,9 +93,13 @@ extension Redaction {
     /// Whether the value of a parameter of that name is hidden; `name` is not percent-encoded.
     public func hides(parameter name: String) -> Bool {
         guard !plainParameters.isEmpty else { return false }
-        if plainParameters.contains(Self.plain(name[...])) { return true }
+        if isSecret(Self.plain(name[...])) { return true }
         guard let last = name.split(whereSeparator: { "[].".contains($0) }).last else { return false }
-        return plainParameters.contains(Self.plain(last))
+        return isSecret(Self.plain(last))
+    }
+
+    private func isSecret(_ name: String) -> Bool {
+        plainParameters.contains(name) || endings.contains { name.hasSuffix($0) }
     }
 
     /// Header fields without their secrets.

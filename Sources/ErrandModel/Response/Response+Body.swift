@@ -24,16 +24,23 @@ extension Response {
         /// A copy of the bytes.
         public var bytes: [UInt8] { withBytes { [UInt8]($0) } }
 
-        /// The bytes as `Data`. A body of 64 bytes or more shares the engine's memory and keeps it alive; writing
-        /// copies first.
+        /// The bytes as `Data`. A body of 64 bytes or more shares the memory of the response and keeps it alive; writing
+        /// copies first. If a `ByteBuffer` of `ErrandNIO` shares the memory already, `data` is a copy, which is made once.
         public var data: Data {
             storage.data
+        }
+
+        /// The object that owns the memory of the bytes. For a type that shares the memory, and copies it before a change
+        /// while others refer to the object. After this call `data` is a copy. `nil`, and nothing has changed: the memory
+        /// is the engine's own, `data` shares it already, or `isWanted` returns false for the owner. Any thread.
+        package func shareOwner(where isWanted: (AnyObject) -> Bool) -> AnyObject? {
+            storage.shareOwner(where: isWanted)
         }
     }
 }
 
 extension Response {
-    /// The same response with another body, as ``Interceptor/transform(_:in:)`` returns it after decrypting or
+    /// The same response with another body, as ``StepwiseInterceptor/transform(_:in:)`` returns it after decrypting or
     /// unwrapping. Status line, trailer fields and metrics stay.
     ///
     /// - Parameters:
@@ -48,7 +55,8 @@ extension Response {
         }
         var response = Response(
             storage: OwnedResponseStorage(
-                statusCode: statusCode, head: head, body: body, metrics: metrics, trailers: Array(storage.trailers)))
+                statusCode: statusCode, head: head, body: body, metrics: metrics, trailers: Array(storage.trailers),
+                attachment: attachment as? ResponseMark))
         response.decoder = decoder
         return storage.cacheInfo.map(response.marked) ?? response
     }

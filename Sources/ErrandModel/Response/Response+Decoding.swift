@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 extension Response {
     /// Decodes the body as JSON in UTF-8 (RFC 8259 8.1), UTF-16 or UTF-32; a body in none of these is read in the
-    /// charset of `Content-Type`, if that names another one. An empty body, or one of a single space, is `nil` where
-    /// the type is an optional, for commands whose server may answer 204.
+    /// charset of `Content-Type`, if that names another one. An empty body, or a body of a single space, is `nil` if the
+    /// type is an optional, for commands whose server may answer 204.
     ///
     /// `decoder` defaults to that of the request: ``RequestOverrides/Members/jsonDecoder``, then
     /// ``Command/jsonDecoder``, then ``Client/Settings/jsonDecoder``. A response that does not come from a request uses
@@ -46,7 +46,7 @@ extension Response {
         }
     }
 
-    /// For an empty body a message of its own: a parser's message about its grammar would not help.
+    /// An empty body gets a special message, because a parser's message about its grammar would not help.
     func undecodable(_ expected: String, _ error: any Error) -> ErrandError {
         let message =
             body.isEmpty
@@ -80,7 +80,7 @@ extension Response {
     }
 }
 
-/// The `underlyingError` where every decoder of ``Response/decodeFirst(of:)`` failed.
+/// The `underlyingError` if every decoder of ``Response/decodeFirst(of:)`` failed.
 public struct CompoundDecodingError: Error {
     /// The error of each decoder, in order.
     public let errors: [any Error]

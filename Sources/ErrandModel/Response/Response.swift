@@ -44,7 +44,7 @@ public struct Response: Sendable {
     /// The trailer fields, unparsed.
     package var rawTrailers: [UInt8] { Array(storage.trailers) }
 
-    /// 100...599; 0 where a failed request has no response.
+    /// 100...599; 0 if a failed request has no response.
     public var statusCode: Int { storage.statusCode }
 
     /// The status as a type of HTTPTypes.
@@ -64,7 +64,7 @@ public struct Response: Sendable {
     /// Trailer fields (RFC 9110 6.5), parsed at each call.
     public var trailers: HTTPFields { HeaderParser.fields(storage.trailers) }
 
-    /// The body, decompressed where the engine requested a content encoding.
+    /// The body, decompressed if the engine requested a content encoding.
     public var body: Body { Body(storage: storage) }
 
     /// Timings and byte counts of the transfer.

@@ -1,5 +1,5 @@
 /// Timings and byte counts of one transfer. Durations are counted from the moment the engine started the transfer; only
-/// ``queue`` is before it. A duration is `nil` where its phase did not happen (a kept connection needs no look-up).
+/// ``queue`` is before it. A duration is `nil` if its phase did not happen (a reused connection needs no look-up).
 public struct TransferMetrics: Sendable, Hashable {
     /// From submission to the start.
     public var queue: Duration = .zero
@@ -19,9 +19,16 @@ public struct TransferMetrics: Sendable, Hashable {
     public var bytesReceived: UInt64 = 0
     /// Body bytes on the wire.
     public var bytesSent: UInt64 = 0
+    /// Bytes of request lines and fields, as HTTP/1.1 text: HTTP/2 sends less (HPACK, RFC 7541). The rounds of an
+    /// authentication and libcurl's resends count. Only load tests (`ErrandLoad`) ask for it (CURLINFO_REQUEST_SIZE);
+    /// `nil`: nobody asked, or libcurl does not report it.
+    public var headBytesSent: UInt64?
+    /// Bytes of status lines and fields with their empty lines, as HTTP/1.1 text, including interim responses and
+    /// trailers. Only load tests ask for it; `nil`: nobody asked.
+    public var headBytesReceived: UInt64?
     /// The connection had served a request before.
     public var isConnectionReused = false
-    /// The engine sent the request again on a new connection, because the kept connection was dead.
+    /// The engine resent the request on a new connection, because the reused connection was dead.
     public var wasReplayed = false
     /// The body was decompressed.
     public var wasDecoded = false

@@ -15,6 +15,14 @@ extension TransferResult {
         }
     }
 
+    /// Whether no part of the request was sent; false where that is not certain.
+    package var isUnsent: Bool {
+        switch self {
+        case .response: false
+        case .failure(let error): error.isUnsent
+        }
+    }
+
     /// The response, whole or partial.
     public var response: Response? {
         switch self {

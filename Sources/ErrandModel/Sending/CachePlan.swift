@@ -1,16 +1,16 @@
 /// The order in which a request uses its cache and the network.
 public enum CacheReading: Sendable, Hashable {
-    /// The stored response, where it may be used; otherwise the network. The default.
+    /// The stored response if it may be used; otherwise the network. The default.
     case cacheElseNetwork
     /// The network, as if nothing were stored; the response is stored (YTKNetwork `ignoreCache`, `startWithoutCache`).
     case networkOnly
     /// The stored response; without one the request ends with ``ErrandError/cacheMiss``. Nothing is ever sent.
     case cacheOnly
-    /// The stored response is delivered first, where it may be used (``Request/onCached(_:)``,
+    /// The stored response is delivered first if it may be used (``Request/onCached(_:)``,
     /// ``RequestEvent/cached(_:)``, ``Client/values(of:overrides:)``). The request is then sent, and the network's
     /// response ends it.
     case cacheThenNetwork
-    /// The network. Where it fails (no response, or status 500, 502, 503 or 504), a stored response that has not
+    /// The network. If it fails (no response, or status 500, 502, 503 or 504), a stored response that has not
     /// expired is used instead.
     case networkElseCache
 }
@@ -27,15 +27,34 @@ package protocol CachePlan: Sendable {
     var source: CacheSource { get }
 
     /// Whether the network is asked after the run's last response, because the stored response is only the first of two
-    /// or the command cannot use it. `error`: why the response did not pass; `nil` where it did.
+    /// or the command cannot use it. `error`: why the response did not pass; `nil` if it did.
     func asksNetwork(after error: ErrandError?) -> Bool
+    /// The next transfer reads the cache only, and takes a stored response that expired at most `time` ago; `nil`: no
+    /// limit.
+    mutating func readStale(atMost time: Duration?)
     /// The stored response does not end the run: the network is next.
     mutating func networkIsNext()
-    /// The run is over; its response from the network is stored if the run succeeded.
-    func runEnded(succeeded: Bool)
+    /// The run is over. `response`: the response that it succeeded with; `nil` if it failed. The response from the network
+    /// is stored if it is this one, or if this one was made of it.
+    func runEnded(with response: Response?)
 }
 
-/// When a transfer was sent that other requests may join.
+extension RequestDescription {
+    /// Whether nothing is sent: the response comes from the cache, or there is none.
+    package var readsOnlyCache: Bool { cachePlan?.reading == .cacheOnly }
+
+    /// The same request, which reads only the cache and takes a response that expired at most `time` ago. `nil` if the
+    /// request is not cached.
+    package func readingStale(atMost time: Duration?) -> RequestDescription? {
+        guard var plan = cachePlan else { return nil }
+        plan.readStale(atMost: time)
+        var description = self
+        description.cachePlan = plan
+        return description
+    }
+}
+
+/// When a transfer that other requests may join was sent.
 package struct SendingMoment: Sendable {
     /// Milliseconds since 1970.
     package let time: Int64

@@ -12,10 +12,13 @@ public struct RequestDescription: Sendable {
         case bytes([UInt8])
         /// These bytes.
         case data(Data)
+        /// These bytes, which stay where they are, such as those of a SwiftNIO buffer. They cannot be changed in place:
+        /// an interceptor that changes the body sets another one.
+        case shared(SharedBytes)
         /// `length` bytes (`nil`: to the end) of a regular file from `offset`.
         case file(path: String, offset: UInt64, length: Int64?)
-        /// The bytes that the receiver writes (``Transport/write(_:to:)``): `length` bytes, `nil` where it is not
-        /// known. This body cannot be sent again.
+        /// The bytes that the receiver writes (``Transport/write(_:to:)``): `length` bytes; `nil`: the length is not
+        /// known. This body cannot be resent.
         case stream(length: Int64?)
         /// The bytes of a source, read while the request is sent.
         // Indirect: an existential in place would make every copy of a description go through its value witnesses.
@@ -40,6 +43,8 @@ public struct RequestDescription: Sendable {
         public static let events = Reports(rawValue: 1)
         /// ``TransferEvent/Kind/progress(_:)``.
         public static let progress = Reports(rawValue: 2)
+        /// ``TransferEvent/Kind/connected(_:)``.
+        public static let connection = Reports(rawValue: 4)
     }
 
     /// The method.
@@ -58,44 +63,74 @@ public struct RequestDescription: Sendable {
     public package(set) var reports: Reports = []
     /// How often the engine asked for the body again and got it; see `AnyRequest.sendAgain`.
     package var resends: UInt8 = 0
+    /// What the transfer is sent for.
+    package var cause = SendCause.first
+    /// What the transfer pays to the retry budget of its service.
+    package var payment = SendPayment.deposit
     /// Credentials for the server, in a scheme that needs a challenge. Default: none.
     public var authentication: ServerAuthentication? {
-        get { rare?.members.authentication }
+        get { others?.members.authentication }
         set { changeRare { $0.authentication = newValue } }
     }
     /// How the transfer uses the client's cache. `nil`: not at all.
     package var cachePlan: (any CachePlan)? {
-        get { rare?.members.cachePlan }
+        get { others?.members.cachePlan }
         set { changeRare { $0.cachePlan = newValue } }
     }
-    /// When the transfer of a cached request is sent that other requests may join. `nil`: not known.
+    /// When the transfer of a cached request that other requests may join is sent. `nil`: not known.
     package var sendingMoment: SendingMoment? {
-        get { rare?.members.moment }
+        get { others?.members.moment }
         set { changeRare { $0.moment = newValue } }
     }
-    /// How the client's resilience treats the request. `nil`: by the client's settings.
+    /// How the client's resilience treats the request. `nil`: as the client's settings say.
     package var resilience: RequestResilience? {
-        get { rare?.members.resilience }
+        get { others?.members.resilience }
         set { changeRare { $0.resilience = newValue } }
     }
-    /// What the attempts of one transfer share. `nil`: there is one attempt, or the attempts share nothing.
+    /// State that the attempts of one transfer share. `nil`: there is one attempt, or the attempts share nothing.
     package var trail: AttemptTrail? {
-        get { rare?.members.trail }
+        get { others?.members.trail }
         set { changeRare { $0.trail = newValue } }
+    }
+    /// State that the attempts of the run share, for observers of attempts. `nil`: there are no observers.
+    package var attemptScope: AttemptScope? {
+        get { (rare as? AttemptScope) ?? others?.members.attemptScope }
+        set {
+            guard others == nil else { return changeRare { $0.attemptScope = newValue } }
+            rare = newValue
+        }
     }
     /// Whether the address of the connection was chosen among endpoints.
     package var hasEndpointAddress: Bool {
-        get { rare?.members.hasEndpointAddress ?? false }
+        get { others?.members.hasEndpointAddress ?? false }
         set { changeRare { $0.hasEndpointAddress = newValue } }
     }
-    /// Fields that must not be sent to another origin, whatever their names: a redirect to another origin drops them,
-    /// as it drops ``Redaction/secretHeaders``. The fields that an interceptor's `prepare` adds or alters are added
-    /// here when it returns, including those of an authenticator. Remove a name, in ``RedirectPolicy/decide``, to keep
-    /// its field; insert one to bind it. Default: none.
+    /// Whether a redirect or an interceptor has led the run to another origin than that of its first request. Stays set
+    /// even if a later redirect leads back, because the other origin chose that URL.
+    package var hasLeftOrigin: Bool {
+        get { others?.members.hasLeftOrigin ?? false }
+        set { changeRare { $0.hasLeftOrigin = newValue } }
+    }
+    /// Fields that must not be sent to another origin, whatever their names. A redirect to another origin drops them, as
+    /// it drops ``Redaction/secretHeaders``, and so does an interceptor that sets a URL of another origin. The names of the
+    /// fields that an interceptor adds or alters are added here when it passes the request on, including those of an
+    /// authenticator. In ``RedirectPolicy/decide``, remove a name to keep its field, or insert a name to bind its field.
+    /// Default: none.
     public var originBoundFields: Set<HTTPField.Name> {
-        get { rare?.members.originBoundFields ?? [] }
+        get { others?.members.originBoundFields ?? [] }
         set { changeRare { $0.originBoundFields = newValue } }
     }
+
+    /// Whether one of the members from ``authentication`` on is set. One check instead of several for requests that use
+    /// none of them.
+    package var hasRareMembers: Bool { rare != nil }
+
+    /// Whether one of these members is set, other than the scope.
+    package var hasRareMembersBesideScope: Bool { rare != nil && others != nil }
+
+    /// The key under which the parts of a client's resilience keep their state for the request: the name that the command
+    /// gives, or else the origin.
+    package var service: String { resilience?.choice?.name ?? URLReference(url).origin }
 
     /// Members that few requests use.
     private struct RareMembers: Sendable {
@@ -104,30 +139,39 @@ public struct RequestDescription: Sendable {
         var moment: SendingMoment?
         var resilience: RequestResilience?
         var trail: AttemptTrail?
+        var attemptScope: AttemptScope?
         var hasEndpointAddress = false
+        var hasLeftOrigin = false
         var originBoundFields: Set<HTTPField.Name> = []
 
-        var isEmpty: Bool {
+        /// Whether there is at most a scope, which needs no object for the others.
+        var hasAtMostScope: Bool {
             authentication == nil && cachePlan == nil && moment == nil && resilience == nil && trail == nil
-                && !hasEndpointAddress
-                && originBoundFields.isEmpty
+                && !hasEndpointAddress && !hasLeftOrigin && originBoundFields.isEmpty
         }
     }
 
     /// Keeps the rare members in an object, so that other requests do not carry them.
-    private final class Rare: Sendable {
+    ///
+    /// `@unchecked Sendable`: its only member is constant and `Sendable`.
+    private final class Rare: DescriptionExtra, @unchecked Sendable {
         let members: RareMembers
 
-        init(_ members: RareMembers) { self.members = members }
+        init(_ members: RareMembers) {
+            self.members = members
+            super.init()
+        }
     }
 
     private mutating func changeRare(_ change: (inout RareMembers) -> Void) {
-        var members = rare?.members ?? RareMembers()
+        var members = others?.members ?? RareMembers(attemptScope: rare as? AttemptScope)
         change(&members)
-        rare = members.isEmpty ? nil : Rare(members)
+        if members.hasAtMostScope { rare = members.attemptScope } else { rare = Rare(members) }
     }
 
-    private var rare: Rare?
+    /// A `Rare`, or the scope alone; `nil`: none of the rare members is set.
+    private var rare: DescriptionExtra?
+    private var others: Rare? { rare as? Rare }
 
     /// Timeouts, limits, priority and connection options.
     public package(set) var settings: TransferSettings
@@ -144,12 +188,13 @@ public struct RequestDescription: Sendable {
         self.settings = settings
     }
 
-    /// The body's bytes where they are in memory; empty otherwise.
+    /// The body's bytes if they are in memory; empty otherwise.
     public var bodyBytes: [UInt8] {
         switch body {
         case .none, .file, .stream, .source: []
         case .bytes(let bytes): bytes
         case .data(let data): Array(data)
+        case .shared(let bytes): bytes.copy()
         }
     }
 }
@@ -168,12 +213,15 @@ public final class TransferSettings: Sendable {
 
     /// Whether ``connection`` is not `nil`. Reading this copies no options.
     package let hasConnection: Bool
-    /// Whether a request of these settings must end by some time.
+    /// Whether a request with these settings has a total timeout.
     package var hasTotalTimeout: Bool { totalTimeout > 0 }
     /// Whether clear text is refused.
     package let requiresTLS: Bool
     /// The TLS settings of the request itself; `nil`: none.
     package let ownTLS: ConnectionOptions.TLS?
+    /// Whether the total timeout is the time that the caller's task has left, and not the request's own timeout. A
+    /// transfer that exceeds it says nothing about the server.
+    package let isCutShort: Bool
 
     /// In milliseconds, 0 for none.
     package let queueTimeout, connectTimeout, firstByteTimeout, idleTimeout, totalTimeout: Int64
@@ -183,10 +231,11 @@ public final class TransferSettings: Sendable {
     /// Takes settings after inheritance. Throws ``ErrandError/invalidLimit``.
     package init(
         timeouts: Timeouts, limits: Limits, priority: Priority, connection: ConnectionOptions?,
-        requiresTLS: Bool = false, ownTLS: ConnectionOptions.TLS? = nil
+        requiresTLS: Bool = false, ownTLS: ConnectionOptions.TLS? = nil, isCutShort: Bool = false
     ) throws(ErrandError) {
         self.requiresTLS = requiresTLS
         self.ownTLS = ownTLS
+        self.isCutShort = isCutShort
         self.timeouts = timeouts
         self.limits = limits
         self.priority = priority
@@ -213,6 +262,7 @@ public final class TransferSettings: Sendable {
         hasConnection = connection != nil
         self.requiresTLS = requiresTLS
         self.ownTLS = ownTLS
+        isCutShort = other.isCutShort
         queueTimeout = other.queueTimeout
         connectTimeout = other.connectTimeout
         firstByteTimeout = other.firstByteTimeout
@@ -226,16 +276,16 @@ public final class TransferSettings: Sendable {
 }
 
 extension TransferSettings {
-    /// The same settings with another total timeout.
-    package func with(total: Duration?) throws(ErrandError) -> TransferSettings {
+    /// The same settings with another total timeout. `isCutShort`: see the member; `nil`, the default: unchanged.
+    package func with(total: Duration?, isCutShort: Bool? = nil) throws(ErrandError) -> TransferSettings {
         var timeouts = timeouts
         timeouts.total = total.map { .after($0) }
         return try TransferSettings(
             timeouts: timeouts, limits: limits, priority: priority, connection: connection, requiresTLS: requiresTLS,
-            ownTLS: ownTLS)
+            ownTLS: ownTLS, isCutShort: total != nil && isCutShort ?? self.isCutShort)
     }
 
-    /// The same settings with other options, for an entry of the TLS policies or an alternative service.
+    /// The same settings with other options, for an entry of the TLS policies, an alternative service or an endpoint.
     package func with(connection: ConnectionOptions?, requiresTLS: Bool) -> TransferSettings {
         TransferSettings(self, connection: connection, requiresTLS: requiresTLS, ownTLS: ownTLS)
     }
@@ -258,11 +308,11 @@ extension TransferSettings {
         limits.decodedBytes = limits.decodedBytes ?? Limits.maximum
         return try TransferSettings(
             timeouts: timeouts, limits: limits, priority: priority, connection: connection, requiresTLS: requiresTLS,
-            ownTLS: ownTLS)
+            ownTLS: ownTLS, isCutShort: isCutShort)
     }
 
-    /// The same settings; connections to the host and port `name` (`host:port:`) go by this entry of
-    /// ``ConnectionOptions/resolveOverrides``. `clientDefault` is used where there are no options.
+    /// The same settings; connections to the host and port `name` (`host:port:`) use this entry of
+    /// ``ConnectionOptions/resolveOverrides``. `clientDefault` is used if there are no options.
     package func with(
         resolving entry: String, of name: String, clientDefault: ConnectionOptions
     ) -> TransferSettings {
@@ -305,7 +355,7 @@ extension RequestDescription.Body {
     /// Whether the body can be read a second time.
     public var isReplayable: Bool {
         switch self {
-        case .none, .bytes, .data, .file: true
+        case .none, .bytes, .data, .shared, .file: true
         case .stream: false
         case .source(let source): source.isReplayable
         }

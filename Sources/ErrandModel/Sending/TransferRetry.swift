@@ -1,4 +1,4 @@
-/// An attempt of a request has failed, and the request is sent again after a wait.
+/// An attempt of a request has failed, and the request is retried after a wait.
 public struct TransferRetry: Sendable, Hashable {
     /// The number of the attempt that failed; 1 for the first one.
     public let attempt: Int

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The credentials of a request. An `Authorization` field among the command's own headers takes precedence, as in
 /// YTKNetwork. Credentials are never sent to another origin: a redirect that changes scheme, host or port drops them.
 public enum Authorization: Sendable, Hashable {
-    /// No credentials, even where the client has a default.
+    /// No credentials, even if the client has a default.
     case anonymous
     /// RFC 7617, sent at once and without a challenge, in UTF-8 (YTKNetwork `requestAuthorizationHeaderFieldArray`).
     /// The name must not contain a colon.
@@ -36,7 +36,7 @@ public enum Authorization: Sendable, Hashable {
         }
     }
 
-    /// The credentials with which the engine answers a challenge; `nil` where a header field is enough. Throws
+    /// The credentials with which the engine answers a challenge; `nil` if a header field is enough. Throws
     /// ``ErrandError/invalidHeader``.
     package func challenged() throws(ErrandError) -> ServerAuthentication? {
         guard case .digest(let username, let password) = self else { return nil }
@@ -78,9 +78,9 @@ extension Authorization: CustomStringConvertible, CustomDebugStringConvertible {
 /// The credentials belong to one origin: a redirect to another origin drops them.
 public enum ServerAuthentication: Sendable, Hashable {
     /// Digest with MD5 or SHA-256, as the server requests (RFC 7616; CURLAUTH_DIGEST). The first attempt is sent
-    /// without credentials and without the body; the engine answers the challenge within the same transfer, so that one
-    /// request is two on the wire. After a wrong password the response is the server's 401. The name must not be empty
-    /// and must not contain a `:` or a control character, and the password must not contain NUL
+    /// without credentials and without the body. The engine answers the challenge within the same transfer, so one
+    /// request becomes two requests on the wire. After a wrong password the response is the server's 401. The name must
+    /// not be empty and must not contain a `:` or a control character, and the password must not contain NUL
     /// (``ErrandError/invalidOption``). An `Authorization` field in the same request is ``ErrandError/invalidHeader``.
     case digest(username: String, password: String)
 }

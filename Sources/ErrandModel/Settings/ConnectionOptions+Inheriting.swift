@@ -26,8 +26,8 @@ extension ConnectionOptions {
 }
 
 extension ConnectionOptions.TLS {
-    /// These settings; members that are not set are taken from `base`. A certificate keeps its own key and password; a
-    /// certificate from `base` comes with `base`'s key and password where they are not set here.
+    /// These settings; members that are not set are taken from `base`. A certificate keeps its own key and password. A
+    /// certificate from `base` comes with `base`'s key and password if they are not set here.
     package func inheriting(_ base: Self) -> Self {
         var result = self
         result.caFile = caFile ?? base.caFile
@@ -42,6 +42,7 @@ extension ConnectionOptions.TLS {
         result.insecureAcceptAnyCertificate = insecureAcceptAnyCertificate ?? base.insecureAcceptAnyCertificate
         result.insecureAcceptAnyHostName = insecureAcceptAnyHostName ?? base.insecureAcceptAnyHostName
         result.requiresTLS = requiresTLS ?? base.requiresTLS
+        result.keyLog = keyLog ?? base.keyLog
         return result
     }
 
@@ -55,6 +56,7 @@ extension ConnectionOptions.TLS {
             insecureAcceptAnyCertificate: insecureAcceptAnyCertificate.unless(false),
             insecureAcceptAnyHostName: insecureAcceptAnyHostName.unless(false))
         result.proxyCAFile = proxyCAFile.unless(.libraryDefault)
+        result.keyLog = keyLog.unless(.off)
         return result
     }
 
@@ -76,6 +78,6 @@ extension ConnectionOptions.TLS {
 }
 
 extension Optional where Wrapped: Equatable {
-    /// `nil` also where the member equals `value`.
+    /// `nil` also if the member equals `value`.
     fileprivate func unless(_ value: Wrapped) -> Wrapped? { self == value ? nil : self }
 }

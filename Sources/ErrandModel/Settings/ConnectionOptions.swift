@@ -12,14 +12,14 @@ public struct ConnectionOptions: Sendable, Hashable {
     /// The HTTP version to use.
     public enum HTTPVersionPolicy: Sendable, Hashable {
         /// HTTP/1.1 with a libcurl older than 8.2, whose HTTP/2 may report a truncated body as complete. From 8.2 on:
-        /// HTTP/2 where TLS negotiates it.
+        /// HTTP/2 if TLS negotiates it.
         case automatic
         /// HTTP/1.1 only.
         case http1
-        /// HTTP/2 where TLS negotiates it, HTTP/1.1 otherwise.
+        /// HTTP/2 if TLS negotiates it, HTTP/1.1 otherwise.
         case http2OverTLS
-        /// HTTP/2 without negotiation. In clear text, before libcurl 8.0, each request has a connection of its own,
-        /// because such a libcurl cannot reuse these connections.
+        /// HTTP/2 without negotiation. In clear text, before libcurl 8.0, each request has its own connection, because
+        /// such a libcurl cannot reuse these connections.
         case http2PriorKnowledge
     }
 
@@ -53,6 +53,19 @@ public struct ConnectionOptions: Sendable, Hashable {
             case v1_3
         }
 
+        /// Whether the keys of connections are written to a file, with which a network analyser such as Wireshark decrypts
+        /// recorded traffic. Whoever has the file can read everything that was sent.
+        public enum KeyLog: Sendable, Hashable {
+            /// No key is written, whatever the environment says. This cannot be guaranteed if the environment variable
+            /// `SSLKEYLOGFILE` was set when the engine started and libcurl does not use the process's OpenSSL: then every
+            /// request fails with ``ErrandError/unsupportedFeature``. An OpenSSL from 3.5 on that was built with the option
+            /// `enable-sslkeylog`, which is off by default, obeys the variable all the same.
+            case off
+            /// Keys are written to the file that `SSLKEYLOGFILE` names. libcurl opens the file when the process first uses
+            /// it. Without the variable nothing is written. Such requests have separate connections.
+            case environment
+        }
+
         /// PEM file of trusted authorities. The library's default: libcurl's own bundle (CURLOPT_CAINFO).
         public var caFile: Setting<String>?
         /// PEM file of the authorities for an HTTPS proxy (`https://proxy:3128`). The library's default: libcurl's own
@@ -77,10 +90,12 @@ public struct ConnectionOptions: Sendable, Hashable {
         /// default: no.
         public var insecureAcceptAnyHostName: Bool?
         /// Whether a request in clear text (`http://`) is refused with ``ErrandError/unsupportedScheme`` before any
-        /// socket is opened. If no level sets it: yes if these settings, with what they inherit, pin keys, or if an
-        /// entry of ``TLSPolicies`` names a client certificate, because such an entry shows that the host is expected
-        /// to use TLS; otherwise no.
+        /// socket is opened. If no level sets it, such a request is refused if these settings, including inherited ones,
+        /// pin keys, or if an entry of ``TLSPolicies`` names a client certificate: such an entry shows that the host is
+        /// expected to use TLS. Otherwise it is not refused.
         public var requiresTLS: Bool?
+        /// The library's default: ``KeyLog/off``. `SSLKEYLOGFILE` alone, which libcurl would obey, has no effect.
+        public var keyLog: KeyLog?
 
         /// Makes TLS settings with these values; members that are left out are inherited.
         public init(
@@ -107,6 +122,8 @@ public struct ConnectionOptions: Sendable, Hashable {
         case direct
         /// An `http://`, `https://`, `socks5://` or `socks5h://` URL. Credentials for the proxy are part of the URL,
         /// percent-encoded: `http://user:password@proxy:3128`. They are sent to the proxy only (CURLOPT_PROXY).
+        /// With `socks5h://` the proxy looks up host names. It does so with `socks5://` too in a client with an address
+        /// guard, because the guard would not see the addresses; otherwise names are looked up here.
         ///
         /// `bypass` lists the hosts that are reached without the proxy (CURLOPT_NOPROXY): a name, which includes all
         /// names below it (`corp.test`, `.corp.test` and `*.corp.test` are the same), an address, a range of IPv4
@@ -148,8 +165,8 @@ public struct ConnectionOptions: Sendable, Hashable {
     public var localInterface: Setting<String>?
     /// Seconds until the first TCP keep-alive probe, and between probes, 1...86,400. The library's default: no probes.
     public var tcpKeepaliveSeconds: Setting<UInt32>?
-    /// Seconds after which an idle kept connection is no longer reused, 1...86,400. The library's default: 50 s, below
-    /// the 60 and 75 s after which common servers close.
+    /// Seconds after which an idle connection is no longer reused, 1...86,400. The library's default: 50 s, below the 60
+    /// and 75 s after which common servers close.
     public var idleConnectionSeconds: Setting<UInt32>?
 
     /// Makes options with these values; members that are left out are inherited.

@@ -7,7 +7,8 @@ public struct Limits: Sendable, Hashable {
     public var headerBytes: Int?
     /// Fields of a response's header block. The library's default: 128. More are ``ErrandError/limitHeaderCount``.
     public var headerCount: Int?
-    /// Body bytes on the wire. The library's default: 64 MiB. More are ``ErrandError/limitBodyBytes``.
+    /// Body bytes on the wire. The library's default: 64 MiB. More are ``ErrandError/limitBodyBytes``. With `byteBuffers`
+    /// of `ErrandNIO` a whole body has less than 4 GiB, whatever this limit and ``decodedBytes`` are.
     public var bodyBytes: Int?
     /// Body bytes after decompression. The library's default: 64 MiB. More are ``ErrandError/limitDecodedBytes``.
     public var decodedBytes: Int?

@@ -9,7 +9,7 @@
 /// - A redirecting status without a usable `Location` is the final response.
 ///
 /// When scheme, host or port change, these are dropped: the header fields of ``Redaction/secretHeaders``
-/// (`Authorization`, `Cookie`, `Proxy-Authorization`, `X-Api-Key` and the like), all fields that authenticators and
+/// (`Authorization`, `Cookie`, `Proxy-Authorization`, `X-Api-Key` and others), all fields that authenticators and
 /// other interceptors added or altered (``RequestDescription/originBoundFields``), `Host`, the credentials of Digest
 /// and the TLS client certificate. Interceptors do not run again for the new origin. A secret in any other field of the
 /// command or of ``Client/Settings/headers`` is sent to the new origin: remove it in ``decide``. ``decide`` may also

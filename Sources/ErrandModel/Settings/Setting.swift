@@ -1,4 +1,4 @@
-/// A member of ``ConnectionOptions`` that is not inherited: a value of its own, or the library's default.
+/// A member of ``ConnectionOptions`` that is not inherited: its own value, or the library's default.
 ///
 /// ```swift
 /// options.tls.caFile = "/etc/ssl/internal.pem"

@@ -9,8 +9,9 @@
 ///
 /// One entry applies to a host: the entry of exactly that host, otherwise that of the longest matching `*.` pattern,
 /// otherwise ``default``. The entry replaces the client's ``ConnectionOptions/tls`` and inherits its `nil` members from
-/// there. The TLS settings of the request's own ``ConnectionOptions`` take precedence, member by member. A redirect to
-/// another origin looks up the entry of the new host; only an entry that names a client certificate provides one there.
+/// there. The TLS settings of the request's own ``ConnectionOptions`` take precedence, member by member. After a redirect
+/// to another origin the entry of the new host applies; a client certificate is used there only if an entry in `hosts`
+/// names one for that host.
 ///
 /// Clear text is refused for a host whose settings pin keys, or whose entry names a client certificate, see
 /// ``ConnectionOptions/TLS/requiresTLS``.

@@ -1,9 +1,9 @@
-/// The wait after failures in a row. It doubles with each failure, and a part of it is left out at random, so that
-/// clients do not come back all at once.
+/// Exponential back-off: the wait after consecutive failures. It doubles with each failure. Jitter shortens it by a random
+/// part, so that clients do not come back all at once.
 package struct Backoff: Sendable, Hashable {
     /// The wait after the first failure.
     package var first: Duration
-    /// The shortest wait, also where it is longer than `maximum`.
+    /// The shortest wait, even if it is longer than `maximum`.
     package var minimum: Duration
     /// The longest wait, whatever the server says.
     package var maximum: Duration
@@ -18,7 +18,7 @@ package struct Backoff: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - failures: 0 is as 1.
+    ///   - failures: 0 means the same as 1.
     ///   - leastByServer: `Retry-After`.
     ///   - random: 0...1.
     package func delay(failures: Int, leastByServer: Duration?, random: Double) -> Duration {

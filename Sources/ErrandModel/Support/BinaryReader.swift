@@ -1,4 +1,4 @@
-/// Reads what ``BinaryWriter`` wrote from untrusted bytes: `nil` for a part that is missing or incomplete.
+/// Reads the values that ``BinaryWriter`` wrote, from untrusted bytes: `nil` for a part that is missing or incomplete.
 package struct BinaryReader {
     private var rest: UnsafeRawBufferPointer
 
@@ -34,7 +34,7 @@ package struct BinaryReader {
         count().flatMap { text($0) }
     }
 
-    /// A text of so many bytes.
+    /// A text of that many bytes.
     package mutating func text(_ count: Int) -> String? {
         raw(count).flatMap { String(validating: $0.assumingMemoryBound(to: UInt8.self), as: UTF8.self) }
     }

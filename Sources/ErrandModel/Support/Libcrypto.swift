@@ -1,7 +1,7 @@
 import Glibc
 
-/// The SHA-256 of OpenSSL 3's libcrypto, looked up at run time if libcurl has loaded that library. A program needs no
-/// libcrypto of its own, and a process never has two.
+/// The SHA-256 of OpenSSL 3's libcrypto, looked up at run time if libcurl has loaded that library. So a program need not
+/// link its own libcrypto, and a process never has two.
 struct Libcrypto: Sendable {
     typealias Context = OpaquePointer
     private typealias Fetch =
@@ -29,7 +29,7 @@ struct Libcrypto: Sendable {
     /// `nil` if the process has no OpenSSL 3, or OpenSSL has no SHA-256 (its configuration leaves the provider out).
     static let loaded = Libcrypto(soname: "libcrypto.so.3")
 
-    /// Uses the library of this name if the process has loaded it; loads no library. By its name OpenSSL promises the
+    /// Uses the library of this name if the process has loaded it; loads no library. The name is OpenSSL's promise for the
     /// signatures of the functions. The handle is kept, so the library stays loaded.
     init?(soname: String) {
         guard let library = dlopen(soname, RTLD_NOW | RTLD_NOLOAD),
@@ -99,7 +99,7 @@ struct LibcryptoDigest: ~Copyable {
         library.update(context, bytes.baseAddress, bytes.count) == 1
     }
 
-    /// Finishing ends a context, so this finishes a copy.
+    /// Finishing ends a context, so this method finishes a copy.
     func bytesSoFar() -> [UInt8]? {
         guard let copy = library.new() else { return nil }
         defer { library.free(copy) }

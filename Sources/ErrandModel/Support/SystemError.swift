@@ -14,7 +14,7 @@ package struct SystemError: Error, Hashable {
     /// Whether the process (`EMFILE`) or the system (`ENFILE`) has no descriptor left.
     package var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
 
-    /// Whether there is no space: on the disk, in a quota or in a limit of file size.
+    /// Whether there is no space left: on the disk, in a quota or in a limit of file size.
     package var isOutOfSpace: Bool {
         switch number {
         case ENOSPC, EDQUOT, EFBIG: true
@@ -25,8 +25,8 @@ package struct SystemError: Error, Hashable {
 
 /// Makes directories.
 package enum Directories {
-    /// Like `mkdir -p`. Returns `nil`, or the directory that could not be made and why: `ENOTDIR` where something else
-    /// has its name.
+    /// Like `mkdir -p`. Returns `nil`, or the directory that could not be made and why: `ENOTDIR` if something else has
+    /// its name.
     package static func make(_ path: String, mode: mode_t) -> (path: String, error: SystemError)? {
         if isDirectory(path) == true { return nil }
         var made = path.utf8.first == UInt8(ascii: "/") ? "/" : ""

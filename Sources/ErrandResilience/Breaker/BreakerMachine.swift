@@ -1,15 +1,15 @@
 /// The states of a circuit breaker.
 ///
 /// Each state has an epoch, which grows with every transition. A permit carries the epoch in which it was issued. The
-/// result of a permit with another epoch is not counted, so a call from before the failure cannot decide the probes. A
+/// result of a permit with another epoch is not counted, so a call from before the failure cannot vote as a probe. A
 /// probe's permit lives for a limited time, so a permit that is lost cannot keep the breaker half-open.
 package struct BreakerMachine: Sendable {
     package enum State: Sendable {
-        case closed(BreakerWindow)
-        /// `opening` counts the times in a row; 1 is the first.
+        case closed
+        /// `opening`: how many times in a row the breaker has opened; 1 is the first time.
         case open(until: Duration, opening: Int)
         case halfOpen(BreakerProbes, opening: Int)
-        case overridden(BreakerOverride, BreakerWindow)
+        case overridden(BreakerOverride)
     }
 
     package struct Permit: Sendable, Hashable {
@@ -29,11 +29,15 @@ package struct BreakerMachine: Sendable {
     package private(set) var epoch: UInt64 = 1
     package private(set) var counts = CircuitBreaker.Counts()
     private let policy: BreakerPolicy
+    /// The results of a closed or overridden state, empty when the state begins. They are not a part of the state: a
+    /// change of the state in place would copy the window for each call.
+    private var window: BreakerWindow
     private var lastNumber: UInt64 = 0
 
     package init(_ policy: BreakerPolicy) {
         self.policy = policy
-        state = .closed(BreakerWindow(policy.window))
+        state = .closed
+        window = BreakerWindow(policy.window)
     }
 
     package var name: BreakerState {
@@ -41,19 +45,40 @@ package struct BreakerMachine: Sendable {
         case .closed: .closed
         case .open: .open
         case .halfOpen: .halfOpen
-        case .overridden(.open, _): .forcedOpen
-        case .overridden(.closed, _): .forcedClosed
-        case .overridden(.disabled, _): .disabled
+        case .overridden(.open): .forcedOpen
+        case .overridden(.closed): .forcedClosed
+        case .overridden(.disabled): .disabled
         }
     }
 
     /// The calls that the present state has counted.
     package var tally: BreakerTally {
         switch state {
-        case .closed(let window), .overridden(_, let window): window.sum
+        case .closed, .overridden: window.sum
         case .halfOpen(let probes, _): probes.tally
         case .open: BreakerTally()
         }
+    }
+
+    /// The permit for a call that wants to pass, if the breaker is closed, as most breakers are. If `nil` is returned,
+    /// ``permitWanted(now:random:)`` decides.
+    mutating func permitIfClosed(now: Duration) -> Permit? {
+        guard case .closed = state else { return nil }
+        lastNumber &+= 1
+        counts.allowed &+= 1
+        return Permit(number: lastNumber, epoch: epoch, issued: now, isCounted: true)
+    }
+
+    /// A call has succeeded. Returns true if the success was counted and nothing else is to be done. This is the case
+    /// for a closed breaker without failures and slow calls in its window. Returns false if nothing was counted:
+    /// ``permitReleased(_:_:now:random:)`` then decides.
+    mutating func succeededIfHealthy(_ permit: Permit, now: Duration) -> Bool {
+        guard case .closed = state, permit.epoch == epoch, permit.isCounted, window.sum.failures == 0,
+            window.sum.slow == 0
+        else { return false }
+        if let bound = policy.slowCallDuration, now - permit.issued >= bound { return false }
+        window.succeeded(now: now)
+        return true
     }
 
     /// A call wants to pass. An open breaker whose time has passed becomes half-open first.
@@ -70,13 +95,13 @@ package struct BreakerMachine: Sendable {
         }
         if let transition = probesExpired(now, random) { transitions.append(transition) }
         switch state {
-        case .closed, .overridden(.closed, _):
+        case .closed, .overridden(.closed):
             return (allow(now, isCounted: true), transitions)
-        case .overridden(.disabled, _):
+        case .overridden(.disabled):
             return (allow(now, isCounted: false), transitions)
         case .open(let until, _):
             return (refuse(.open, until - now, now), transitions)
-        case .overridden(.open, _):
+        case .overridden(.open):
             return (refuse(.forcedOpen, nil, now), transitions)
         case .halfOpen(var probes, let opening):
             guard probes.hasRoom else {
@@ -89,7 +114,33 @@ package struct BreakerMachine: Sendable {
         }
     }
 
-    /// A call ended. Its duration is the time since its permit was issued.
+    /// The call of a permit waits before it is sent.
+    package mutating func permitHeld(_ permit: Permit) {
+        guard permit.isCounted, permit.epoch == epoch, case .halfOpen(var probes, let opening) = state else { return }
+        probes.held(permit.number)
+        state = .halfOpen(probes, opening: opening)
+    }
+
+    /// The call of a permit is sent now, after a wait. Its duration begins now, and so does the lifetime of a probe.
+    /// Returns the permit that the call uses from now on. A permit of another epoch, or of a probe whose lifetime has
+    /// passed, is exchanged: the call asks for a new permit, and may be refused.
+    package mutating func permitUsed(
+        _ permit: Permit, now: Duration, random: Double
+    ) -> (decision: Decision, transitions: [BreakerTransition]) {
+        let now = now.clampedTime
+        guard permit.epoch == epoch else { return permitWanted(now: now, random: random) }
+        let used = Permit(number: permit.number, epoch: epoch, issued: now, isCounted: permit.isCounted)
+        guard permit.isCounted, case .halfOpen = state else { return (.allow(used), []) }
+        let opened = probesExpired(now, random).map { [$0] } ?? []
+        if case .halfOpen(var probes, let opening) = state, probes.sent(permit.number, now: now) {
+            state = .halfOpen(probes, opening: opening)
+            return (.allow(used), opened)
+        }
+        let (decision, transitions) = permitWanted(now: now, random: random)
+        return (decision, opened + transitions)
+    }
+
+    /// A call ended. Its duration is the time since its permit was issued, or since the call was sent after a wait.
     package mutating func permitReleased(
         _ permit: Permit, _ outcome: BreakerOutcome, now: Duration, random: Double
     ) -> BreakerTransition? {
@@ -98,15 +149,12 @@ package struct BreakerMachine: Sendable {
             counts.late &+= permit.isCounted ? 1 : 0
             return nil
         }
-        let isSlow = policy.slowCallDuration.map { now - permit.issued >= $0 } ?? false
+        let isSlow = policy.slowCallDuration.map { now - permit.issued.clampedTime >= $0 } ?? false
         switch state {
-        case .closed(var window):
+        case .closed:
             guard outcome != .ignored else { return nil }
-            // A local variable is the only owner of the ring, which is then not copied.
-            state = .open(until: .zero, opening: 0)
             window.recorded(isFailure: outcome == .failure, isSlow: isSlow, now: now)
             let sum = window.sum
-            state = .closed(window)
             guard sum.calls >= policy.minimumCalls, let cause = policy.isTripped(by: sum) else { return nil }
             return open(1, cause, now, random)
         case .halfOpen:
@@ -116,14 +164,12 @@ package struct BreakerMachine: Sendable {
             if outcome != .ignored { probes.voted(isFailure: outcome == .failure, isSlow: isSlow) }
             state = .halfOpen(probes, opening: opening)
             return decide(probes, opening, now, random)
-        case .overridden(.closed, var window):
+        case .overridden(.closed):
             guard outcome != .ignored else { return nil }
-            state = .open(until: .zero, opening: 0)
             window.recorded(isFailure: outcome == .failure, isSlow: isSlow, now: now)
-            state = .overridden(.closed, window)
             return nil
-        case .open, .overridden(.open, _), .overridden(.disabled, _):
-            // The epochs of these states issue no counted permits.
+        case .open, .overridden(.open), .overridden(.disabled):
+            // No counted permits are issued in the epochs of these states.
             return nil
         }
     }
@@ -131,42 +177,35 @@ package struct BreakerMachine: Sendable {
     /// Drops the results that have left the window, for readers of ``tally``.
     package mutating func timePassed(now: Duration) {
         switch state {
-        case .closed(var window):
-            state = .open(until: .zero, opening: 0)
-            window.advanced(to: now.clampedTime)
-            state = .closed(window)
-        case .overridden(let override, var window):
-            state = .open(until: .zero, opening: 0)
-            window.advanced(to: now.clampedTime)
-            state = .overridden(override, window)
+        case .closed, .overridden: window.advanced(to: now.clampedTime)
         case .open, .halfOpen: break
         }
     }
 
     /// An operator sets a state.
     package mutating func overridden(_ override: BreakerOverride) -> BreakerTransition? {
-        if case .overridden(override, _) = state { return nil }
-        return change(.overridden(override, BreakerWindow(policy.window)), .operated)
+        if case .overridden(override) = state { return nil }
+        return change(.overridden(override), .operated)
     }
 
     /// An operator gives control back: the breaker is closed, and its window is empty. Also closes an open breaker.
     package mutating func released() -> BreakerTransition? {
         if case .closed = state { return nil }
-        return change(.closed(BreakerWindow(policy.window)), .operated)
+        return change(.closed, .operated)
     }
 
     /// Probes whose lifetime has passed count as failed.
     private mutating func probesExpired(_ now: Duration, _ random: Double) -> BreakerTransition? {
         guard case .halfOpen(var probes, let opening) = state else { return nil }
         let expired = probes.expired(now: now)
+        state = .halfOpen(probes, opening: opening)
         guard expired > 0 else { return nil }
         counts.expired &+= expired
-        state = .halfOpen(probes, opening: opening)
         return decide(probes, opening, now, random)
     }
 
-    /// Opens as soon as the failed or slow probes reach a rate of all probes, whatever the others bring. Closes when all
-    /// have voted.
+    /// Opens as soon as the failed or slow probes reach one of the rates, computed over all probes: the results of the
+    /// others cannot change this. Closes when all probes have voted.
     private mutating func decide(
         _ probes: BreakerProbes, _ opening: Int, _ now: Duration, _ random: Double
     ) -> BreakerTransition? {
@@ -176,7 +215,7 @@ package struct BreakerMachine: Sendable {
             return open(opening < .max ? opening + 1 : opening, cause, now, random)
         }
         guard probes.tally.calls >= policy.halfOpenPermits else { return nil }
-        return change(.closed(BreakerWindow(policy.window)), .probesSucceeded)
+        return change(.closed, .probesSucceeded)
     }
 
     private mutating func open(
@@ -192,6 +231,7 @@ package struct BreakerMachine: Sendable {
     ) -> BreakerTransition {
         let former = name
         state = new
+        window = BreakerWindow(policy.window)
         epoch &+= 1
         return BreakerTransition(from: former, to: name, cause: cause, openFor: openFor)
     }

@@ -15,7 +15,7 @@ public enum BreakerOutcome: String, Sendable, Hashable, CaseIterable {
     /// The vote of a failed call. An error with a response votes by its status; a network failure and a timeout are
     /// failures. Refusals by this client, cancellations, and failures of the caller's own hooks are ignored.
     public init(error: ErrandError) {
-        if error.isRefusal {
+        if error.isRefusal || error == .deadlineExceeded {
             self = .ignored
         } else if error.transientFailure != nil, error != .outOfDescriptors {
             self = .failure
@@ -24,5 +24,15 @@ public enum BreakerOutcome: String, Sendable, Hashable, CaseIterable {
         } else {
             self = .ignored
         }
+    }
+
+    /// The vote of a failed call. `isCutShort`: its total time was only the time that its caller had left. The server
+    /// may then not have taken longer than usual, so a total timeout votes only by the status of a response that began.
+    init(error: ErrandError, isCutShort: Bool) {
+        guard isCutShort, error == .timeoutTotal else {
+            self.init(error: error)
+            return
+        }
+        self = error.statusCode.map { BreakerOutcome(status: $0) } ?? .ignored
     }
 }

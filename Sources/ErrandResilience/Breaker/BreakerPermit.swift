@@ -23,6 +23,19 @@ public final class BreakerPermit: Sendable {
         release(outcome, now: nil)
     }
 
+    /// The call waits before it is sent. A probe that waits for longer than its lifetime gives its place to another call.
+    func hold() {
+        breaker.held(permit)
+    }
+
+    /// The call is sent now, after a wait: its duration begins. `now`: a reading of the breaker's clock. Returns the
+    /// permit that replaces this one. Throws a refusal if the breaker's state has changed and does not let the call
+    /// pass.
+    func begin(now: Duration) throws(BreakerRefusal) -> BreakerPermit {
+        guard !isReleased.exchange(true, ordering: .relaxed) else { return self }
+        return BreakerPermit(breaker, try breaker.used(permit, now: now))
+    }
+
     /// `now`: a reading of the breaker's clock; `nil`: it is read here.
     func release(_ outcome: BreakerOutcome, now: Duration?) {
         guard !isReleased.exchange(true, ordering: .relaxed) else { return }

@@ -4,7 +4,7 @@ public struct BreakerPolicy: Sendable, Hashable {
     public enum Window: Sendable, Hashable {
         /// The last calls; at least 1, at most 10,000.
         case count(Int)
-        /// The calls that ended in the last so many seconds, in ten buckets; 100 ms to one hour.
+        /// The calls that ended within this time before now, counted in ten buckets; 100 ms to one hour.
         case time(Duration)
     }
 
@@ -14,22 +14,24 @@ public struct BreakerPolicy: Sendable, Hashable {
     public let failureRate: Double
     /// The share of slow calls at which the breaker opens; 1 by default, 0...1.
     public let slowCallRate: Double
-    /// From which duration on a call is slow, whatever its outcome; `nil`, no call is slow, by default.
+    /// The duration from which a call counts as slow, whatever its outcome; `nil`, the default: no call is slow. In a
+    /// client the duration begins when an attempt is sent, after its waits for the client's limits.
     public let slowCallDuration: Duration?
-    /// The calls in the window without which no rate is judged; 20 by default, at least 1, at most the calls of a count
-    /// window.
+    /// How many calls the window must contain before a rate is judged; 20 by default, at least 1, at most the calls of
+    /// a count window.
     public let minimumCalls: Int
     /// How long the breaker stays open the first time; 5 s by default. Doubles each time that probes fail.
     public let openTime: Duration
     /// The longest time open; 5 min by default.
     public let longestOpenTime: Duration
-    /// The largest share of an open time that is left out at random; 0.2 by default, 0...1. Clients then do not probe
-    /// all at once.
+    /// The largest share of an open time that is subtracted at random; 0.2 by default, 0...1. This way clients do not
+    /// all probe at the same time.
     public let jitter: Double
-    /// The probes of a half-open breaker, whose rates decide whether it closes; 5 by default, 1...1000.
+    /// How many probes a half-open breaker lets pass; 5 by default, 1...1000. Their rates decide whether it closes.
     public let halfOpenPermits: Int
     /// How long a probe may take; 60 s by default. A probe that has not ended by then counts as failed, so a lost
-    /// permit cannot keep the breaker half-open.
+    /// permit cannot keep the breaker half-open. In a client this time begins when the probe is sent. A probe that
+    /// waits for a limit for this long before it is sent gives its place to another request, and does not count.
     public let permitLifetime: Duration
     /// Whether the breaker only counts what it would refuse (Finagle's dark mode); false by default.
     public let isDryRun: Bool
@@ -60,6 +62,9 @@ public struct BreakerPolicy: Sendable, Hashable {
         self.permitLifetime = max(permitLifetime.clampedWait, .milliseconds(1))
         self.isDryRun = isDryRun
     }
+
+    /// A breaker that never opens. If a command chooses it (``Command/resilience``), the command has no breaker.
+    public static let never = BreakerPolicy(minimumCalls: .max)
 
     /// How long the breaker stays open.
     ///

@@ -2,7 +2,7 @@
 public struct BreakerRefusal: Error, Sendable, Hashable {
     /// The state that refused the call.
     public let state: BreakerState
-    /// After which time another call may pass: when the open time has passed, or the oldest probe has ended at the
-    /// latest. `nil`: not before an operator releases the breaker.
+    /// How long to wait before another call may pass: until the open time has passed, or until the oldest probe has
+    /// ended at the latest. `nil`: no call passes before an operator releases the breaker.
     public let retryAfter: Duration?
 }

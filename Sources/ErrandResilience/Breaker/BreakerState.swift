@@ -12,4 +12,12 @@ public enum BreakerState: String, Sendable, Hashable, CaseIterable {
     case forcedClosed
     /// Calls pass uncounted until ``CircuitBreaker/release()``.
     case disabled
+
+    /// Whether an operator has set the state.
+    var isOverridden: Bool {
+        switch self {
+        case .forcedOpen, .forcedClosed, .disabled: true
+        case .closed, .open, .halfOpen: false
+        }
+    }
 }

@@ -20,12 +20,21 @@ package struct BreakerWindow: Sendable {
 
     /// Drops the buckets that are too old.
     mutating func advanced(to now: Duration) {
+        // The newest bucket is ``next``.
+        if buckets?.currentPlace(now) != nil { return }
         guard let (place, emptied) = buckets?.advance(to: now) else { return }
         for old in emptied {
             sum -= ring[old]
             ring[old] = BreakerTally()
         }
         next = place
+    }
+
+    /// A call ended that neither failed nor was slow.
+    mutating func succeeded(now: Duration) {
+        guard let buckets, buckets.isCurrent(now) else { return recorded(isFailure: false, isSlow: false, now: now) }
+        sum.calls += 1
+        ring[next].calls += 1
     }
 
     /// A call ended.

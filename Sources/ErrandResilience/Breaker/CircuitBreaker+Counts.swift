@@ -1,7 +1,8 @@
 extension CircuitBreaker {
     /// What a breaker has counted since it was made.
     public struct Counts: Sendable, Hashable {
-        /// The calls that passed, those of a dry run included.
+        /// The calls that passed, including those of a dry run. If the state changes while a client's request waits for
+        /// a limit, the breaker decides about the request again, and it counts a second time, as allowed or refused.
         public internal(set) var allowed = 0
         /// The calls that were refused (resilience4j "not permitted").
         public internal(set) var refused = 0

@@ -15,18 +15,20 @@ public final class CircuitBreaker: Sendable {
         var random: JitterSource
     }
 
-    /// The origin or name of what the breaker protects.
+    /// The origin that the breaker protects, or the name of whatever else it protects.
     public let name: String
     /// The thresholds and times.
     public let policy: BreakerPolicy
     private let guarded: Mutex<Guarded>
     private let time: @Sendable () -> Duration
     private let onTransition: (@Sendable (CircuitBreaker, BreakerTransition) -> Void)?
+    /// The count of the map that the breaker belongs to; `nil`: the breaker belongs to no map.
+    private let overrides: OverrideCount?
 
     /// Makes a closed breaker.
     ///
     /// - Parameter onTransition: is called after each change of state, on the thread whose call caused the change, and
-    ///   outside of locks. Changes that different threads cause may be reported in another order.
+    ///   outside of locks. Changes that different threads cause may be reported out of order.
     public convenience init(
         name: String = "", _ policy: BreakerPolicy = BreakerPolicy(), clock: any Clock<Duration> = ContinuousClock(),
         onTransition: (@Sendable (CircuitBreaker, BreakerTransition) -> Void)? = nil
@@ -36,8 +38,10 @@ public final class CircuitBreaker: Sendable {
 
     init(
         _ name: String, _ policy: BreakerPolicy, time: @escaping @Sendable () -> Duration, _ random: JitterSource,
-        _ onTransition: (@Sendable (CircuitBreaker, BreakerTransition) -> Void)?
+        _ onTransition: (@Sendable (CircuitBreaker, BreakerTransition) -> Void)?,
+        countedBy overrides: OverrideCount? = nil
     ) {
+        self.overrides = overrides
         self.name = name
         self.policy = policy
         self.time = time
@@ -45,20 +49,26 @@ public final class CircuitBreaker: Sendable {
         guarded = Mutex(Guarded(machine: BreakerMachine(policy), random: random))
     }
 
-    /// The permit for a call. Throws a refusal that says when another call may pass.
-    public func permit() throws(BreakerRefusal) -> BreakerPermit {
-        try permit(now: time())
+    deinit {
+        overrides?.changed(from: guarded.withLock { $0.machine.name }, to: .closed)
     }
 
-    /// `now`: a reading of the breaker's clock.
-    func permit(now: Duration) throws(BreakerRefusal) -> BreakerPermit {
+    /// The permit for a call. Throws a refusal that says when another call may pass.
+    public func permit() throws(BreakerRefusal) -> BreakerPermit {
+        BreakerPermit(self, try issue(now: time()))
+    }
+
+    /// A permit that the caller must release by ``released(_:_:now:)``; nothing else releases it. `now`: a reading of the
+    /// breaker's clock.
+    func issue(now: Duration) throws(BreakerRefusal) -> BreakerMachine.Permit {
+        if let permit = guarded.withLock({ $0.machine.permitIfClosed(now: now) }) { return permit }
         let (decision, transitions) = guarded.withLock { guarded in
             let random = guarded.random.next()
             return guarded.machine.permitWanted(now: now, random: random)
         }
         for transition in transitions { onTransition?(self, transition) }
         switch decision {
-        case .allow(let permit): return BreakerPermit(self, permit)
+        case .allow(let permit): return permit
         case .refuse(let refusal): throw refusal
         }
     }
@@ -66,27 +76,56 @@ public final class CircuitBreaker: Sendable {
     /// `now`: a reading of the breaker's clock; `nil`: it is read here.
     func released(_ permit: BreakerMachine.Permit, _ outcome: BreakerOutcome, now: Duration?) {
         let now = now ?? time()
-        let transition = guarded.withLock { guarded in
+        let transition = guarded.withLock { guarded -> BreakerTransition? in
+            if outcome == .success, guarded.machine.succeededIfHealthy(permit, now: now) { return nil }
             let random = guarded.random.next()
             return guarded.machine.permitReleased(permit, outcome, now: now, random: random)
         }
         if let transition { onTransition?(self, transition) }
     }
 
+    /// The call of a permit waits before it is sent.
+    func held(_ permit: BreakerMachine.Permit) {
+        guarded.withLock { $0.machine.permitHeld(permit) }
+    }
+
+    /// The call of a permit is sent now, after a wait. `now`: a reading of the breaker's clock. Returns the permit that
+    /// the call uses from now on. Throws a refusal if the state has changed and does not let the call pass.
+    func used(_ permit: BreakerMachine.Permit, now: Duration) throws(BreakerRefusal) -> BreakerMachine.Permit {
+        let (decision, transitions) = guarded.withLock { guarded in
+            let random = guarded.random.next()
+            return guarded.machine.permitUsed(permit, now: now, random: random)
+        }
+        for transition in transitions { onTransition?(self, transition) }
+        switch decision {
+        case .allow(let used): return used
+        case .refuse(let refusal): throw refusal
+        }
+    }
+
     /// Sets a state that stays until ``release()``. Calls under way are not counted in the new state.
     public func force(_ override: BreakerOverride) {
-        if let transition = guarded.withLock({ $0.machine.overridden(override) }) { onTransition?(self, transition) }
+        operate { $0.overridden(override) }
     }
 
     /// Closes the breaker with an empty window, whether it was forced, open or half-open.
     public func release() {
-        if let transition = guarded.withLock({ $0.machine.released() }) { onTransition?(self, transition) }
+        operate { $0.released() }
     }
 
-    /// The present state. An open breaker becomes half-open with the next call after its time, not before.
+    private func operate(_ change: (inout BreakerMachine) -> BreakerTransition?) {
+        let transition = guarded.withLock { guarded in
+            let former = guarded.machine.name
+            defer { overrides?.changed(from: former, to: guarded.machine.name) }
+            return change(&guarded.machine)
+        }
+        if let transition { onTransition?(self, transition) }
+    }
+
+    /// The present state. An open breaker becomes half-open with the first call after its open time, not before.
     public var state: BreakerState { guarded.withLock { $0.machine.name } }
 
-    /// The calls that the present state has counted, as far as they are in the window.
+    /// The calls that the present state has counted, as far as they are still in the window.
     public var tally: BreakerTally {
         guarded.withLock { guarded in
             guarded.machine.timePassed(now: time())

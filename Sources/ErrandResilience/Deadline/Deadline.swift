@@ -1,9 +1,12 @@
 /// The instant at which a call must have ended: all its attempts, hedges, waits and redirects.
 ///
-/// A deadline is an instant of the monotonic clock, so waits and queues count, and changes of the wall clock do not. The
-/// deadline of a task reaches the calls that the task makes through ``current``. A service sends the remaining time on
-/// (``DeadlineHeader``): clocks of other machines do not matter then (gRPC deadline; Finagle `Deadline` sends an absolute
-/// time instead).
+/// A deadline is an instant of the monotonic clock, so waits and queues count, and changes of the wall clock do not.
+/// The deadline of a task reaches the calls that the task makes through ``current``. A request carries the remaining
+/// time to the next service (``DeadlineHeader``), so the clocks of other machines do not matter (gRPC deadline; Finagle
+/// `Deadline` sends an absolute time instead).
+///
+/// A client obeys the deadline only with ``Client/Configuration/resilience``, which may be an empty `Resilience()`, or
+/// with ``Client/Configuration/obeysDeadlines``. Requests of other clients do not see it.
 ///
 /// All members may be used on any thread.
 public struct Deadline: Sendable, Hashable, Comparable {
@@ -31,7 +34,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
         instant <= now
     }
 
-    /// The earlier one of both; `nil` is no deadline.
+    /// The earlier one of the two deadlines; `nil` means no deadline.
     public func earlier(_ other: Deadline?) -> Deadline {
         other.map { min(self, $0) } ?? self
     }
@@ -49,14 +52,15 @@ public struct Deadline: Sendable, Hashable, Comparable {
     /// The deadline of the current task; `nil`: none. ``limit(to:operation:)`` sets it.
     @TaskLocal public static var current: Deadline?
 
-    /// Runs an operation whose calls must end by a deadline. The earlier one applies where the task has a deadline
-    /// already: a callee cannot extend the time of its caller.
+    /// Runs an operation whose calls must end by a deadline. If the task has a deadline already, the earlier one
+    /// applies: a callee cannot extend the time of its caller. Clients without ``Client/Configuration/resilience`` and
+    /// without ``Client/Configuration/obeysDeadlines`` ignore the deadline.
     public static func limit<Result>(to deadline: Deadline, operation: () throws -> Result) rethrows -> Result {
         try $current.withValue(deadline.earlier(current), operation: operation)
     }
 
-    /// Runs an operation whose calls must end by a deadline, as the function for synchronous operations does. The
-    /// operation itself is not cancelled.
+    /// Runs an asynchronous operation whose calls must end by a deadline, by the same rules as for synchronous
+    /// operations. The operation itself is not cancelled.
     public static func limit<Result>(
         to deadline: Deadline, isolation: isolated (any Actor)? = #isolation, operation: () async throws -> Result
     ) async rethrows -> Result {

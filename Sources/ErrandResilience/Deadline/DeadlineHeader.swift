@@ -24,6 +24,9 @@ public struct DeadlineHeader: Sendable, Hashable {
     /// `X-Request-Timeout: 1500`: whole milliseconds.
     public static let requestTimeout = DeadlineHeader(name: HTTPField.Name("X-Request-Timeout"), form: .milliseconds)
 
+    /// No field. If a command chooses it (``Command/resilience``), the server does not learn the remaining time.
+    public static let never = DeadlineHeader(name: nil, form: .milliseconds)
+
     /// A field of this name with whole milliseconds, for example `x-envoy-expected-rq-timeout-ms`.
     public static func milliseconds(_ name: HTTPField.Name) -> DeadlineHeader {
         DeadlineHeader(name: name, form: .milliseconds)
@@ -53,7 +56,8 @@ public struct DeadlineHeader: Sendable, Hashable {
         }
     }
 
-    /// The remaining time of a message; `nil`: there is no readable field. A field that occurs twice is not readable.
+    /// The remaining time of a message; `nil`: the message has no readable field. A field that occurs twice is not
+    /// readable.
     public func remaining(in fields: HTTPFields) -> Duration? {
         guard let name else { return nil }
         let values = fields[values: name]
@@ -84,7 +88,7 @@ public struct DeadlineHeader: Sendable, Hashable {
         ("H", 3_600_000_000_000),
     ]
 
-    /// At most 30 days are passed.
+    /// `time` is at most 30 days.
     private static func nanoseconds(_ time: Duration) -> Int64 {
         let (seconds, attoseconds) = time.components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000

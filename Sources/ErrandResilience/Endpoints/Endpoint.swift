@@ -1,11 +1,11 @@
 /// A server among several that answer the same requests.
 public struct Endpoint: Sendable, Hashable {
-    /// The origin, such as `https://10.0.0.1:8443`: scheme, host and port in lower case; or the address. It identifies
+    /// The origin, such as `https://10.0.0.1:8443` (scheme, host and port in lower case), or the address. It identifies
     /// the endpoint.
     public let url: String
     /// The IP address that connections go to, while the request keeps its URL; `nil`: the request goes to ``url``.
     public let address: String?
-    /// The share of requests against other endpoints, 1...1000; 1 by default.
+    /// The share of the requests relative to other endpoints, 1...1000; 1 by default.
     public let weight: Int
     /// Where the server is, such as an availability zone; `nil`: unknown.
     public let zone: String?

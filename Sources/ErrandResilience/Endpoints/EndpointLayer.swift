@@ -9,8 +9,8 @@ struct EndpointLayer: TransportLayer {
 }
 
 extension Client.Configuration {
-    /// The servers that stand for base URLs; empty, the default: requests go to the URLs as they are. Read when a client
-    /// is made.
+    /// The servers that requests to base URLs are distributed over; empty, the default: requests go to the URLs as they
+    /// are. Read when a client is made.
     public var endpoints: [ServiceEndpoints] {
         get {
             layers.lazy.compactMap { ($0 as? EndpointLayer)?.endpoints }.first ?? []
@@ -23,7 +23,8 @@ extension Client.Configuration {
 }
 
 extension Client {
-    /// The endpoints that stand for a base URL, with their health and counts; `nil`: there are none. Any thread.
+    /// The endpoints that stand for a base URL, with their health and counts; `nil`: there are none. The counts include
+    /// the refreshes of the list and the failed refreshes. Any thread.
     public func endpoints(of baseURL: String) -> EndpointSet? {
         layer(EndpointTransport.self)?.groups[URLReference(baseURL).origin]?.set
     }

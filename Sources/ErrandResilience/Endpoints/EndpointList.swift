@@ -1,10 +1,10 @@
-/// Endpoints with different URLs, and the ring of their hashes where the policy has one. To make the ring takes long,
-/// so the shell makes the list outside of its lock.
+/// Endpoints with different URLs, and the ring of their hashes if the policy has one. Making the ring takes long, so
+/// the shell makes the list outside of its lock.
 struct EndpointList: Sendable {
     let endpoints: [Endpoint]
     let ring: HashRing?
 
-    /// Of several endpoints with one URL the first counts.
+    /// If several endpoints have the same URL, the first one counts.
     init(_ endpoints: [Endpoint], _ policy: EndpointPolicy) {
         var seen: Set<String> = []
         let different = endpoints.filter { seen.insert($0.url).inserted }

@@ -9,16 +9,16 @@ import Synchronization
 /// lease.succeed()
 /// ```
 ///
-/// Health is passive: the results of requests decide. ``EndpointPolicy/Outliers`` has the rules of ejection,
-/// ``EndpointPolicy`` the order of choice.
+/// Health is passive: the results of requests decide. ``EndpointPolicy/Outliers`` has the rules of ejection, and
+/// ``EndpointPolicy`` the rules by which an endpoint is chosen.
 public final class EndpointSet: Sendable {
     /// What has happened so far.
     public struct Counts: Sendable, Hashable {
         /// Endpoints chosen.
         public internal(set) var picks = 0
-        /// Choices among two endpoints without pending requests, which say little of the load.
+        /// Choices between two endpoints without pending requests. They say little about the load.
         public internal(set) var idlePicks = 0
-        /// Choices of an endpoint that the request had tried.
+        /// Choices of an endpoint that the request had already tried.
         public internal(set) var repeats = 0
         /// Choices for which health was ignored.
         public internal(set) var panics = 0
@@ -26,14 +26,23 @@ public final class EndpointSet: Sendable {
         public internal(set) var crossZone = 0
         /// Requests for which no endpoint was chosen.
         public internal(set) var refused = 0
+        /// Responses with 429: the endpoint works, and asks for fewer requests.
+        public internal(set) var throttled = 0
+        /// Attempts that another attempt of their request has overtaken.
+        public internal(set) var lost = 0
         /// Ejections.
         public internal(set) var ejections = 0
-        /// Ejections that were left out because too many endpoints were ejected.
+        /// Ejections that were left out because too many endpoints were ejected already.
         public internal(set) var sparedEjections = 0
         /// Endpoints that became healthy after an ejection.
         public internal(set) var returns = 0
         /// In a dry run: ejections that would have happened.
         public internal(set) var wouldEject = 0
+        /// In a client: lists that the source (DNS or a closure, ``EndpointSource``) has returned.
+        public internal(set) var refreshes = 0
+        /// In a client: refreshes for which the source failed. The last list then stays in use. If the source fails for
+        /// a long time, requests may go to addresses that are dead.
+        public internal(set) var failedRefreshes = 0
     }
 
     /// The health of an endpoint.
@@ -52,7 +61,7 @@ public final class EndpointSet: Sendable {
         public let endpoint: Endpoint
         /// Whether the endpoint is used.
         public let health: Health
-        /// The requests that have not ended.
+        /// The requests that have not ended. A streamed response counts until its end.
         public let pending: Int
         /// The ejections so far.
         public let ejections: Int
@@ -84,9 +93,9 @@ public final class EndpointSet: Sendable {
 
     /// Chooses an endpoint.
     ///
-    /// `key`: requests of one key go to one endpoint with ``EndpointPolicy/Balancing/ringHash(_:)``. `tried`: the URLs
-    /// (``Endpoint/url``) that earlier attempts of the request had. Another endpoint is chosen where one may be used,
-    /// and otherwise one of them again, unless `allowsRepeats` is false.
+    /// `key`: with ``EndpointPolicy/Balancing/ringHash(_:)``, requests with the same key go to the same endpoint.
+    /// `tried`: the URLs (``Endpoint/url``) of the endpoints that earlier attempts of the request had. Another endpoint
+    /// is chosen if one may be used. Otherwise a tried one is chosen again, unless `allowsRepeats` is false.
     ///
     /// Throws ``EndpointRefusal``.
     public func pick(
@@ -100,10 +109,24 @@ public final class EndpointSet: Sendable {
         return EndpointLease(try result.get(), of: self)
     }
 
-    /// Replaces the list. Endpoints that stay, by their URL, keep their health and their latency.
+    /// Replaces the list. Endpoints whose URL stays in the list keep their health and their latency.
     public func replace(_ endpoints: [Endpoint]) {
         let list = EndpointList(endpoints, policy)
         machine.withLock { $0.endpointsReplaced(list) }
+    }
+
+    /// The source of the list has answered.
+    func refresh(_ endpoints: [Endpoint]) {
+        let list = EndpointList(endpoints, policy)
+        machine.withLock { machine in
+            machine.counts.refreshes += 1
+            machine.endpointsReplaced(list)
+        }
+    }
+
+    /// The source of the list has failed, and the list stays.
+    func refreshFailed() {
+        machine.withLock { $0.counts.failedRefreshes += 1 }
     }
 
     /// The endpoints in the order of the list.
@@ -128,10 +151,19 @@ public final class EndpointSet: Sendable {
     /// What has happened so far.
     public var counts: Counts { machine.withLock { $0.counts } }
 
+    /// The request has ended. `outcome`: makes the outcome from the time since the choice.
     func take(back pick: EndpointStateMachine.Pick, _ outcome: (Duration) -> EndpointStateMachine.Outcome) {
         let now = stopwatch.now()
         let outcome = outcome(max(.zero, now - pick.time))
         let draw = EndpointStateMachine.Draw(random(), random())
         machine.withLock { $0.requestEnded(pick, outcome, draw: draw, now: now) }
+    }
+
+    /// The endpoint has answered, and the request goes on.
+    func take(voteOf pick: EndpointStateMachine.Pick, _ outcome: (Duration) -> EndpointStateMachine.Outcome) {
+        let now = stopwatch.now()
+        let outcome = outcome(max(.zero, now - pick.time))
+        let draw = EndpointStateMachine.Draw(random(), random())
+        machine.withLock { $0.requestAnswered(pick, outcome, draw: draw, now: now) }
     }
 }

@@ -1,7 +1,8 @@
 import Glibc
 
 extension EndpointStateMachine {
-    /// How many may be ejected: the share of the policy, one of several at least, and never the only one.
+    /// How many endpoints may be ejected: the policy's share, at least one if there are several, and never the only
+    /// one.
     var ejectionCapacity: Int {
         guard let outliers = policy.outliers, members.count > 1, outliers.largestShare > 0 else { return 0 }
         return min(members.count, max(1, Int(outliers.largestShare * Double(members.count))))
@@ -20,8 +21,8 @@ extension EndpointStateMachine {
             .min { $0.1 < $1.1 }?.0
     }
 
-    /// Ejects the endpoint for a time that grows with the ejections before. A healthy one stays where too many are
-    /// ejected.
+    /// Ejects the endpoint for a time that grows with the ejections before. A healthy endpoint is not ejected if too
+    /// many endpoints are ejected already.
     mutating func eject(_ index: Int, _ random: Double, _ now: Duration) {
         guard let outliers = policy.outliers else { return }
         if members[index].health.isHealthy {

@@ -4,8 +4,8 @@ import Glibc
 ///
 /// An endpoint that fails is ejected for a time. Then one request is its probe: a success makes the endpoint healthy, a
 /// failure ejects it for longer. Each ejection begins a new era, and results of requests of an earlier era say nothing
-/// of an endpoint's health. A probe that has not ended after the length of a first ejection keeps nobody out: another
-/// request may probe then.
+/// about an endpoint's health. If a probe has not ended after the length of a first ejection, another request may
+/// probe.
 struct EndpointStateMachine: Sendable {
     enum Health: Sendable, Hashable {
         /// Is used; with the failures since the last success.
@@ -14,7 +14,7 @@ struct EndpointStateMachine: Sendable {
         case ejected(until: Duration)
         /// The ejection is over; the next request is the probe.
         case returning
-        /// The request of this number is the probe. At this time another request may be one.
+        /// The request with this number is the probe. From `until` on, another request may probe.
         case probing(UInt64, until: Duration)
 
         var isHealthy: Bool { if case .healthy = self { true } else { false } }
@@ -27,19 +27,21 @@ struct EndpointStateMachine: Sendable {
         fileprivate(set) var health = Health.healthy(failuresInRow: 0)
         /// The number of ejections so far.
         var era = 0
-        /// The ejections that the length of the next one counts; falls with each quiet interval.
+        /// The number of ejections that the length of the next one is computed from; falls with each quiet interval.
         var severity = 0
         var pending = 0
         /// The latency in seconds and its time; `nil`: no sample.
         var latency: (peak: Double, time: Duration)?
-        /// Of the present interval.
+        /// The start of the first late attempt that was overtaken since the last success.
+        var silentSince: Duration?
+        /// The successes in the present interval.
         var successes = 0
         var failures = 0
         /// For the round robin.
         var turn = 0
     }
 
-    /// A choice, which has to come back by ``requestEnded(_:_:draw:now:)``.
+    /// A choice, which must be given back by ``requestEnded(_:_:draw:now:)``.
     struct Pick: Sendable, Hashable {
         let number: UInt64
         let member: UInt64
@@ -47,15 +49,31 @@ struct EndpointStateMachine: Sendable {
         let endpoint: Endpoint
         let time: Duration
         let isProbe: Bool
-        /// Whether the request had tried the endpoint before.
+        /// Whether the request had already tried the endpoint.
         let isRepeated: Bool
     }
 
     enum Outcome: Sendable, Hashable {
         case success(Duration)
-        case failure(Duration)
-        /// The request says nothing of the endpoint: it was cancelled, or not sent.
+        /// A 429: a success of the endpoint, which asks for fewer requests, and perhaps for a wait.
+        case throttled(Duration, wait: Duration?)
+        case failure(Duration, wait: Duration? = nil)
+        /// Another attempt of the request was faster, and this one was cancelled at this age. `isLate`: it was old
+        /// enough for an answer.
+        case lost(Duration, isLate: Bool)
+        /// The request says nothing about the endpoint: it was cancelled, or not sent.
         case dropped
+        /// The result was already reported by ``EndpointStateMachine/requestAnswered(_:_:draw:now:)``.
+        case voted
+
+        /// The outcome of a response.
+        init(status: Int, retryAfter: Duration?, latency: Duration) {
+            switch status {
+            case 429: self = .throttled(latency, wait: retryAfter)
+            case ..<500: self = .success(latency)
+            default: self = .failure(latency, wait: retryAfter)
+            }
+        }
     }
 
     /// Random numbers, 0...1.
@@ -72,7 +90,7 @@ struct EndpointStateMachine: Sendable {
     let policy: EndpointPolicy
     var members: [Member] = []
     var counts = EndpointSet.Counts()
-    /// The endpoints that are not healthy. Kept, because every request asks for it.
+    /// The endpoints that are not healthy. Stored, because every request needs the number.
     private(set) var unhealthyCount = 0
     private var places: [UInt64: Int] = [:]
     private var ring: HashRing?
@@ -87,7 +105,7 @@ struct EndpointStateMachine: Sendable {
 
     // MARK: Events
 
-    /// The list has changed. Endpoints that stay, by their URL, keep their state.
+    /// The list has changed. Endpoints whose URL stays in the list keep their state.
     mutating func endpointsReplaced(_ list: EndpointList) {
         let known = Dictionary(uniqueKeysWithValues: members.map { ($0.endpoint.url, $0) })
         members = list.endpoints.map { endpoint in
@@ -107,8 +125,8 @@ struct EndpointStateMachine: Sendable {
         }
     }
 
-    /// A request needs an endpoint. `tried`: the URLs of endpoints that the request has tried; they are left out where
-    /// another may be used.
+    /// A request needs an endpoint. `tried`: the URLs of endpoints that the request has tried; they are left out if
+    /// another one may be used.
     mutating func endpointRequested(
         key: String?, excluding tried: Set<String>, allowsRepeats: Bool, draw: Draw, now: Duration
     ) -> Result<Pick, EndpointRefusal> {
@@ -142,39 +160,90 @@ struct EndpointStateMachine: Sendable {
                 isProbe: isProbe, isRepeated: isRepeated))
     }
 
-    /// A request that had an endpoint has ended. Each pick must come back once; the shell sees to that.
+    /// The endpoint has answered, and the request goes on: a streamed response. The request stays pending, and ends
+    /// with ``Outcome/voted``.
+    mutating func requestAnswered(_ pick: Pick, _ outcome: Outcome, draw: Draw, now: Duration) {
+        let now = now.clampedTime
+        defer { timePassed(now, draw.second) }
+        if let index = places[pick.member] { judge(pick, outcome, of: index, draw, now) }
+    }
+
+    /// A request that had an endpoint has ended. Each pick must be given back once; the shell sees to that.
     mutating func requestEnded(_ pick: Pick, _ outcome: Outcome, draw: Draw, now: Duration) {
         let now = now.clampedTime
         defer { timePassed(now, draw.second) }
         // The endpoint may have left the list.
         guard let index = places[pick.member] else { return }
         members[index].pending = max(0, members[index].pending - 1)
-        let isOfThisEra = pick.era == members[index].era
-        // A probe decides although it took so long that another one was allowed.
-        let isProbe = pick.isProbe && isOfThisEra && !members[index].health.isHealthy
+        judge(pick, outcome, of: index, draw, now)
+    }
+
+    // MARK: Health
+
+    private mutating func judge(_ pick: Pick, _ outcome: Outcome, of index: Int, _ draw: Draw, _ now: Duration) {
         switch outcome {
+        case .voted: break
         case .dropped:
-            if case .probing(pick.number, _) = members[index].health { setHealth(of: index, .returning) }
+            dropped(pick, of: index)
         case .success(let latency):
             observe(latency, of: index, now)
-            guard isOfThisEra else { break }
-            members[index].successes += 1
-            if isProbe { counts.returns += 1 }
-            if isProbe || members[index].health.isHealthy { setHealth(of: index, .healthy(failuresInRow: 0)) }
-        case .failure(let latency):
-            observe(max(latency, failurePenalty), of: index, now)
-            guard isOfThisEra else { break }
-            members[index].failures += 1
-            if isProbe {
-                eject(index, draw.first, now)
-            } else if case .healthy(let failures) = members[index].health {
-                setHealth(of: index, .healthy(failuresInRow: min(failures + 1, 1_000_000)))
-                guard let outliers = policy.outliers, outliers.consecutiveFailures > 0,
-                    failures + 1 >= outliers.consecutiveFailures
-                else { break }
-                eject(index, draw.first, now)
+            succeeded(pick, of: index)
+        case .throttled(let latency, let wait):
+            counts.throttled += 1
+            observe(max(latency, penalty(isFailure: false, wait)), of: index, now)
+            succeeded(pick, of: index)
+        case .failure(let latency, let wait):
+            observe(max(latency, penalty(isFailure: true, wait)), of: index, now)
+            failed(pick, of: index, draw, now)
+        case .lost(let age, let isLate):
+            counts.lost += 1
+            raise(to: age, of: index, now)
+            if isLate, hasStalled(pick, of: index, now) {
+                failed(pick, of: index, draw, now)
+            } else {
+                dropped(pick, of: index)
             }
         }
+    }
+
+    /// A probe decides even if it took so long that another probe was allowed.
+    private func isDeciding(_ pick: Pick, of index: Int) -> Bool {
+        pick.isProbe && pick.era == members[index].era && !members[index].health.isHealthy
+    }
+
+    private mutating func dropped(_ pick: Pick, of index: Int) {
+        if case .probing(pick.number, _) = members[index].health { setHealth(of: index, .returning) }
+    }
+
+    private mutating func succeeded(_ pick: Pick, of index: Int) {
+        members[index].silentSince = nil
+        guard pick.era == members[index].era else { return }
+        let isProbe = isDeciding(pick, of: index)
+        members[index].successes += 1
+        if isProbe { counts.returns += 1 }
+        if isProbe || members[index].health.isHealthy { setHealth(of: index, .healthy(failuresInRow: 0)) }
+    }
+
+    private mutating func failed(_ pick: Pick, of index: Int, _ draw: Draw, _ now: Duration) {
+        guard pick.era == members[index].era else { return }
+        members[index].failures += 1
+        if isDeciding(pick, of: index) {
+            eject(index, draw.first, now)
+        } else if case .healthy(let failures) = members[index].health {
+            setHealth(of: index, .healthy(failuresInRow: min(failures + 1, 1_000_000)))
+            guard let outliers = policy.outliers, outliers.consecutiveFailures > 0,
+                failures + 1 >= outliers.consecutiveFailures
+            else { return }
+            eject(index, draw.first, now)
+        }
+    }
+
+    /// One more late attempt was overtaken. Returns whether the endpoint has had no success for the stall time.
+    private mutating func hasStalled(_ pick: Pick, of index: Int, _ now: Duration) -> Bool {
+        guard let outliers = policy.outliers, pick.era == members[index].era else { return false }
+        let since = members[index].silentSince ?? pick.time
+        members[index].silentSince = since
+        return now - since >= outliers.stallTime
     }
 
     /// Ends ejections, and compares success rates at the end of an interval.
@@ -230,7 +299,7 @@ struct EndpointStateMachine: Sendable {
         }
     }
 
-    /// The part of the pool in one's own zone, while enough of the zone's endpoints are healthy.
+    /// The part of the pool in the preferred zone, while enough of the zone's endpoints are healthy.
     private mutating func local(_ pool: [Int]) -> [Int] {
         guard let preference = policy.zonePreference else { return pool }
         let zone = members.filter { $0.endpoint.zone == preference.zone }
@@ -268,7 +337,7 @@ struct EndpointStateMachine: Sendable {
         }
     }
 
-    /// The pending requests of the pool for one unit of weight, with the new request.
+    /// The pending requests of the pool, including the new request, per unit of weight.
     private func fairShare(_ pool: [Int]) -> Double {
         let pending = pool.reduce(1) { $0 + members[$1].pending }
         return Double(pending) / Double(max(1, weight(of: pool)))
@@ -276,7 +345,7 @@ struct EndpointStateMachine: Sendable {
 
     private func weight(of pool: [Int]) -> Int { pool.reduce(0) { $0 + members[$1].endpoint.weight } }
 
-    /// Two different endpoints are drawn by weight; of two there is no draw, both are compared.
+    /// Two different endpoints are drawn by weight. If there are only two, both are compared without a draw.
     private mutating func lighter(
         _ pool: [Int], _ settings: EndpointPolicy.PeakEWMA, _ draw: Draw, _ now: Duration
     ) -> Int? {
@@ -298,7 +367,7 @@ struct EndpointStateMachine: Sendable {
         return last
     }
 
-    /// The expected time of one more request, by weight.
+    /// The expected time of one more request, divided by the weight.
     func load(of member: Member, _ settings: EndpointPolicy.PeakEWMA, _ now: Duration) -> Double {
         let assumed = settings.assumed.inSeconds
         let latency = member.latency.map { decayed($0, settings, now) } ?? assumed
@@ -312,8 +381,13 @@ struct EndpointStateMachine: Sendable {
         return latency.peak * exp(-age / settings.decay.inSeconds)
     }
 
-    private var failurePenalty: Duration {
-        if case .powerOfTwo(let settings) = policy.balancing { settings.failurePenalty } else { .zero }
+    /// The latency that a failure, or a 429, counts as at least. `wait`: the wait that the response asks for.
+    private func penalty(isFailure: Bool, _ wait: Duration?) -> Duration {
+        guard case .powerOfTwo(let settings) = policy.balancing else { return .zero }
+        let wait = min(max(wait ?? .zero, .zero), settings.longestRetryAfter)
+        let throttled = max(settings.throttlePenalty, wait)
+        guard isFailure else { return throttled }
+        return wait > .zero ? max(settings.failurePenalty, throttled) : settings.failurePenalty
     }
 
     /// A higher latency counts at once, a lower one by the time that has passed (Finagle `PeakEwma`).
@@ -328,5 +402,12 @@ struct EndpointStateMachine: Sendable {
         let weight = exp(-age / settings.decay.inSeconds)
         let peak = sample > former.peak * weight ? sample : former.peak * weight + sample * (1 - weight)
         members[index].latency = (peak, max(now, former.time))
+    }
+
+    /// The latency is only known to be at least `age`, so it can raise the average, but never lowers it.
+    private mutating func raise(to age: Duration, of index: Int, _ now: Duration) {
+        guard case .powerOfTwo(let settings) = policy.balancing else { return }
+        let present = members[index].latency.map { decayed($0, settings, now) } ?? settings.assumed.inSeconds
+        if age.inSeconds > present { observe(age, of: index, now) }
     }
 }

@@ -14,8 +14,8 @@ struct HashRing: Sendable {
         self.points = points.sorted { ($0.hash, $0.member) < ($1.hash, $1.member) }
     }
 
-    /// The members in the order of the circle from the hash on, each once, until `accepts` says yes. `nil`: it never
-    /// does.
+    /// The first member that `accepts` takes, in the order of the circle from the hash on; each member is tried once.
+    /// `nil`: it takes none.
     func member(at hash: UInt64, count: Int, where accepts: (Int) -> Bool) -> Int? {
         var low = 0
         var high = points.count

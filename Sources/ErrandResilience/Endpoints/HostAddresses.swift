@@ -41,7 +41,7 @@ enum HostAddresses {
             return nil
         }
         let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        // A scope (`fe80::1%eth0`) is no part of an address that libcurl takes.
+        // libcurl does not accept an address with a scope (`fe80::1%eth0`).
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self)
     }
 }

@@ -6,7 +6,7 @@
 /// ]
 /// ```
 ///
-/// Each attempt gets an endpoint of its own. A retry and a hedge go to another endpoint than the attempts before, where
+/// Each attempt gets its own endpoint. A retry or a hedge goes to another endpoint than the attempts before, if another
 /// one may be used. Only requests whose URL has the origin of ``origin`` are distributed.
 ///
 /// An endpoint with a URL replaces scheme, host and port of the request's URL, also in `Host` and in the certificate
@@ -19,7 +19,7 @@ public struct ServiceEndpoints: Sendable {
     public let policy: EndpointPolicy
     /// The key of a request, for ``EndpointPolicy/Balancing/ringHash(_:)``. Called on the thread that sends the request.
     public let key: (@Sendable (RequestDescription) -> String?)?
-    let source: EndpointSource
+    package let source: EndpointSource
     let host: String
     let port: Int
 
@@ -27,7 +27,7 @@ public struct ServiceEndpoints: Sendable {
     ///   - baseURL: an http or https URL; its path and query are ignored.
     ///   - source: the list of endpoints.
     ///   - policy: power of two choices by default.
-    ///   - key: what the hash ring goes by; by default the URL's path.
+    ///   - key: the key of a request for the hash ring; by default the URL's path.
     ///
     /// Throws ``ErrandError/invalidURL`` where the URL has no host, ``ErrandError/unsupportedScheme`` for another scheme.
     public init(

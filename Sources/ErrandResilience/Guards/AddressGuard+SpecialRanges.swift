@@ -1,5 +1,5 @@
 extension AddressGuard {
-    /// A range that services should not be made to reach, with the name that verdicts have.
+    /// A range that services should not be made to reach, with its name in verdicts.
     public struct SpecialRange: Sendable, Hashable {
         /// The addresses.
         public let range: AddressRange

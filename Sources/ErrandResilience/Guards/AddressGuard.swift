@@ -1,12 +1,12 @@
 /// Judges the address that a socket is about to connect to: a guard against server-side request forgery (SSRF).
 ///
-/// ``Client/Configuration/addressGuard`` has a client's engine ask a guard. The guard judges an address, never a name. A
-/// name may resolve to another address a moment later (DNS rebinding), and spellings such as `0x7f.1` or `2130706433`
-/// are settled by the resolver. Who connects by other means judges each address before the connection, and again the
-/// peer's address of a kept connection that was made without this guard.
+/// With ``Client/Configuration/addressGuard``, a client's engine asks a guard. The guard judges an address, never a
+/// name. A name may resolve to another address a moment later (DNS rebinding), and spellings such as `0x7f.1` or
+/// `2130706433` are settled by the resolver. If you connect by other means, let the guard judge each address before the
+/// connection, and also the peer's address of a kept connection that was made without this guard.
 ///
-/// - Of all ranges that contain the address, the one with the longest prefix decides. Among ranges of equal length a
-///   rule of one's own decides before a special range, and a rule that denies before a rule that allows. So
+/// - Of all ranges that contain the address, the one with the longest prefix decides. Among ranges of equal length your
+///   own rule decides before a special range, and a rule that denies before a rule that allows. For example,
 ///   `allow("10.1.0.0/16")` opens a part of 10.0.0.0/8, `deny("10.1.2.0/24")` closes a part of that again, and
 ///   `allow("0.0.0.0/0")` opens no special range.
 /// - An address that no range contains is allowed.
@@ -16,6 +16,17 @@
 ///
 /// A value: any thread. Source: the IANA registries of special-purpose addresses (RFC 6890).
 public struct AddressGuard: Sendable, Hashable {
+    /// What the guard does with host names that a proxy is asked for. The proxy looks the name up, so nobody but the
+    /// proxy can judge the address. A client with a guard lets a SOCKS proxy look names up, even if the proxy's URL
+    /// begins with `socks5://` or `socks4://`.
+    public enum ProxiedNames: Sendable, Hashable {
+        /// The proxy may be asked for every name. The proxy itself has to judge addresses.
+        case allow
+        /// The proxy must not be asked for a name. Requests to names that the proxy's bypass list contains are made
+        /// without the proxy, and are judged by their addresses.
+        case refuse
+    }
+
     /// What the guard does with a range of addresses.
     public struct Rule: Sendable, Hashable {
         /// The addresses.
@@ -51,8 +62,9 @@ public struct AddressGuard: Sendable, Hashable {
         }
     }
 
-    /// The guard's answer. `rule` names the reason: a special range (`loopback`), a rule of one's own
-    /// (`deny 10.0.0.0/8`), `port`, or `unreadable address`. The names are stable, fit for logs and metric labels.
+    /// The guard's answer. `rule` names the reason: a special range (`loopback`), one of your own rules
+    /// (`deny 10.0.0.0/8`), `port`, `unreadable address`, or `proxied name`. The names are stable, fit for logs and
+    /// metric labels.
     public enum Verdict: Sendable, Hashable {
         /// The connection may be made. `rule` is the rule that allows it; `nil`: no range contains the address.
         case allowed(rule: String?)
@@ -65,21 +77,32 @@ public struct AddressGuard: Sendable, Hashable {
         }
     }
 
-    /// The rules of one's own, in any order. Empty by default.
+    /// Your own rules, in any order. Empty by default.
     public var rules: [Rule]
     /// The ports that connections may go to; empty, the default: all.
     public var ports: [ClosedRange<UInt16>]
     /// Whether the special ranges (``specialRanges``) are refused. True by default.
     public var refusesSpecialRanges: Bool
+    /// If true, a client connects to every address, and ``Counts/wouldRefuse`` tells how many the guard would have
+    /// refused. A dry run protects from nothing. Verdicts are the same. False by default.
+    public var isDryRun: Bool
+    /// Whether a proxy may be asked for a host name. An address in a URL is judged behind a proxy too. Allowed by
+    /// default.
+    public var proxiedNames: ProxiedNames
 
     /// Makes a guard. By default it refuses the special ranges and nothing else.
-    public init(rules: [Rule] = [], ports: [ClosedRange<UInt16>] = [], refusesSpecialRanges: Bool = true) {
+    public init(
+        rules: [Rule] = [], ports: [ClosedRange<UInt16>] = [], refusesSpecialRanges: Bool = true,
+        isDryRun: Bool = false, proxiedNames: ProxiedNames = .allow
+    ) {
         self.rules = rules
         self.ports = ports
         self.refusesSpecialRanges = refusesSpecialRanges
+        self.isDryRun = isDryRun
+        self.proxiedNames = proxiedNames
     }
 
-    /// Judges a connection to the address and port.
+    /// Judges a connection to the address and port by the rules alone. A dry run makes no difference.
     public func verdict(for address: IPAddress, port: UInt16) -> Verdict {
         let own = ownRule(for: address, port: port)
         let special = refusesSpecialRanges ? Self.specialRange(of: address) : nil
@@ -91,12 +114,40 @@ public struct AddressGuard: Sendable, Hashable {
             if case .refused(let rule) = verdict(for: inner, port: port) { return .refused(rule: rule) }
         }
         let isOpenPort = ports.isEmpty || ports.contains { $0.contains(port) } || own?.ports != nil
-        return isOpenPort ? .allowed(rule: own?.name) : .refused(rule: "port")
+        return isOpenPort ? .allowed(rule: own?.name) : .refused(rule: Self.closedPort)
     }
 
-    static let unreadable = "unreadable address"
+    /// All that the guard is made of. Equal guards have equal texts: the order of rules counts in both.
+    var text: String {
+        let ports = ports.map { "\($0.lowerBound)-\($0.upperBound)" }
+        let parts = [
+            refusesSpecialRanges ? "special" : "", isDryRun ? "dry run" : "", proxiedNames == .refuse ? "no names" : "",
+            "ports \(ports.joined(separator: " "))",
+        ]
+        return (parts + rules.map(\.name)).joined(separator: "\n")
+    }
 
-    /// Judges a connection to a `sockaddr_in` or `sockaddr_in6`. Refuses all that is neither, Unix sockets among them.
+    static let closedPort = "port"
+    static let unreadable = "unreadable address"
+    static let proxiedName = "proxied name"
+
+    /// Judges the host of a URL for which a proxy is asked. `host`: an IPv4 address as four decimal numbers, an IPv6
+    /// address in brackets; empty: it cannot be read. `isBypassed`: the host is reached without the proxy, so a name is
+    /// looked up, and judged, by the engine.
+    func verdict(forProxied host: String, port: UInt16, isBypassed: Bool) -> Verdict {
+        if host.isEmpty { return .refused(rule: Self.unreadable) }
+        if host.hasPrefix("[") {
+            // A zone (RFC 6874) is no part of the address.
+            let literal = host.dropFirst().prefix { $0 != "]" && $0 != "%" }
+            guard let address = IPAddress(String(literal)) else { return .refused(rule: Self.unreadable) }
+            return verdict(for: address, port: port)
+        }
+        if let address = IPAddress(host) { return verdict(for: address, port: port) }
+        return proxiedNames == .allow || isBypassed ? .allowed(rule: nil) : .refused(rule: Self.proxiedName)
+    }
+
+    /// Judges a connection to a `sockaddr_in` or `sockaddr_in6`. Refuses every other kind of address, such as a Unix
+    /// socket.
     public func verdict(forSocketAddress bytes: UnsafeRawBufferPointer) -> Verdict {
         guard let (address, port) = IPAddress.read(socketAddress: bytes) else {
             return .refused(rule: Self.unreadable)

@@ -38,7 +38,8 @@ public struct AddressRange: Sendable, Hashable {
         ErrandError.invalidOption.with(message: "'\(text)' is not a range of IP addresses such as 10.0.0.0/8")
     }
 
-    /// Whether the address is in the range. An IPv4 address is in no range of IPv6 addresses, and the reverse.
+    /// Whether the address is in the range. An IPv4 address is never in a range of IPv6 addresses, nor the other way
+    /// round.
     public func contains(_ address: IPAddress) -> Bool {
         guard address.family == base.family else { return false }
         if base.family == .v4 { return (address.low ^ base.low) & Self.mask(prefixLength + 32) == 0 }

@@ -24,13 +24,13 @@ public struct AltService: Sendable, Hashable {
     public enum Field: Sendable, Hashable {
         /// `clear`: the alternatives that are known are not valid any more.
         case clear
-        /// The alternatives by the server's preference. They replace those that are known.
+        /// The alternatives in the order of the server's preference. They replace those that are known.
         case services([AltService])
 
         /// The most alternatives that are read; further ones are ignored.
         static let capacity = 16
 
-        /// Reads the values of a field. `nil`, which leaves known alternatives as they are, where the grammar is
+        /// Reads the values of a field. Returns `nil`, which leaves known alternatives as they are, if the grammar is
         /// violated (RFC 7838 3) or there is no alternative. Unknown parameters are ignored.
         public init?(_ values: [String]) {
             let text = values.joined(separator: ",")
@@ -95,7 +95,7 @@ public struct AltService: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// `host:port` or `:port`; an IPv6 address stands in brackets.
+    /// `host:port` or `:port`; an IPv6 address is in brackets.
     private static func parts(_ authority: String) -> (host: String, port: UInt16)? {
         guard let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let host = authority[..<colon]

@@ -1,140 +1,113 @@
 import HTTPTypes
 import Synchronization
 
-/// A transfer to an alternative service: one attempt there, and one at the origin where the first fails before the
-/// request was sent, or with 421.
+/// A transfer to an alternative service: one attempt there, and one at the origin if the first fails before the request
+/// was sent, or is answered with 421.
 ///
 /// `@unchecked Sendable`: what this class adds is constant or guarded by its lock.
 final class AltServiceCall: AltServiceReceiver, @unchecked Sendable {
-    private enum State: Sendable {
-        /// The alternative has the transfer.
-        case alternative(TransferControl)
-        /// The origin has the transfer.
-        case origin(TransferControl)
-        case over
-
-        var control: TransferControl? {
-            get {
-                switch self {
-                case .alternative(let control), .origin(let control): control
-                case .over: nil
-                }
-            }
-            set {
-                guard let newValue else { return }
-                switch self {
-                case .alternative: self = .alternative(newValue)
-                case .origin: self = .origin(newValue)
-                case .over: break
-                }
-            }
-        }
-
-        var isAlternative: Bool {
-            if case .alternative = self { true } else { false }
-        }
-    }
-
-    private struct Guarded: Sendable {
-        var state = State.alternative(TransferControl())
-        /// Credit that was granted before the id of the attempt was known.
-        var owed = 0
-    }
-
     let id: TransferID
     private let description: RequestDescription
     private let service: AltService
+    /// The host and port of the alternative.
+    private let place: String
     private let beganAt: Duration
     private let transport: AltServiceTransport
-    private let guarded = Mutex(Guarded())
+    private let machine = Mutex(AltServiceCallMachine())
+    /// Whether the alternative has received the request that is now sent to the origin.
+    private let wasSent = Atomic<Bool>(false)
 
     init(
         _ id: TransferID, _ description: RequestDescription, for receiver: TransferReceiver, origin: String,
-        _ service: AltService, beganAt: Duration, of transport: AltServiceTransport
+        _ service: AltService, at place: String, beganAt: Duration, _ cache: AltServiceCache,
+        of transport: AltServiceTransport
     ) {
         self.id = id
+        self.place = place
         self.description = description
         self.service = service
         self.beganAt = beganAt
         self.transport = transport
-        super.init(receiver, origin, transport.cache)
+        super.init(receiver, origin, cache)
     }
 
     /// Sends the first attempt. Throws where the transport beneath refuses both.
     func begin(_ altered: RequestDescription) throws(ErrandError) {
+        description.tell(self, .alternative(place))
         do throws(ErrandError) {
-            opened(try transport.base.submit(altered, for: self), isAlternative: true)
+            opened(try transport.base.submit(altered, for: self), at: .alternative)
         } catch {
-            // Options that the engine cannot use together. A full queue says nothing about the alternative.
-            guard error == .invalidOption || error == .unsupportedFeature else { throw error }
-            transport.cache.markBroken(service, of: origin)
-            guarded.withLock { $0.state = .origin(TransferControl()) }
-            opened(try transport.base.submit(description, for: self), isAlternative: false)
+            // These errors mean options that the engine cannot use together. A full queue says nothing about the
+            // alternative, nor does a signer.
+            let isUnusable = !error.isOfSigner && (error == .invalidOption || error == .unsupportedFeature)
+            guard case .sendToOrigin = machine.withLock({ $0.attemptRefused(isUnusable: isUnusable) }) else {
+                throw error
+            }
+            try beginAtOrigin()
         }
     }
 
-    private func opened(_ attempt: TransferID, isAlternative: Bool) {
-        let (order, owed) = guarded.withLock { guarded -> (TransferControl.Order, Int) in
-            // The attempt may have failed meanwhile, and the next one be on its way.
-            guard guarded.state.isAlternative == isAlternative, var control = guarded.state.control else {
-                return (.none, 0)
-            }
-            let order = control.opened(attempt)
-            guarded.state.control = control
-            defer { guarded.owed = 0 }
-            return (order, guarded.owed)
+    private func beginAtOrigin() throws(ErrandError) {
+        leaveOut()
+        cache.wasLeft()
+        description.tell(self, .leftAlternative(place))
+        do throws(ErrandError) {
+            opened(try transport.base.submit(description, for: self), at: .origin)
+        } catch {
+            _ = machine.withLock { $0.attemptRefused(isUnusable: false) }
+            throw error
         }
-        if owed > 0 { transport.base.grant(attempt, bytes: owed) }
-        carryOut(order)
+    }
+
+    private func opened(_ attempt: TransferID, at place: AltServiceCallMachine.Place) {
+        carryOut(machine.withLock { $0.attemptOpened(attempt, at: place) })
     }
 
     // MARK: Orders of the caller
 
-    func control(_ body: (inout TransferControl) -> TransferControl.Order) {
-        carryOut(
-            guarded.withLock { guarded in
-                guard var control = guarded.state.control else { return .none }
-                defer { guarded.state.control = control }
-                return body(&control)
-            })
-    }
+    func cancel() { carryOut(machine.withLock { $0.cancelRequested() }) }
+    func pause() { carryOut(machine.withLock { $0.pauseRequested() }) }
+    func resume() { carryOut(machine.withLock { $0.resumeRequested() }) }
+    func grant(_ bytes: Int) { carryOut(machine.withLock { $0.creditGranted(bytes) }) }
 
-    private func carryOut(_ first: TransferControl.Order) {
-        var order = first
-        while order != .none {
-            transport.base.perform(order)
-            order = guarded.withLock { $0.state.control?.performed(order) ?? .none }
+    private func carryOut(_ first: AltServiceCallMachine.Action) {
+        var action = first
+        while true {
+            switch action {
+            case .open(let attempt, let credit, let order):
+                if credit > 0 { transport.base.grant(attempt, bytes: credit) }
+                action = .order(order)
+            case .order(let order):
+                transport.base.perform(order)
+                action = machine.withLock { $0.orderPerformed(order) }
+            case .grant(let attempt, let bytes):
+                return transport.base.grant(attempt, bytes: bytes)
+            case .none, .pass, .sendToOrigin, .end, .refuse:
+                return
+            }
         }
-    }
-
-    func grant(_ bytes: Int) {
-        guard bytes > 0 else { return }
-        let attempt = guarded.withLock { guarded -> TransferID? in
-            if let attempt = guarded.state.control?.id { return attempt }
-            let (sum, overflows) = guarded.owed.addingReportingOverflow(bytes)
-            guarded.owed = overflows ? .max : sum
-            return nil
-        }
-        if let attempt { transport.base.grant(attempt, bytes: bytes) }
     }
 
     // MARK: The transport beneath reports here, on the receiver's queue
 
     override func receive(_ event: TransferEvent.Kind) {
-        let isAlternative = guarded.withLock { $0.state.isAlternative }
         switch event {
-        // Where the response is buffered, the origin is asked instead, and the caller sees nothing of this one.
-        case .head(let response) where isAlternative && response.statusCode == 421 && isBuffered: return
-        case .head, .chunk, .uploadCredit, .started, .sent, .progress, .retrying: super.receive(event)
+        case .head(let response):
+            let mayBeLeft = response.statusCode == 421 && isBuffered
+            guard case .pass = machine.withLock({ $0.headReceived(mayBeLeft: mayBeLeft) }) else { return }
+            super.receive(event)
+        case .chunk, .uploadCredit, .started, .connected, .sent, .progress, .retrying, .resending, .notResent,
+            .decided:
+            super.receive(event)
         case .ended(let result):
-            if isAlternative, isUseless(result) {
-                transport.cache.markBroken(service, of: origin)
-                if shouldLeave(result), sendsToOrigin(result) { return }
-            } else if isAlternative, service.protocolID == "h2", result.isOfHTTP1 {
-                // The connection was good, but not what was announced (RFC 7838 2).
-                transport.cache.markBroken(service, of: origin)
+            let ending = ending(of: result)
+            switch machine.withLock({ $0.attemptEnded(ending) }) {
+            case .sendToOrigin: sendToOrigin(after: result)
+            case .end(let leavesOut):
+                if leavesOut { leaveOut(after: result) }
+                end(ofOrigin(result))
+            case .none, .pass, .open, .order, .grant, .refuse: break
             }
-            end(result)
         }
     }
 
@@ -142,39 +115,66 @@ final class AltServiceCall: AltServiceReceiver, @unchecked Sendable {
         if case .buffered = description.delivery { true } else { false }
     }
 
-    /// Whether the next transfer should go elsewhere: every failure without a response that may be the alternative's.
-    private func isUseless(_ result: TransferResult) -> Bool {
-        if shouldLeave(result) { return true }
-        guard case .failure(let error) = result, error.response == nil else { return false }
-        return error == .tlsCredentials || BreakerOutcome(error: error) == .failure
-    }
-
-    /// Whether the origin is asked in place of the alternative: that one was not reached, is not the origin's, or says that it is not (RFC 9110
-    /// 15.5.20).
-    private func shouldLeave(_ result: TransferResult) -> Bool {
+    /// What a result of the alternative says about it.
+    private func ending(of result: TransferResult) -> AltServiceCallMachine.Ending {
+        // The connection was good, but not what was announced (RFC 7838 2).
+        let isOfAnotherProtocol = service.protocolID == "h2" && result.isOfHTTP1
         switch result {
-        case .response(let response): response.statusCode == 421
+        case .response(let response):
+            // RFC 9110 15.5.20. The caller of a streamed response has seen its head.
+            if response.statusCode == 421 { return isBuffered ? .left : .failed }
+            return isOfAnotherProtocol ? .failed : .stands
         case .failure(let error):
-            switch error {
-            case .resolveFailed, .connectFailed, .timeoutConnect, .addressRefused, .tlsFailed, .tlsUntrusted,
-                .tlsPinMismatch:
-                error.response == nil
-            default: false
+            guard error.response == nil else { return isOfAnotherProtocol ? .failed : .stands }
+            if isOfNoConnection(error) {
+                // The engine reports this error only before the request is sent. Another transport may report it for an
+                // alert that comes after the request was read.
+                guard error == .tlsFailed else { return .left }
+                return RetrySubject(description, RetryPolicy()).isRepeatable ? .left : .failed
             }
+            // Any failure without a response that the alternative may have caused.
+            let isCutShort = description.settings.isCutShort
+            let isItsOwn =
+                error == .tlsCredentials || BreakerOutcome(error: error, isCutShort: isCutShort) == .failure
+            return isItsOwn ? .failed : .stands
         }
     }
 
-    /// Sends the transfer to the origin in the time that is left, unless it was cancelled.
-    private func sendsToOrigin(_ result: TransferResult) -> Bool {
-        if case .response = result, !isBuffered { return false }
-        // An alert may come after the request was read, and over TLS 1.3 also after the handshake.
-        if case .failure(.tlsFailed) = result, !RetrySubject(description, RetryPolicy()).isRepeatable { return false }
-        let isWanted = guarded.withLock { guarded in
-            guard let control = guarded.state.control, !control.isCancelled else { return false }
-            guarded.state = .origin(TransferControl(isPaused: control.isPaused))
-            return true
+    /// Whether the alternative was not reached, or is not the origin's.
+    private func isOfNoConnection(_ error: ErrandError) -> Bool {
+        switch error {
+        case .resolveFailed, .connectFailed, .timeoutConnect, .addressRefused, .tlsFailed, .tlsUntrusted,
+            .tlsPinMismatch:
+            true
+        default: false
         }
-        guard isWanted else { return false }
+    }
+
+    /// Leaves the alternative out for a time. `result`: that of its attempt; `nil`: the engine cannot use it.
+    private func leaveOut(after result: TransferResult? = nil) {
+        // A refusal by the guard of a command says nothing about the alternative for other requests.
+        if case .failure(.addressRefused)? = result, !(description.resilience?.choice?.addressFilter.isClient ?? true) {
+            return
+        }
+        cache.markBroken(service, of: origin)
+    }
+
+    /// The end of the transfer. If the origin's attempt was refused, nothing was sent to the origin, but maybe to the
+    /// alternative.
+    private func ofOrigin(_ result: TransferResult) -> TransferResult {
+        guard case .failure(let error) = result, error.isRefusal, wasSent.load(ordering: .relaxed) else {
+            return result
+        }
+        super.receive(.notResent(.alternative))
+        return .failure(error.with(isRefusal: false, followsSends: true))
+    }
+
+    /// Sends the transfer to the origin in the time that is left. `result`: the alternative's result. The request was
+    /// sent to the alternative only if this is an answer: the failures of `Ending.left` come before the request, as far as
+    /// the transport can tell (see `tlsFailed` in `ending(of:)`).
+    private func sendToOrigin(after result: TransferResult) {
+        leaveOut(after: result)
+        let isFurther = result.response != nil
         do throws(ErrandError) {
             var next = description
             if let total = description.settings.timeouts.total?.duration {
@@ -182,15 +182,22 @@ final class AltServiceCall: AltServiceReceiver, @unchecked Sendable {
                 guard left > .zero else { throw .timeoutTotal }
                 next.settings = try description.settings.with(total: left)
             }
-            opened(try transport.base.submit(next, for: self), isAlternative: false)
+            cache.wasLeft()
+            if description.reports.contains(.events) { super.receive(.decided(.leftAlternative(place))) }
+            wasSent.store(isFurther, ordering: .relaxed)
+            if isFurther { super.receive(.resending(.alternative)) }
+            do throws(ErrandError) {
+                opened(try transport.base.submit(next, for: self), at: .origin)
+            } catch {
+                throw error.refused
+            }
         } catch {
-            end(.failure(error))
+            guard case .refuse = machine.withLock({ $0.attemptRefused(isUnusable: false) }) else { return }
+            end(ofOrigin(.failure(error)))
         }
-        return true
     }
 
     private func end(_ result: TransferResult) {
-        guarded.withLock { $0.state = .over }
         transport.forget(self)
         super.receive(.ended(result))
     }

@@ -42,7 +42,7 @@ struct AltServiceTable: Sendable {
         entries[origin] = fresh
     }
 
-    /// The alternatives that may be used, by the server's preference.
+    /// The alternatives that may be used, in the order of the server's preference.
     func services(of origin: String, now: Duration) -> [AltService] {
         let now = now.clampedTime
         return (entries[origin] ?? []).filter { $0.expires > now && ($0.brokenUntil ?? now) <= now }.map(\.service)

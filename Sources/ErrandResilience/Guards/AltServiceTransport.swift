@@ -1,43 +1,62 @@
 import HTTPTypes
 import Synchronization
 
-/// Sends transfers to alternative services of their origins (RFC 7838), and to the origin where that fails. Responses
-/// over TLS without a fault teach the ``AltServiceCache``.
+/// Sends transfers to alternative services of their origins (RFC 7838), and to the origin if an alternative fails.
+/// Responses over TLS without a fault teach the ``AltServiceCache``.
 ///
-/// Only transfers to an alternative have an id of this transport, which the transport beneath never gives: the top bit
-/// is set. All others keep theirs.
-final class AltServiceTransport: StackedTransport {
+/// Only transfers to an alternative have an id of this transport: the top bit is set. All other transfers keep their
+/// ids, which are short. If the transport beneath may give any numbers, a ``RenumberingTransport`` is put between the
+/// two.
+final class AltServiceTransport: StackedTransport, DormantTransport {
     private static let ownIDs: UInt64 = 1 << 63
     /// RFC 7838 5.
     static let altUsed = HTTPField.Name("Alt-Used")
 
     let base: any Transport
-    let cache: AltServiceCache
+    /// The client's; `nil`: only commands have caches.
+    let cache: AltServiceCache?
+    var isDormant: Bool { cache == nil }
     let stopwatch: Stopwatch
     /// The options of transfers that have none of their own.
     private let connection: ConnectionOptions
+    /// Whether a signer gets the numbers of attempts.
+    private let needsTrail: Bool
     private let lastID = Atomic<UInt64>(0)
     private let calls = Mutex<[TransferID: AltServiceCall]>([:])
 
-    init(_ base: any Transport, _ cache: AltServiceCache, stopwatch: Stopwatch, connection: ConnectionOptions) {
-        self.base = base
+    init(_ base: any Transport, _ cache: AltServiceCache?, stopwatch: Stopwatch, connection: ConnectionOptions) {
+        self.base = base.hasShortIDs ? base : RenumberingTransport(base)
         self.cache = cache
         self.stopwatch = stopwatch
         self.connection = connection.resolved
+        needsTrail = SigningTransport.isBeneath(base)
     }
+
+    /// The transfers to alternatives that have not ended.
+    var count: Int { calls.withLock { $0.count } }
 
     func submit(
         _ description: RequestDescription, for receiver: TransferReceiver
     ) throws(ErrandError) -> TransferID {
-        guard let origin = origin(of: description) else { return try base.submit(description, for: receiver) }
+        guard let cache = cache(for: description), let origin = origin(of: description) else {
+            return try base.submit(description, for: receiver)
+        }
         let found = cache.services(of: origin.text).first { usable($0, at: origin, for: description) != nil }
-        guard let service = found, let altered = usable(service, at: origin, for: description) else {
+        guard let service = found, var altered = usable(service, at: origin, for: description) else {
             return try base.submit(description, for: AltServiceReceiver(receiver, origin.text, cache))
+        }
+        var description = description
+        if needsTrail, description.trail == nil {
+            let trail = AttemptTrail()
+            description.trail = trail
+            altered.trail = trail
         }
         let id = TransferID(rawValue: Self.ownIDs | lastID.wrappingAdd(1, ordering: .relaxed).newValue)
         let call = AltServiceCall(
-            id, description, for: receiver, origin: origin.text, service, beganAt: stopwatch.now(), of: self)
+            id, description, for: receiver, origin: origin.text, service,
+            at: altered.settings.connection?.connectTo ?? "", beganAt: stopwatch.now(), cache, of: self)
         calls.withLock { $0[id] = call }
+        cache.wasChosen()
         do throws(ErrandError) {
             try call.begin(altered)
         } catch {
@@ -47,12 +66,18 @@ final class AltServiceTransport: StackedTransport {
         return id
     }
 
+    /// `nil`: the transfer uses no alternatives, and teaches nothing.
+    private func cache(for description: RequestDescription) -> AltServiceCache? {
+        guard description.hasRareMembers, let replaced = description.replacedResilience else { return cache }
+        return replaced.altServices.part(client: cache)
+    }
+
     private struct Origin {
         let text: String
         let place: String
     }
 
-    /// The origin of a transfer whose response may teach, and which may use alternatives; `nil`: neither.
+    /// The origin of a transfer that may use alternatives and whose response may teach the cache; `nil`: neither.
     private func origin(of description: RequestDescription) -> Origin? {
         let reference = URLReference(description.url)
         guard reference.scheme?.lowercased() == "https" else { return nil }
@@ -100,32 +125,34 @@ final class AltServiceTransport: StackedTransport {
         calls.withLock { $0[call.id] = nil }
     }
 
-    /// Gives an order to the call of the id, or to the transport beneath. A call that has ended has none.
+    /// Gives an order to the call of the id, or to the transport beneath. Orders for a call that has ended are dropped.
     private func order(_ id: TransferID, _ own: (AltServiceCall) -> Void, beneath: () -> Void) {
         guard id.rawValue & Self.ownIDs != 0 else { return beneath() }
         if let call = calls.withLock({ $0[id] }) { own(call) }
     }
 
     func cancel(_ id: TransferID) {
-        order(id, { call in call.control { $0.cancel() } }, beneath: { base.cancel(id) })
+        order(id, { $0.cancel() }, beneath: { base.cancel(id) })
     }
 
     func pause(_ id: TransferID) {
-        order(id, { call in call.control { $0.setPaused(true) } }, beneath: { base.pause(id) })
+        order(id, { $0.pause() }, beneath: { base.pause(id) })
     }
 
     func resume(_ id: TransferID) {
-        order(id, { call in call.control { $0.setPaused(false) } }, beneath: { base.resume(id) })
+        order(id, { $0.resume() }, beneath: { base.resume(id) })
     }
 
     func grant(_ id: TransferID, bytes: Int) {
         order(id, { $0.grant(bytes) }, beneath: { base.grant(id, bytes: bytes) })
     }
 
-    // A transfer to an alternative has no body that is written.
+    // The body of a transfer to an alternative is never written by the caller.
     func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) { base.write(bytes, to: id) }
+    func write(shared bytes: SharedBytes, to id: TransferID) { base.write(shared: bytes, to: id) }
     func finishUpload(_ id: TransferID) { base.finishUpload(id) }
     func failUpload(_ id: TransferID) { base.failUpload(id) }
+    func restartUpload(_ id: TransferID, after attempt: Int) { base.restartUpload(id, after: attempt) }
     func filesMayHaveChanged() { base.filesMayHaveChanged() }
     func shutdown(_ stopped: @escaping @Sendable () -> Void) { base.shutdown(stopped) }
 }
@@ -137,7 +164,7 @@ class AltServiceReceiver: ForwardingReceiver, @unchecked Sendable {
     private static let altSvc = HTTPField.Name("Alt-Svc")
 
     final let origin: String
-    private let cache: AltServiceCache
+    final let cache: AltServiceCache
 
     init(_ receiver: TransferReceiver, _ origin: String, _ cache: AltServiceCache) {
         self.origin = origin
@@ -149,7 +176,8 @@ class AltServiceReceiver: ForwardingReceiver, @unchecked Sendable {
         switch event {
         case .head(let response): learn(response)
         case .ended(let result): if let response = result.response { learn(response) }
-        case .chunk, .uploadCredit, .started, .sent, .progress, .retrying: break
+        case .chunk, .uploadCredit, .started, .connected, .sent, .progress, .retrying, .resending, .notResent, .decided:
+            break
         }
         super.receive(event)
     }

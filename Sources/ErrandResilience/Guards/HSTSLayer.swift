@@ -1,6 +1,7 @@
 /// Puts an ``HSTSTransport`` between a client and its engine.
 struct HSTSLayer: TransportLayer {
-    let store: HSTSStore
+    /// `nil`: only commands have stores.
+    let store: HSTSStore?
 
     // Each attempt of a retried transfer passes.
     var position: TransportLayerPosition { .security }

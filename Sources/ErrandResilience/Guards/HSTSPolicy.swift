@@ -2,7 +2,7 @@
 public struct HSTSPolicy: Sendable, Hashable {
     /// For how many seconds the host is to be reached by https alone. 0 ends the policy. At most 2^31 (68 years).
     public var maxAge: Int64
-    /// Whether the policy is also that of all subdomains.
+    /// Whether the policy also applies to all subdomains.
     public var includesSubdomains: Bool
 
     static let longestAge: Int64 = 1 << 31
@@ -13,9 +13,9 @@ public struct HSTSPolicy: Sendable, Hashable {
         self.includesSubdomains = includesSubdomains
     }
 
-    /// Reads the field's value. `nil`, which leaves a known policy as it is, where `max-age` is missing or not a
+    /// Reads the field's value. Returns `nil`, which leaves a known policy as it is, if `max-age` is missing or not a
     /// number, a directive occurs twice, `includeSubDomains` has a value, or the grammar is violated. Directives of
-    /// other names are ignored. A larger `max-age` than 2^31 is 2^31.
+    /// other names are ignored. A `max-age` above 2^31 counts as 2^31.
     public init?(_ value: String) {
         var scanner = FieldScanner(value)
         var names: Set<String> = []
@@ -47,7 +47,7 @@ public struct HSTSPolicy: Sendable, Hashable {
         case text(String)
     }
 
-    /// What stands after the name of a directive, with the blanks around it. `nil`: malformed.
+    /// The text after the name of a directive, with the blanks around it. `nil`: malformed.
     private static func argument(_ scanner: inout FieldScanner) -> Argument? {
         scanner.skipBlanks()
         guard scanner.take("=") else { return Argument.none }

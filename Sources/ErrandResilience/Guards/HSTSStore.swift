@@ -4,15 +4,15 @@ import Synchronization
 /// The hosts that are reached by https alone: HTTP Strict Transport Security (RFC 6797). Share one store between
 /// clients. Any thread.
 ///
-/// ``Client/Configuration/hsts`` has a client use the store. Who uses it otherwise learns from responses with
-/// ``learn(_:from:overFaultlessTLS:)``, and asks ``upgraded(_:)`` before a request is sent and for each redirect. The
+/// With ``Client/Configuration/hsts`` a client uses the store. If you use it by other means, learn from responses with
+/// ``learn(_:from:overFaultlessTLS:)``, and ask ``upgraded(_:)`` before a request is sent and for each redirect. The
 /// store is in memory; ``load(from:)`` and ``save(to:)`` keep it in a file in curl's format.
 public final class HSTSStore: Sendable {
-    /// A host of a list of one's own. No response changes it.
+    /// A host that you list yourself. No response changes it.
     public struct Preload: Sendable, Hashable {
         /// The host, in its ASCII form.
         public var host: String
-        /// Whether the policy is also that of all subdomains.
+        /// Whether the policy also applies to all subdomains.
         public var includesSubdomains: Bool
 
         /// Makes an entry of the list.
@@ -22,12 +22,21 @@ public final class HSTSStore: Sendable {
         }
     }
 
+    /// What the clients that use the store have done so far.
+    public struct Counts: Sendable, Hashable {
+        /// The http URLs that became https URLs: of commands, redirects and interceptors, and of transfers that were
+        /// described before the host was known. The URL of a command that is only described counts too.
+        public internal(set) var upgrades = 0
+    }
+
     private let table: Mutex<HSTSTable>
+    private let upgrades = Atomic<Int>(0)
     private let now: @Sendable () -> CacheTime
 
     /// Makes a store. `preloads`: known from the start; entries that are no host names are left out. `capacity`: how
-    /// many hosts are learned at most, 1...2^20, 10,000 by default as in curl; a full store forgets the hosts whose
-    /// policies expire first.
+    /// many hosts are learned at most, 1...2^20, 10,000 by default as in curl. A full store forgets hosts of the site
+    /// that has most of them, and of these first the hosts whose policies expire first. This way one site cannot
+    /// displace the others. The last two labels of a name stand for its site.
     public convenience init(preloads: [Preload] = [], capacity: Int = 10_000) {
         self.init(preloads: preloads, capacity: capacity) {
             var time = timespec()
@@ -59,10 +68,15 @@ public final class HSTSStore: Sendable {
     }
 
     /// The https URL instead of an http URL to a known host: port 80 becomes 443, another port stays, and none is added
-    /// (RFC 6797 8.3). `nil` where the URL is to be used as it is.
+    /// (RFC 6797 8.3). `nil`: the URL is to be used as it is.
     public func upgraded(_ url: String) -> String? {
         HSTSUpgrade.upgraded(url) { isKnown($0) }
     }
+
+    /// What has happened so far.
+    public var counts: Counts { Counts(upgrades: upgrades.load(ordering: .relaxed)) }
+
+    package func urlWasUpgraded() { upgrades.wrappingAdd(1, ordering: .relaxed) }
 
     /// How many hosts were learned, expired ones included.
     public var count: Int { table.withLock { $0.learned.count } }

@@ -18,8 +18,8 @@ extension HSTSTable {
     /// The lines of a text.
     struct Lines: Sendable {
         var entries: [(host: String, entry: Entry)] = []
-        /// How many lines could not be read. Empty lines and comments are no errors. A line of more than 512 bytes is
-        /// one.
+        /// How many lines could not be read. Empty lines and comments do not count. A line of more than 512 bytes
+        /// counts.
         var badCount = 0
 
         init(_ text: String) {

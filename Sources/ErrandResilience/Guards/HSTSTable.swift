@@ -15,7 +15,7 @@ struct HSTSTable: Sendable {
     }
 
     private(set) var learned: [String: Entry] = [:]
-    /// The list of one's own, which no field changes. The value: whether subdomains are included.
+    /// The hosts that the user lists, which no field changes. The value: whether subdomains are included.
     private let preloaded: [String: Bool]
     private let capacity: Int
 
@@ -73,14 +73,19 @@ struct HSTSTable: Sendable {
         }
     }
 
-    /// A full table loses its expired entries, and the eighth that expires first at least.
     private mutating func insert(_ name: String, _ entry: Entry, now: CacheTime) {
-        if learned[name] == nil {
-            learned.makeRoom(
-                capacity: capacity, order: { $0.expires ?? CacheTime(milliseconds: .max) },
-                isOver: { $0.isExpired(at: now) })
-        }
+        if learned[name] == nil { makeRoom(now: now) }
         learned[name] = entry
+    }
+
+    /// A full table loses its expired entries, and an eighth of its capacity at least. A removal looks at all entries;
+    /// it is rare because it makes room for an eighth.
+    private mutating func makeRoom(now: CacheTime) {
+        guard learned.count >= capacity else { return }
+        learned = learned.filter { !$0.value.isExpired(at: now) }
+        let excess = learned.count - (capacity - max(1, capacity / 8))
+        guard excess > 0 else { return }
+        for name in inOrderOfRemoval.prefix(excess) { learned[name] = nil }
     }
 
     /// A host as the table's key: lower case, without one dot at the end. `nil` for IP literals, which never have a

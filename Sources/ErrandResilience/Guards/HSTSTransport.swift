@@ -1,18 +1,21 @@
 import HTTPTypes
 
-/// Has the responses of a client's transfers teach an ``HSTSStore``. Sends a transfer to a host of the store by https
-/// that was described when the host was not known yet, such as the next transfer of a long download.
+/// Teaches an ``HSTSStore`` from the responses of a client's transfers. A transfer that was described before its host
+/// was known, such as the next transfer of a long download, is sent by https too if the store has the host by now.
 ///
 /// Transfers keep the ids of the transport beneath. Only transfers over TLS without a fault have a receiver of their
 /// own.
-final class HSTSTransport: StackedTransport {
+final class HSTSTransport: StackedTransport, ShortIDTransport, DormantTransport {
     let base: any Transport
-    private let store: HSTSStore
+    var idsAreShort: Bool { base.hasShortIDs }
+    /// The client's; `nil`: only commands have stores.
+    private let store: HSTSStore?
+    var isDormant: Bool { store == nil }
     /// Whether transfers without options of their own check certificates.
     private let checksCertificates: Bool
 
     /// `connection`: the options of transfers that have none of their own.
-    init(_ base: any Transport, _ store: HSTSStore, connection: ConnectionOptions) {
+    init(_ base: any Transport, _ store: HSTSStore?, connection: ConnectionOptions) {
         self.base = base
         self.store = store
         checksCertificates = connection.tls.checksCertificates
@@ -21,10 +24,21 @@ final class HSTSTransport: StackedTransport {
     func submit(
         _ description: RequestDescription, for receiver: TransferReceiver
     ) throws(ErrandError) -> TransferID {
+        guard let store = store(for: description) else { return try base.submit(description, for: receiver) }
         var description = description
-        if let url = store.upgraded(description.url) { description.url = url }
+        if let url = store.upgraded(description.url) {
+            description.url = url
+            store.urlWasUpgraded()
+            description.tell(receiver, .upgraded(to: url))
+        }
         guard let host = teacher(of: description) else { return try base.submit(description, for: receiver) }
         return try base.submit(description, for: HSTSReceiver(receiver, from: host, store))
+    }
+
+    /// `nil`: the transfer goes to its URL, and teaches nothing.
+    private func store(for description: RequestDescription) -> HSTSStore? {
+        guard description.hasRareMembers, let replaced = description.replacedResilience else { return store }
+        return replaced.hsts.part(client: store)
     }
 
     /// The host whose response may teach the store; `nil`: it may not.
@@ -43,8 +57,10 @@ final class HSTSTransport: StackedTransport {
     func resume(_ id: TransferID) { base.resume(id) }
     func grant(_ id: TransferID, bytes: Int) { base.grant(id, bytes: bytes) }
     func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) { base.write(bytes, to: id) }
+    func write(shared bytes: SharedBytes, to id: TransferID) { base.write(shared: bytes, to: id) }
     func finishUpload(_ id: TransferID) { base.finishUpload(id) }
     func failUpload(_ id: TransferID) { base.failUpload(id) }
+    func restartUpload(_ id: TransferID, after attempt: Int) { base.restartUpload(id, after: attempt) }
     func filesMayHaveChanged() { base.filesMayHaveChanged() }
     func shutdown(_ stopped: @escaping @Sendable () -> Void) { base.shutdown(stopped) }
 }
@@ -67,7 +83,8 @@ private final class HSTSReceiver: ForwardingReceiver, @unchecked Sendable {
         switch event {
         case .head(let response): learn(response)
         case .ended(let result): if let response = result.response { learn(response) }
-        case .chunk, .uploadCredit, .started, .sent, .progress, .retrying: break
+        case .chunk, .uploadCredit, .started, .connected, .sent, .progress, .retrying, .resending, .notResent, .decided:
+            break
         }
         super.receive(event)
     }

@@ -158,9 +158,9 @@ extension IPAddress {
     }
 
     /// The IPv4 addresses that an address of 64:ff9b:1::/48 may embed. RFC 8215 leaves the length of the NAT64 prefix
-    /// to the network: 48, 56, 64 or 96 bits of the forms of RFC 6052 2.2. A translator takes the bits by their position,
-    /// whatever follows them, so the address may mean any of the four. Those in 0.0.0.0/8 count only where there is no
-    /// other.
+    /// to the network: 48, 56, 64 or 96 bits of the forms of RFC 6052 2.2. A translator takes the bits by their
+    /// position, whatever follows them, so the address may mean any of the four. IPv4 addresses in 0.0.0.0/8 count only
+    /// if there is no other.
     private var embeddedLocally: [IPAddress] {
         let forms: [UInt64] = [
             (high & 0xffff) << 16 | (low >> 40) & 0xffff,

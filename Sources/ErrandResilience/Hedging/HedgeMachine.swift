@@ -10,9 +10,9 @@ package struct HedgeMachine: Sendable {
     }
 
     package struct Run: Sendable, Hashable {
-        /// The number of the last attempt that was sent.
+        /// The number of the last attempt, which may wait for a limit.
         package var sent = 1
-        /// The attempts under way, in the order in which they were sent.
+        /// The attempts under way, in their order.
         package var open = [1]
         package var next: Next
         /// The attempt that failed last.
@@ -21,6 +21,9 @@ package struct HedgeMachine: Sendable {
 
     /// The next hedge.
     package enum Next: Sendable, Hashable {
+        /// The last attempt waits for a limit of the client. The delay begins only when that attempt is sent, because a
+        /// hedge would wait behind it.
+        case unsent
         /// Leaves at this time.
         case at(Duration)
         /// The budgets are being asked.
@@ -39,8 +42,8 @@ package struct HedgeMachine: Sendable {
     }
 
     package enum Action: Sendable, Hashable {
-        /// Send this attempt, and wait as with ``wait(until:)``.
-        case send(attempt: Int, next: Duration?)
+        /// Send this attempt, and report ``attemptSent(_:now:)`` when it leaves the client. Forget the former time.
+        case send(attempt: Int)
         /// Report ``delayElapsed(now:)`` at this time, and forget the former one. `nil`: wait only for attempts.
         case wait(until: Duration?)
         /// Ask the budgets for a token, then report ``budgetAnswered(granted:now:)``.
@@ -61,7 +64,7 @@ package struct HedgeMachine: Sendable {
 
     /// - Parameters:
     ///   - delay: the wait before each hedge, of ``HedgeTracker/delay``.
-    ///   - isRepeatable: the request may be sent twice, and its body can be.
+    ///   - isRepeatable: the request may be sent twice, and so can its body.
     ///   - deadline: when the call must have ended; `nil`: never.
     package init(_ policy: HedgePolicy, delay: Duration?, isRepeatable: Bool, deadline: Duration? = nil) {
         self.delay = delay.map { max($0.clampedWait, HedgePolicy.shortestDelay) }
@@ -87,12 +90,21 @@ package struct HedgeMachine: Sendable {
     }
 
     /// The call begins. Its first attempt needs no token.
-    package mutating func started(now: Duration) -> Action {
+    package mutating func started() -> Action {
         guard case .idle = state else { return .none }
-        var run = Run(next: .never(.noDelay))
-        schedule(&run, now.clampedTime)
+        var run = Run(next: .unsent)
+        schedule(&run)
         state = .running(run)
-        return .send(attempt: 1, next: run.due)
+        return .send(attempt: 1)
+    }
+
+    /// An attempt leaves the client, after its waits for the limits.
+    package mutating func attemptSent(_ attempt: Int, now: Duration) -> Action {
+        guard case .running(var run) = state, run.next == .unsent, attempt == run.sent else { return .none }
+        let due = now.clampedTime + (delay ?? .zero)
+        run.next = isBeforeDeadline(due) ? .at(due) : .never(.deadlineTooClose)
+        state = .running(run)
+        return .wait(until: run.due)
     }
 
     /// The time of the next hedge has come. An early timer waits again.
@@ -108,9 +120,9 @@ package struct HedgeMachine: Sendable {
         if granted, deadline.map({ now < $0 }) ?? true {
             run.sent += 1
             run.open.append(run.sent)
-            schedule(&run, now.clampedTime)
+            schedule(&run)
             state = .running(run)
-            return .send(attempt: run.sent, next: run.due)
+            return .send(attempt: run.sent)
         }
         run.next = .never(granted ? .deadlineTooClose : .budgetExhausted)
         state = .running(run)
@@ -119,7 +131,7 @@ package struct HedgeMachine: Sendable {
 
     /// An attempt failed.
     ///
-    /// - Parameter isFatal: a hedge would fail in the same way, so the failure is that of the call.
+    /// - Parameter isFatal: a hedge would fail in the same way, so this failure is the result of the call.
     package mutating func attemptFailed(
         _ attempt: Int, isFatal: Bool, pushback: Pushback = .none, now: Duration
     ) -> Action {
@@ -139,7 +151,7 @@ package struct HedgeMachine: Sendable {
         case (.asking, .none):
             // The answer of the budgets decides.
             return .none
-        case (.at, .wait(let wait)), (.asking, .wait(let wait)):
+        case (.at, .wait(let wait)), (.asking, .wait(let wait)), (.unsent, .wait(let wait)):
             // An answer of the budgets then comes too late, and the budgets are asked again.
             let due = now + wait.clampedWait
             run.next = isBeforeDeadline(due) ? .at(due) : .never(.deadlineTooClose)
@@ -148,6 +160,9 @@ package struct HedgeMachine: Sendable {
         case (.at, .none):
             // A failure makes room: the next hedge leaves at once (gRPC A6).
             return ask(&run, now)
+        case (.unsent, .none):
+            // The hedge that waits for a limit takes the room.
+            return attempt == run.sent ? ask(&run, now) : settle(run)
         }
     }
 
@@ -194,14 +209,14 @@ package struct HedgeMachine: Sendable {
         return .wait(until: run.due)
     }
 
-    private func schedule(_ run: inout Run, _ now: Duration) {
+    /// Decides about the next hedge after an attempt was handed over.
+    private func schedule(_ run: inout Run) {
         if let refusal {
             run.next = .never(refusal)
         } else if run.sent >= maxAttempts {
             run.next = .never(.hedgesExhausted)
         } else {
-            let due = now + (delay ?? .zero)
-            run.next = isBeforeDeadline(due) ? .at(due) : .never(.deadlineTooClose)
+            run.next = .unsent
         }
     }
 
@@ -211,7 +226,7 @@ package struct HedgeMachine: Sendable {
 }
 
 extension HedgeMachine.Run {
-    /// When the next hedge leaves; `nil`: not by time.
+    /// When the next hedge leaves; `nil`: it does not wait for a time.
     var due: Duration? {
         if case .at(let time) = next { time } else { nil }
     }

@@ -17,29 +17,49 @@ final class HedgeReceiver: TransferReceiver, @unchecked Sendable {
         switch event {
         case .ended(let result): transport.attemptEnded(call, attempt, result)
         case .head(let head): transport.headArrived(call, attempt, head)
-        case .started, .sent, .progress, .chunk, .uploadCredit, .retrying: transport.pass(event, of: call, attempt)
+        case .started, .connected, .sent, .progress, .chunk, .uploadCredit, .retrying:
+            transport.pass(event, of: call, attempt)
+        case .resending, .notResent, .decided: transport.pass(event, of: call)
         }
     }
 
     override func joined(sentAt time: Int64?) { call.receiver.joined(sentAt: time) }
+
+    /// Whether this is the first attempt of the call.
+    var isFirst: Bool { attempt == 1 }
+
+    /// The attempt leaves the client, after its waits for the limits. Any thread.
+    func attemptSent(at time: Duration) {
+        transport.attemptSent(call, attempt, at: time)
+    }
 }
 
-/// Measures a transfer that could be hedged, as long as there are too few samples for a delay.
+/// Measures a transfer that could be hedged and is not: there are too few samples for a delay, or hedges are only counted.
 ///
 /// `@unchecked Sendable`: what this class adds is constant and itself safe to share.
 final class LatencyReceiver: ForwardingReceiver, @unchecked Sendable {
     private let isStreamed: Bool
     private let policy: RetryPolicy
-    private let ended: @Sendable (LatencySample) -> Void
+    private let trail: AttemptTrail
+    private let tracker: HedgeTracker
+    private let stopwatch: Stopwatch
 
     init(
-        _ receiver: TransferReceiver, isStreamed: Bool, _ policy: RetryPolicy,
-        ended: @escaping @Sendable (LatencySample) -> Void
+        _ receiver: TransferReceiver, of description: RequestDescription, _ policy: RetryPolicy,
+        _ trail: AttemptTrail, _ tracker: HedgeTracker, _ stopwatch: Stopwatch
     ) {
         self.policy = policy
-        self.isStreamed = isStreamed
-        self.ended = ended
+        self.trail = trail
+        self.tracker = tracker
+        self.stopwatch = stopwatch
+        isStreamed = description.delivery == .streamed
         super.init(to: receiver)
+    }
+
+    /// The last attempt has ended.
+    private func ended(_ sample: LatencySample) {
+        guard let start = trail.lastSent else { return }
+        tracker.record(sample, age: stopwatch.now() - start)
     }
 
     override func receive(_ event: TransferEvent.Kind) {

@@ -6,8 +6,10 @@ public enum HedgeStop: String, Sendable, Hashable, CaseIterable {
     case noDelay
     /// ``HedgePolicy/maxExtra`` hedges were sent.
     case hedgesExhausted
-    /// A budget has no token.
+    /// A budget has no token, or would have none (``HedgePolicy/isDryRun``).
     case budgetExhausted
+    /// The hedge is only counted (``HedgePolicy/isDryRun``).
+    case dryRun
     /// The next hedge would not leave before the deadline.
     case deadlineTooClose
     /// The server asked not to be called again.

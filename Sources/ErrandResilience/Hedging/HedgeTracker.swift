@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What hedging knows of one host: its latencies, and the hedges' own budget.
+/// What hedging knows about one host: its latencies, and the hedges' own budget.
 ///
 /// All methods may be called on any thread; none of them fails or waits.
 public final class HedgeTracker: Sendable {
@@ -14,7 +14,7 @@ public final class HedgeTracker: Sendable {
 
     private struct Measured: Sendable {
         var window: LatencyWindow
-        /// The delay, computed anew once in ``refreshTime``: it takes a pass over all buckets.
+        /// The delay, computed again once in ``refreshTime`` because it takes a pass over all buckets.
         var delay: Duration?
         var isValidUntil = Duration.zero
     }
@@ -48,6 +48,17 @@ public final class HedgeTracker: Sendable {
             measured.isValidUntil = now.clampedTime(plus: Self.refreshTime)
             return measured.delay
         }
+    }
+
+    /// Takes a token of the hedges' own budget for a hedge that is only counted. `shared`: the retry budget of the
+    /// host, from which nothing is taken.
+    func withdrawInDryRun(beside shared: RetryBudget?) -> Bool {
+        guard budget.withdraw() else { return false }
+        guard shared?.hasToken ?? true else {
+            budget.giveBack()
+            return false
+        }
+        return true
     }
 
     /// The latency that this share of the recent calls did not exceed; `nil`: there are no samples.

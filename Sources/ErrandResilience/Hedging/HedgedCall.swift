@@ -9,8 +9,9 @@ final class HedgedCall: Sendable {
     /// An attempt that has not ended.
     struct Leg: Sendable {
         var control: TransferControl
-        let start: Duration
-        /// Of a buffered response. The caller gets it with the end.
+        /// When the attempt was sent; `nil`: it waits for a limit.
+        var start: Duration?
+        /// The head of a buffered response. The caller gets it with the end.
         var head: Response?
         /// Another attempt was faster, or this one's answer is not wanted.
         var isCut = false
@@ -24,6 +25,7 @@ final class HedgedCall: Sendable {
 
     struct Guarded: Sendable {
         var machine: HedgeMachine
+        let trail: AttemptTrail
         var legs: [Int: Leg] = [:]
         /// The answers of the attempts that have ended.
         var answers: [Int: Answer] = [:]
@@ -31,33 +33,46 @@ final class HedgedCall: Sendable {
         var cutHead: Response?
         /// Why hedges were not sent.
         var refusals: [Answer] = []
+        /// Whether the server may have seen an attempt that has ended or is cancelled.
+        var wasSent = false
         /// The attempt whose answer is that of the call.
         var winner: Int?
         /// Whether the caller, or a shutdown, has cancelled the call.
         var isCancelled = false
         /// Whether the end is in the outbox.
-        var isOver = false
+        var isOver = false {
+            didSet { if isOver { trail.end() } }
+        }
         var isPaused = false
+        /// The hedges that were handed to the transport beneath, and hold a token of each budget.
+        var hedges = 0
+        /// When hedges took their tokens, without the tokens that were given back.
+        var withdrawn: [Duration] = []
         /// Credit for the body of a streamed response that was granted before there was a winner.
         var owed = 0
         var outbox: [TransferEvent.Kind] = []
         var isDelivering = false
+        /// Whether the submission of the call has been accepted. Until then nothing leaves the outbox: a hedge may be due
+        /// while the transport beneath still decides about the first attempt, and a refused submission has no events.
+        var isAccepted = false
     }
 
     let id: TransferID
     let receiver: TransferReceiver
     let description: RequestDescription
-    let trail = AttemptTrail(isHedged: true)
+    let trail: AttemptTrail
     /// Which ends are failures.
     let policy: RetryPolicy
     let tracker: HedgeTracker
     let budget: RetryBudget?
     let deadline: Duration?
+    /// Whether the deadline is that of the caller's task, and earlier than the request's own.
+    let isCutShort: Bool
     let guarded: Mutex<Guarded>
 
     init(
         _ id: TransferID, _ description: RequestDescription, for receiver: TransferReceiver, policy: RetryPolicy,
-        tracker: HedgeTracker, budget: RetryBudget?, delay: Duration, deadline: Duration?
+        tracker: HedgeTracker, budget: RetryBudget?, delay: Duration, deadline: Duration?, isCutShort: Bool
     ) {
         self.id = id
         self.description = description
@@ -66,24 +81,45 @@ final class HedgedCall: Sendable {
         self.tracker = tracker
         self.budget = budget
         self.deadline = deadline
+        self.isCutShort = isCutShort
+        trail = AttemptTrail(hedgeDelay: delay)
         guarded = Mutex(
             Guarded(
-                machine: HedgeMachine(tracker.policy, delay: delay, isRepeatable: true, deadline: deadline)))
+                machine: HedgeMachine(tracker.policy, delay: delay, isRepeatable: true, deadline: deadline),
+                trail: trail))
     }
 
     var isStreamed: Bool { description.delivery == .streamed }
 
     // MARK: Budgets
 
-    /// Takes a token of both budgets for a hedge.
-    func withdraw() -> Bool {
-        budget?.withdrawOnly.limited(by: tracker.budget).withdraw() ?? tracker.budget.withdraw()
+    /// Takes a token of each budget for a hedge.
+    ///
+    /// `now`: a reading of the clock of the client's parts, which both budgets use.
+    func withdraw(now: Duration) -> Bool {
+        let isGranted =
+            budget?.withdrawOnly.limited(by: tracker.budget).withdraw(now: now) ?? tracker.budget.withdraw(now: now)
+        if isGranted { guarded.withLock { $0.withdrawn.append(now) } }
+        return isGranted
     }
 
-    /// The hedge was not sent.
+    /// The number of hedges that were not sent, once all attempts have ended: a limit held them back until they were
+    /// not wanted any more. Each is counted once.
+    func takeUnsentHedges() -> Int {
+        guarded.withLock { guarded in
+            guard guarded.isOver, guarded.legs.isEmpty else { return 0 }
+            let unsent = max(0, guarded.hedges - max(0, trail.attemptsSent - 1))
+            guarded.hedges -= unsent
+            return unsent
+        }
+    }
+
+    /// A hedge was not sent.
     func giveBack() {
-        guard let budget else { return tracker.budget.giveBack() }
-        budget.withdrawOnly.limited(by: tracker.budget).giveBack()
+        // The hedge that is not sent is the last one.
+        guard let taken = guarded.withLock({ $0.withdrawn.popLast() }) else { return }
+        guard let budget else { return tracker.budget.giveBack(taken: taken) }
+        budget.withdrawOnly.limited(by: tracker.budget).giveBack(taken: taken)
     }
 
     // MARK: Events
@@ -93,13 +129,23 @@ final class HedgedCall: Sendable {
         guard isInPlace else { return receiver.callbacks.async { self.flush(isInPlace: true) } }
         guard
             guarded.withLock({ guarded in
-                defer { guarded.isDelivering = true }
-                return !guarded.isDelivering
+                guard guarded.isAccepted, !guarded.isDelivering else { return false }
+                guarded.isDelivering = true
+                return true
             })
         else { return }
         while let events = next() {
             for event in events { receiver.receive(event) }
         }
+    }
+
+    /// The submission has been accepted: hands out what has happened meanwhile.
+    func accepted() {
+        let isLate = guarded.withLock { guarded in
+            guarded.isAccepted = true
+            return !guarded.outbox.isEmpty
+        }
+        if isLate { flush(isInPlace: false) }
     }
 
     private func next() -> [TransferEvent.Kind]? {
@@ -116,21 +162,21 @@ final class HedgedCall: Sendable {
 
 extension HedgedCall.Guarded {
     /// Whether the attempt is to be sent: false after the end of the call.
-    mutating func begin(_ attempt: Int, now: Duration) -> Bool {
+    mutating func begin(_ attempt: Int) -> Bool {
         guard machine.isOpen(attempt) else { return false }
-        legs[attempt] = HedgedCall.Leg(control: TransferControl(isPaused: isPaused), start: now)
+        legs[attempt] = HedgedCall.Leg(control: TransferControl(isPaused: isPaused))
         return true
     }
 
-    /// The attempt that stands for the call, whose machine names `attempt`. Where that is a hedge that was not sent, it
-    /// is a streamed response of which the head has arrived.
+    /// The attempt that stands for the call if the machine names `attempt`. If `attempt` is a hedge that was not sent,
+    /// this is a streamed response whose head has arrived.
     func standIn(for attempt: Int, isStreamed: Bool) -> Int {
         guard isStreamed, legs[attempt] == nil, answers[attempt] == nil else { return attempt }
         return legs.first { !$0.value.isCut && $0.value.head != nil }?.key ?? attempt
     }
 
-    /// The answer that stands for the call. Where the attempt is a hedge that was not sent, the last failure stands, and
-    /// without one the refusal.
+    /// The answer that stands for the call. If the attempt is a hedge that was not sent, this is the last failure, or
+    /// the refusal if there is none.
     func answer(of attempt: Int) -> HedgedCall.Answer {
         if let found = answers[attempt] ?? answers.max(by: { $0.key < $1.key })?.value { return found }
         guard let refusal = refusals.last else {
@@ -143,12 +189,12 @@ extension HedgedCall.Guarded {
         return refusal
     }
 
-    /// Whether the attempt has an answer that is not an error.
-    func hasAnswered(_ attempt: Int) -> Bool {
-        // A streamed response of which the head has arrived.
-        if legs[attempt]?.head != nil { return true }
-        if case .response = answers[attempt]?.result { return true }
-        return false
+    /// Whether the attempt has a good answer: a response whose status the policy does not retry.
+    func isAnswered(_ attempt: Int, by policy: RetryPolicy) -> Bool {
+        // A streamed response whose head has arrived.
+        if let head = legs[attempt]?.head { return !policy.statusCodes.contains(head.statusCode) }
+        guard case .response(let response) = answers[attempt]?.result else { return false }
+        return !policy.statusCodes.contains(response.statusCode)
     }
 
     /// The caller wants no answer any more.
@@ -165,8 +211,21 @@ extension HedgedCall.Guarded {
     /// Cancels an attempt whose answer is not wanted.
     mutating func cut(_ attempt: Int) -> TransferControl.Order {
         legs[attempt]?.isCut = true
+        if legs[attempt]?.start != nil { wasSent = true }
         cutHead = legs[attempt]?.head ?? cutHead
         return legs[attempt]?.control.cancel() ?? .none
+    }
+
+    /// The first attempt was refused while the caller was still submitting the call, so the call has no end. Returns
+    /// the orders for hedges that are under way: the first attempt counts as sent while the transport beneath decides
+    /// about it, so there may be hedges. `nil`: the call has an answer, or has ended.
+    mutating func submissionRefused() -> [(Int, TransferControl.Order)]? {
+        guard !isOver, winner == nil else { return nil }
+        let action = cancelled()
+        isOver = true
+        outbox = []
+        guard case .cancel(let attempts) = action else { return [] }
+        return attempts.map { ($0, cut($0)) }
     }
 
     /// This answer is that of the call.
@@ -174,7 +233,11 @@ extension HedgedCall.Guarded {
         guard !isOver else { return }
         isOver = true
         if let head = answer.head { outbox.append(.head(head)) }
-        outbox.append(.ended(answer.result))
+        if wasSent, case .failure(let error) = answer.result, error.isUnsent {
+            outbox.append(.ended(.failure(error.with(isRefusal: false, followsSends: true))))
+        } else {
+            outbox.append(.ended(answer.result))
+        }
         // Bodies of other attempts. No value of a user is released here.
         answers = [:]
         refusals = []

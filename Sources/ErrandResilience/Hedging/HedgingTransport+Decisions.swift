@@ -12,9 +12,9 @@ extension HedgingTransport {
             case .wait(let until):
                 return schedule(call, until)
             case .askBudget:
-                action = askBudget(of: call)
-            case .send(let attempt, let next):
-                return hedge(call, attempt, next, isInPlace: isInPlace)
+                action = askBudget(of: call, isInPlace: isInPlace)
+            case .send(let attempt):
+                return hedge(call, attempt, isInPlace: isInPlace)
             case .deliver(let attempt, let others):
                 return deliver(call, attempt, cancelling: others, isInPlace: isInPlace)
             case .cancel(let attempts):
@@ -23,9 +23,18 @@ extension HedgingTransport {
         }
     }
 
-    private func askBudget(of call: HedgedCall) -> HedgeMachine.Action {
-        let isGranted = call.withdraw()
-        if !isGranted { parts.hedgeRefused() }
+    private func askBudget(of call: HedgedCall, isInPlace: Bool) -> HedgeMachine.Action {
+        let isGranted = call.withdraw(now: stopwatch.now())
+        if !isGranted {
+            parts.hedgeRefused()
+            if call.description.reports.contains(.events) {
+                call.guarded.withLock { guarded in
+                    guard !guarded.isOver else { return }
+                    guarded.outbox.append(.decided(.notHedged(reason: HedgeStop.budgetExhausted.rawValue)))
+                }
+                call.flush(isInPlace: isInPlace)
+            }
+        }
         let now = stopwatch.now()
         let action = call.guarded.withLock { $0.machine.budgetAnswered(granted: isGranted, now: now) }
         if case .send = action { return action }
@@ -34,17 +43,18 @@ extension HedgingTransport {
         return action
     }
 
-    private func hedge(_ call: HedgedCall, _ attempt: Int, _ next: Duration?, isInPlace: Bool) {
+    private func hedge(_ call: HedgedCall, _ attempt: Int, isInPlace: Bool) {
         do throws(ErrandError) {
             guard try send(call, attempt) else { return call.giveBack() }
             let isWanted = call.guarded.withLock { guarded in
+                guarded.hedges += 1
                 guard !guarded.isOver else { return false }
                 guarded.outbox.append(.retrying(TransferRetry(attempt: attempt - 1, reason: "hedge", wait: .zero)))
                 return true
             }
             if isWanted { call.flush(isInPlace: isInPlace) }
             parts.hedgeSent()
-            schedule(call, next)
+            settle(call)
         } catch {
             call.giveBack()
             refused(call, attempt, error, isInPlace: isInPlace)
@@ -72,14 +82,16 @@ extension HedgingTransport {
         let decided = call.guarded.withLock { guarded -> Decided in
             let attempt = guarded.standIn(for: named, isStreamed: call.isStreamed)
             var decided = Decided()
-            decided.isHedge = attempt > 1 && guarded.hasAnswered(attempt)
+            let isAnswered = guarded.isAnswered(attempt, by: call.policy)
+            decided.isHedge = attempt > 1 && isAnswered
+            if isAnswered { guarded.trail.attemptWon() }
             for other in others {
                 guard let leg = guarded.legs[other] else { continue }
-                decided.ages.append(now - leg.start)
+                if let start = leg.start { decided.ages.append(now - start) }
                 decided.orders.append((other, guarded.cut(other)))
             }
             if let leg = guarded.legs[attempt] {
-                // A streamed response, of which the head has arrived.
+                // A streamed response whose head has arrived.
                 guarded.winner = attempt
                 if let head = leg.head { guarded.outbox.append(.head(head)) }
                 // The caller has cancelled the call before there was a winner.
@@ -107,9 +119,9 @@ extension HedgingTransport {
 
     private struct Decided: Sendable {
         var orders: [(Int, TransferControl.Order)] = []
-        /// Of the attempts that are cancelled.
+        /// The ages of the attempts that are cancelled.
         var ages: [Duration] = []
-        /// Of the winner.
+        /// The winner, and the order that stops it.
         var stop: (Int, TransferControl.Order)?
         var credit = 0
         var attempt: TransferID?
@@ -130,7 +142,17 @@ extension HedgingTransport {
     /// Hands out what is in the outbox, and forgets the call after its end.
     func finish(_ call: HedgedCall, isInPlace: Bool) {
         call.flush(isInPlace: isInPlace)
-        if call.guarded.withLock({ $0.isOver }) { forget(call) }
+        guard call.guarded.withLock({ $0.isOver }) else { return }
+        forget(call)
+        settle(call)
+    }
+
+    /// Gives back the tokens of hedges that were not sent, once all attempts have ended.
+    private func settle(_ call: HedgedCall) {
+        let unsent = call.takeUnsentHedges()
+        guard unsent > 0 else { return }
+        for _ in 0..<unsent { call.giveBack() }
+        parts.hedgesUnsent(unsent)
     }
 
     func perform(_ first: TransferControl.Order, on call: HedgedCall, _ attempt: Int) {

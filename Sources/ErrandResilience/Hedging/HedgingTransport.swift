@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Sends transfers a second time whose answer is late. Stands over the ``ResilientTransport``, so each attempt passes the
-/// breaker and the limits, and gets an endpoint of its own.
+/// Sends a transfer a second time if its answer is late. Is above the ``ResilientTransport``, so each attempt passes
+/// the breaker and the limits, and gets an endpoint of its own.
 ///
 /// Transfers that are not hedged go to the transport beneath with its ids. The ids of hedged transfers have the highest
 /// bit set.
@@ -13,6 +13,8 @@ package final class HedgingTransport: StackedTransport {
 
     package let base: any Transport
     private let resilient: ResilientTransport
+    /// Whether the client's own settings have hedges.
+    private let hasHedges: Bool
     private let lastID = Atomic<UInt64>(0)
     private let table = Mutex(Table())
     private let timer: TimerQueue<HedgeTimer>
@@ -22,7 +24,8 @@ package final class HedgingTransport: StackedTransport {
     package init(_ base: ResilientTransport) {
         self.base = base
         resilient = base
-        timer = TimerQueue(base.stopwatch) { $0.fire() }
+        hasHedges = base.settings.hedge != nil
+        timer = TimerQueue(base.stopwatch, isWanted: { !$0.trail.hasEnded }, fire: { $0.fire() })
     }
 
     var stopwatch: Stopwatch { resilient.stopwatch }
@@ -36,8 +39,9 @@ package final class HedgingTransport: StackedTransport {
     package func submit(
         _ description: RequestDescription, for receiver: TransferReceiver
     ) throws(ErrandError) -> TransferID {
-        let replaced = description.replacedResilience
         // Most clients have no hedges.
+        guard hasHedges || description.hasRareMembers else { return try base.submit(description, for: receiver) }
+        let replaced = description.replacedResilience
         guard let hedge = replaced?.hedge ?? resilient.settings.hedge, hedge.maxExtra > 0, !description.isExempt,
             !description.isWritten
         else { return try base.submit(description, for: receiver) }
@@ -46,51 +50,75 @@ package final class HedgingTransport: StackedTransport {
         let now = stopwatch.now()
         let keyed = resilient.keyedParts(of: description, now: now)
         let tracker = parts.hedgeTracker(for: keyed.key, hedge)
-        tracker.budget.deposit()
+        if description.payment == .deposit { tracker.budget.deposit() }
         guard let delay = tracker.delay else {
-            return try base.submit(description, for: measuring(receiver, description, policy, tracker, since: now))
+            return try measure(description, for: receiver, policy, tracker)
         }
         let deadline = ResilientTransport.deadline(of: description, now: now)
-        if let deadline, deadline <= now { throw .timeoutTotal }
+        if let deadline, deadline <= now { throw .deadlineExceeded.refused }
+        guard !hedge.isDryRun else {
+            let machine = HedgeMachine(hedge, delay: delay, isRepeatable: true, deadline: deadline)
+            return try submitInDryRun(machine, description, for: receiver, policy, tracker, keyed.budget)
+        }
         let id = TransferID(
             rawValue: Self.hedgedBit | lastID.wrappingAdd(1, ordering: .relaxed).newValue)
         let call = HedgedCall(
             id, description, for: receiver, policy: policy, tracker: tracker, budget: keyed.budget,
-            delay: delay, deadline: deadline)
+            delay: delay, deadline: deadline, isCutShort: description.isCutShort(by: deadline, since: now))
         let isOpen = table.withLock { table in
             guard !table.isClosing else { return false }
             table.calls[id] = call
             return true
         }
         guard isOpen else { throw .shutDown }
-        guard case .send(let attempt, let next) = call.guarded.withLock({ $0.machine.started(now: now) }) else {
-            return id
-        }
+        defer { call.accepted() }
+        guard case .send(let attempt) = call.guarded.withLock({ $0.machine.started() }) else { return id }
         do throws(ErrandError) {
             _ = try send(call, attempt)
         } catch {
-            // A shutdown may have ended the call already, as one that waits.
-            let isRefused = call.guarded.withLock { guarded in
-                guard !guarded.isOver else { return false }
-                _ = guarded.cancelled()
-                guarded.isOver = true
-                return true
+            // A shutdown may have ended the call already, because it was waiting, or a hedge was faster than the
+            // refusal.
+            guard let orders = call.guarded.withLock({ $0.submissionRefused() }) else {
+                parts.transferBegan()
+                return id
             }
             forget(call)
-            guard isRefused else { return id }
+            for (hedge, order) in orders { perform(order, on: call, hedge) }
+            description.tell(receiver, refusedSubmission: error, name: keyed.key)
             throw error
         }
         parts.transferBegan()
-        schedule(call, next)
         return id
     }
 
-    private func measuring(
-        _ receiver: TransferReceiver, _ description: RequestDescription, _ policy: RetryPolicy, _ tracker: HedgeTracker,
-        since start: Duration
-    ) -> TransferReceiver {
-        LatencyReceiver(receiver, isStreamed: description.delivery == .streamed, policy) { [stopwatch] sample in
-            tracker.record(sample, age: stopwatch.now() - start)
+    /// Sends a transfer that is not hedged, and measures its last attempt.
+    private func measure(
+        _ description: RequestDescription, for receiver: TransferReceiver, _ policy: RetryPolicy,
+        _ tracker: HedgeTracker
+    ) throws(ErrandError) -> TransferID {
+        let trail = description.trail ?? AttemptTrail()
+        var description = description
+        description.trail = trail
+        let measuring = LatencyReceiver(receiver, of: description, policy, trail, tracker, stopwatch)
+        return try base.submit(description, for: measuring)
+    }
+
+    /// Sends a transfer whose hedges are only counted, and measures its last attempt.
+    private func submitInDryRun(
+        _ machine: HedgeMachine, _ description: RequestDescription, for receiver: TransferReceiver,
+        _ policy: RetryPolicy, _ tracker: HedgeTracker, _ budget: RetryBudget?
+    ) throws(ErrandError) -> TransferID {
+        let trail = AttemptTrail(isDryRun: true)
+        var description = description
+        description.trail = trail
+        let measuring = LatencyReceiver(receiver, of: description, policy, trail, tracker, stopwatch)
+        let run = HedgeDryRun(
+            measuring, of: description, machine, trail, policy: policy, tracker: tracker, budget: budget, in: self)
+        do throws(ErrandError) {
+            return try base.submit(description, for: run)
+        } catch {
+            run.end()
+            throw error
         }
     }
 
@@ -101,10 +129,11 @@ package final class HedgingTransport: StackedTransport {
         description.trail = call.trail
         if attempt > 1, let deadline = call.deadline {
             let left = deadline - now
-            guard left > .zero else { throw .timeoutTotal.refused }
-            description.settings = try description.settings.with(total: min(left, Timeouts.maximum))
+            guard left > .zero else { throw .deadlineExceeded.refused }
+            description.settings = try description.settings.with(
+                total: min(left, Timeouts.maximum), isCutShort: call.isCutShort)
         }
-        guard call.guarded.withLock({ $0.begin(attempt, now: now) }) else { return false }
+        guard call.guarded.withLock({ $0.begin(attempt) }) else { return false }
         let id: TransferID
         do throws(ErrandError) {
             id = try base.submit(description, for: HedgeReceiver(call, attempt: attempt, of: self))
@@ -125,12 +154,27 @@ package final class HedgingTransport: StackedTransport {
 
     func schedule(_ call: HedgedCall, _ next: Duration?) {
         guard let next else { return }
-        timer.add(HedgeTimer(call: call, transport: self), at: next)
+        timer.add(HedgeTimer(subject: call, trail: call.trail, transport: self), at: next)
         stopIfClosing(call)
     }
 
+    /// The hedges of a dry run end with the transport.
+    func schedule(_ run: HedgeDryRun, at time: Duration) {
+        guard !table.withLock({ $0.isClosing }) else { return }
+        timer.add(HedgeTimer(subject: run, trail: run.trail, transport: self), at: time)
+    }
+
+    /// An attempt leaves the client, after its waits for the limits; any thread.
+    func attemptSent(_ call: HedgedCall, _ attempt: Int, at time: Duration) {
+        let action = call.guarded.withLock { guarded in
+            guarded.legs[attempt]?.start = time
+            return guarded.machine.attemptSent(attempt, now: time)
+        }
+        if case .wait(let until) = action { schedule(call, until) }
+    }
+
     /// The time of a hedge has come; any thread.
-    fileprivate func delayElapsed(_ call: HedgedCall) {
+    func delayElapsed(_ call: HedgedCall) {
         let now = stopwatch.now()
         carryOut(call.guarded.withLock { $0.machine.delayElapsed(now: now) }, on: call, isInPlace: false)
     }
@@ -149,28 +193,39 @@ package final class HedgingTransport: StackedTransport {
         if isPassed { call.flush(isInPlace: true) }
     }
 
+    /// The event is about the call, whichever of its attempts stands for it.
+    func pass(_ event: TransferEvent.Kind, of call: HedgedCall) {
+        let isPassed = call.guarded.withLock { guarded in
+            guard !guarded.isOver else { return false }
+            guarded.outbox.append(event)
+            return true
+        }
+        if isPassed { call.flush(isInPlace: true) }
+    }
+
     func headArrived(_ call: HedgedCall, _ attempt: Int, _ head: Response) {
         guard call.isStreamed else {
             return call.guarded.withLock { $0.legs[attempt]?.head = head }
         }
         let now = stopwatch.now()
         let isBad = call.policy.statusCodes.contains(head.statusCode)
-        // The wait that the server asks for would have to hold the response back.
+        // To obey the wait that the server asks for, the response would have to be held back.
         let pushback: HedgeMachine.Pushback = isBad && head.headers.retryAfter != nil ? .stop : .none
         let (action, age) = call.guarded.withLock { guarded -> (HedgeMachine.Action, Duration?) in
             guard let leg = guarded.legs[attempt], !leg.isCut, guarded.winner == nil else { return (.none, nil) }
             guarded.legs[attempt]?.head = head
             if isBad {
-                // While the budgets are asked nobody knows whether another attempt follows: then this one stands.
+                // While the budgets are asked, it is not known whether another attempt follows, so this response
+                // stands.
                 let pushback = guarded.machine.isAsking ? .stop : pushback
                 return (guarded.machine.attemptFailed(attempt, isFatal: false, pushback: pushback, now: now), nil)
             }
-            return (guarded.machine.attemptSucceeded(attempt), now - leg.start)
+            return (guarded.machine.attemptSucceeded(attempt), leg.start.map { now - $0 })
         }
         if let age { call.tracker.record(.success, age: age) }
         carryOut(action, on: call, isInPlace: true)
         guard isBad else { return }
-        // Another attempt goes on in place of this one.
+        // Another attempt goes on instead of this one.
         let order = call.guarded.withLock { guarded in
             guarded.winner == attempt ? .none : guarded.cut(attempt)
         }
@@ -196,15 +251,17 @@ package final class HedgingTransport: StackedTransport {
                 }
                 return .none
             }
-            age = now - leg.start
+            age = leg.start.map { now - $0 }
             let answer = HedgedCall.Answer(head: leg.head, result: result)
             if case .failure(let error) = result, error.isRefusal {
                 // The attempt was not sent. The other attempts go on.
                 guarded.refusals.append(answer)
                 isUnsent = true
+                if attempt > 1 { guarded.hedges -= 1 }
                 return guarded.machine.attemptFailed(attempt, isFatal: false, pushback: .stop, now: now)
             }
             guarded.answers[attempt] = answer
+            if !result.isUnsent { guarded.wasSent = true }
             switch (judgement, result) {
             case (.retry, _):
                 return guarded.machine.attemptFailed(
@@ -214,7 +271,10 @@ package final class HedgingTransport: StackedTransport {
             }
         }
         if isUnsent {
-            if attempt > 1 { call.giveBack() }
+            if attempt > 1 {
+                call.giveBack()
+                parts.hedgesUnsent(1)
+            }
         } else if let age {
             call.tracker.record(LatencySample(result, judgement), age: age)
         }
@@ -276,8 +336,15 @@ package final class HedgingTransport: StackedTransport {
         if isPlain(id) { base.write(bytes, to: id) }
     }
 
+    package func write(shared bytes: SharedBytes, to id: TransferID) {
+        if isPlain(id) { base.write(shared: bytes, to: id) }
+    }
+
     package func finishUpload(_ id: TransferID) { if isPlain(id) { base.finishUpload(id) } }
     package func failUpload(_ id: TransferID) { if isPlain(id) { base.failUpload(id) } }
+    package func restartUpload(_ id: TransferID, after attempt: Int) {
+        if isPlain(id) { base.restartUpload(id, after: attempt) }
+    }
     package func filesMayHaveChanged() { base.filesMayHaveChanged() }
 
     // MARK: The end
@@ -310,12 +377,24 @@ package final class HedgingTransport: StackedTransport {
     }
 }
 
-/// The time of a call's next hedge. Keeps neither: the table keeps calls that have not ended.
+/// A transfer that may have a next hedge.
+protocol HedgeSubject: AnyObject, Sendable {
+    /// The time of the next hedge has come; any thread.
+    func delayElapsed(in transport: HedgingTransport)
+}
+
+extension HedgedCall: HedgeSubject {
+    func delayElapsed(in transport: HedgingTransport) { transport.delayElapsed(self) }
+}
+
+/// The time of a transfer's next hedge. Keeps neither the transfer nor the transport alive: transfers that have not
+/// ended are kept by the table or by the transport beneath.
 struct HedgeTimer: Sendable {
-    weak let call: HedgedCall?
+    weak let subject: (any HedgeSubject)?
+    let trail: AttemptTrail
     weak let transport: HedgingTransport?
 
     func fire() {
-        if let call, let transport { transport.delayElapsed(call) }
+        if let subject, let transport { subject.delayElapsed(in: transport) }
     }
 }

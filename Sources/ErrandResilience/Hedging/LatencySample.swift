@@ -1,4 +1,4 @@
-/// How a call, or one attempt of it, ended that may be a sample of its host's latency.
+/// How a call, or one of its attempts, ended. This decides whether it is a sample of its host's latency.
 ///
 /// Fast failures are no samples: with them the percentile would fall while the host fails, and hedges would add load.
 public enum LatencySample: String, Sendable, Hashable, CaseIterable {

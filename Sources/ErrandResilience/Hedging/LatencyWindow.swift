@@ -1,4 +1,4 @@
-/// The latencies of the last while, for percentiles: six windows that take turns.
+/// The recent latencies, for percentiles: six windows that take turns.
 ///
 /// Latencies are counted in buckets, 16 for each power of two of microseconds, so that a percentile is exact to 1/16 of
 /// its value. A window takes 2 KB.

@@ -33,7 +33,7 @@ public struct AdaptiveLimit: Sendable, Hashable {
     public struct Gradient2: Sendable, Hashable {
         /// By how many requests the limit may grow in a window, as room for a queue at the server; 4 by default.
         public let queueSize: Int
-        /// Which growth of the latency is harmless, from 1; 1.5 by default.
+        /// The factor by which the latency may grow without harm, at least 1; 1.5 by default.
         public let tolerance: Double
         /// The weight of a new limit against the old one, above 0 and at most 1; 0.2 by default.
         public let smoothing: Double
@@ -65,7 +65,7 @@ public struct AdaptiveLimit: Sendable, Hashable {
         public let bounds: ClosedRange<Int>
         /// The shortest window; 1 s by default, at least 100 ms.
         public let window: Duration
-        /// The samples that a window has at least; 10 by default.
+        /// How many samples a window has at least; 10 by default.
         public let minimumSamples: Int
 
         /// Makes the settings. Numbers out of range are clamped: limits to 1...1,000,000.
@@ -82,7 +82,7 @@ public struct AdaptiveLimit: Sendable, Hashable {
         }
     }
 
-    /// What the samples of a window add up to.
+    /// The sums over the samples of a window.
     private struct Window: Sendable, Hashable {
         var start: Duration?
         var samples = 0
@@ -109,9 +109,9 @@ public struct AdaptiveLimit: Sendable, Hashable {
     /// The requests that may be in flight.
     public var limit: Int { Int(estimate).clamped(settings.bounds) }
 
-    /// A request has ended after `latency`. `inFlight`: the requests in flight when this one was sent, with itself.
-    /// `isDropped`: the server refused the request for overload, or the request timed out. Do not report requests that
-    /// the caller cancelled. Returns whether the limit may have changed.
+    /// A request has ended after `latency`. `inFlight`: the requests in flight when this one was sent, including
+    /// itself. `isDropped`: the server refused the request for overload, or the request timed out. Do not report
+    /// requests that the caller cancelled. Returns whether the limit may have changed.
     @discardableResult
     public mutating func requestEnded(
         latency: Duration, inFlight: Int, isDropped: Bool = false, now: Duration

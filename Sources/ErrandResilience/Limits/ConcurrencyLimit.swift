@@ -10,9 +10,9 @@ import Synchronization
 /// permit.record()
 /// ```
 ///
-/// A request that finds the limit reached waits without a thread. The queue is ordered by priority, then by the end of
-/// the wait, then by arrival. A request that finds the queue full displaces the last waiter where that has a lower
-/// priority, and is refused otherwise.
+/// If the limit is reached, a request waits, without blocking a thread. The queue is ordered by priority, then by the
+/// end of the wait, then by arrival. If the queue is full, a new request displaces the last waiter if that one has a
+/// lower priority. Otherwise the new request is refused.
 public final class ConcurrencyLimit: Sendable {
     /// The settings. Numbers out of range are clamped.
     public struct Settings: Sendable, Hashable {
@@ -22,11 +22,11 @@ public final class ConcurrencyLimit: Sendable {
         public let adaptive: AdaptiveLimit.Settings?
         /// The requests of a key that wait; 100 by default, 0...1,000,000.
         public let queueCapacity: Int
-        /// How long a request waits; `nil`: as long as the request allows. 30 s by default.
+        /// How long a request waits at most; `nil`: as long as the request allows. 30 s by default.
         public let longestWait: Duration?
-        /// The keys whose adaptive limits are remembered while they are idle; 1024 by default.
+        /// How many keys' adaptive limits are remembered while the keys are idle; 1024 by default.
         public let keyCapacity: Int
-        /// With true every request is let through, and ``Counts/wouldWait`` and ``Counts/wouldRefuse`` tell what the
+        /// If true, every request is let through, and ``Counts/wouldWait`` and ``Counts/wouldRefuse`` tell what the
         /// limit would have done. False by default.
         public let isDryRun: Bool
 
@@ -42,6 +42,10 @@ public final class ConcurrencyLimit: Sendable {
             self.keyCapacity = keyCapacity.clamped(1...1_000_000)
             self.isDryRun = isDryRun
         }
+
+        /// A limit that is not reached: 1,000,000 requests. If a command chooses it (``Command/resilience``), it has no
+        /// limit.
+        public static let unlimited = Settings(limit: 1_000_000)
     }
 
     /// What has happened so far, for all keys.
@@ -72,16 +76,23 @@ public final class ConcurrencyLimit: Sendable {
         let key: String
     }
 
+    /// The settings of every key.
+    public let settings: Settings
     private let machine: Mutex<Machine>
     private let stopwatch: Stopwatch
     private let lastNumber = Atomic<UInt64>(0)
-    private let longestWait: Duration?
 
     /// Makes a limit. `clock`: a monotonic clock.
-    public init(_ settings: Settings = Settings(), clock: any Clock<Duration> = ContinuousClock()) {
+    public convenience init(_ settings: Settings = Settings(), clock: any Clock<Duration> = ContinuousClock()) {
+        self.init(settings, stopwatch: Stopwatch(clock))
+    }
+
+    /// `stopwatch`: the stopwatch of the parts that the limit belongs to. Permits begin with its readings
+    /// (``ConcurrencyPermit/begin(now:)``), and a stopwatch that is made later has other readings.
+    init(_ settings: Settings, stopwatch: Stopwatch) {
+        self.settings = settings
         machine = Mutex(Machine(settings))
-        stopwatch = Stopwatch(clock)
-        longestWait = settings.longestWait
+        self.stopwatch = stopwatch
     }
 
     /// Waits for a permit.
@@ -95,7 +106,7 @@ public final class ConcurrencyLimit: Sendable {
         try Task.checkCancellation()
         let number = lastNumber.add(1, ordering: .relaxed).newValue
         let start = stopwatch.now()
-        let span = [wait, longestWait].compactMap { $0 }.min()
+        let span = [wait, settings.longestWait].compactMap { $0 }.min()
         let deadline = span.map { start.clampedTime(plus: $0) }
         let arrival = Machine.Arrival(number: number, key: key, priority: priority, deadline: deadline)
         let grant = try await withTaskCancellationHandler {
@@ -110,7 +121,7 @@ public final class ConcurrencyLimit: Sendable {
         return ConcurrencyPermit(grant, of: self)
     }
 
-    /// A permit where the limit is not reached. Throws ``LimitRefusal`` with the reason `queueFull` otherwise.
+    /// Returns a permit if the limit is not reached. Throws ``LimitRefusal`` with the reason `queueFull` otherwise.
     public func acquireNow(_ key: String) throws(LimitRefusal) -> ConcurrencyPermit {
         let now = stopwatch.now()
         guard let grant = machine.withLock({ $0.permitTaken(key, now: now) }) else {
@@ -119,12 +130,11 @@ public final class ConcurrencyLimit: Sendable {
         return ConcurrencyPermit(grant, of: self)
     }
 
-    /// A permit where the limit is not reached. Otherwise nothing is counted: the caller waits next.
+    /// Returns a permit if the limit is not reached, or in a dry run. Otherwise nothing is counted: the caller waits
+    /// next.
     func acquireIfFree(_ key: String) -> ConcurrencyPermit? {
         let now = stopwatch.now()
-        let grant = machine.withLock { machine in
-            machine.inFlight(of: key) < machine.limit(of: key) ? machine.permitTaken(key, now: now) : nil
-        }
+        let grant = machine.withLock { $0.permitIfFree(key, now: now) }
         return grant.map { ConcurrencyPermit($0, of: self) }
     }
 
@@ -140,7 +150,7 @@ public final class ConcurrencyLimit: Sendable {
     /// What has happened so far.
     public var counts: Counts { machine.withLock { $0.counts } }
 
-    /// Returns the timer of the wait's end, where there is one.
+    /// Returns the timer that ends the wait, if there is one.
     private func register(_ arrival: Machine.Arrival, _ waiter: Waiter, start: Duration) -> Task<Void, Never>? {
         let (answer, ended) = machine.withLock { $0.permitRequested(arrival, by: waiter, now: start) }
         resume(ended)
@@ -172,6 +182,16 @@ public final class ConcurrencyLimit: Sendable {
         let now = stopwatch.now()
         let waiter = machine.withLock { $0.waitExpired(number, of: key, now: now) }
         waiter?.continuation.resume(throwing: LimitRefusal(.waitExpired, key: key))
+    }
+
+    /// The request of a permit waits for something else before it is sent.
+    func hold(_ grant: ConcurrencyGrant) -> ConcurrencyGrant {
+        machine.withLock { $0.permitHeld(grant) }
+    }
+
+    /// The request of a permit is sent now. `now`: a reading of the limit's stopwatch.
+    func begin(_ grant: ConcurrencyGrant, now: Duration) -> ConcurrencyGrant {
+        machine.withLock { $0.permitUsed(grant, now: now) }
     }
 
     func take(back grant: ConcurrencyGrant, _ use: (Duration) -> Machine.Use) {

@@ -1,14 +1,15 @@
 import Synchronization
 
-/// A place among the requests in flight. Comes back once, by the first call of ``record()``, ``recordOverload()`` or
-/// ``drop()``; later calls do nothing. A permit that is released without a call is dropped. Any thread.
+/// A place among the requests in flight. The permit is given back once, by the first call of ``record()``,
+/// ``recordOverload()`` or ``drop()``; later calls do nothing. A permit that is released without a call is dropped. Any
+/// thread.
 public final class ConcurrencyPermit: Sendable {
-    private let grant: ConcurrencyGrant
+    /// `nil`: the permit has come back.
+    private let grant: Mutex<ConcurrencyGrant?>
     private let limit: ConcurrencyLimit
-    private let isReturned = Atomic<Bool>(false)
 
     init(_ grant: ConcurrencyGrant, of limit: ConcurrencyLimit) {
-        self.grant = grant
+        self.grant = Mutex(grant)
         self.limit = limit
     }
 
@@ -31,8 +32,19 @@ public final class ConcurrencyPermit: Sendable {
         giveBack { _ in .dropped }
     }
 
+    /// The request waits for something else before it is sent: it keeps its place.
+    func hold() {
+        grant.withLock { grant in grant = grant.map { limit.hold($0) } }
+    }
+
+    /// The request is sent now, after a wait: its latency begins. `now`: a reading of the limit's
+    /// stopwatch.
+    func begin(now: Duration) {
+        grant.withLock { grant in grant = grant.map { limit.begin($0, now: now) } }
+    }
+
     private func giveBack(_ use: (Duration) -> ConcurrencyLimit.Machine.Use) {
-        guard !isReturned.exchange(true, ordering: .relaxed) else { return }
-        limit.take(back: grant, use)
+        guard let last = grant.withLock({ $0.take() }) else { return }
+        limit.take(back: last, use)
     }
 }

@@ -47,6 +47,8 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
     private struct Lane {
         var state: State
         var adaptive: AdaptiveLimit?
+        /// The places of requests that wait for something else.
+        var held = 0
     }
 
     /// The answer to an arrival.
@@ -73,7 +75,7 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
         case recorded(Duration)
         /// The server refused the request for overload, or did not answer in time.
         case overloaded(Duration)
-        /// The request tells nothing about the server, as a cancelled one.
+        /// The request says nothing about the server, for example because it was cancelled.
         case dropped
     }
 
@@ -117,15 +119,7 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
         let key = arrival.key
         let limit = limit(of: key)
         let present = inFlight(of: key)
-        if settings.isDryRun {
-            // Requests above the limit stand for the queue.
-            if present >= limit + settings.queueCapacity {
-                counts.wouldRefuse += 1
-            } else if present >= limit {
-                counts.wouldWait += 1
-            }
-            return (.granted(grant(key, now: now)), [])
-        }
+        if settings.isDryRun { return (.granted(grantInDryRun(key, now: now)), []) }
         guard present >= limit else { return (.granted(grant(key, now: now)), []) }
         if let deadline = arrival.deadline, deadline <= now {
             counts.expired += 1
@@ -163,6 +157,29 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
         return grant(key, now: now)
     }
 
+    /// A request needs a permit, and waits for one next if none is free. `nil`: the limit is reached; nothing is
+    /// counted. In a dry run nobody waits.
+    mutating func permitIfFree(_ key: String, now: Duration) -> Grant? {
+        if settings.isDryRun { return grantInDryRun(key, now: now) }
+        return inFlight(of: key) < limit(of: key) ? grant(key, now: now) : nil
+    }
+
+    /// The request of a permit waits for something else before it is sent. It keeps its place, but the adaptive limit
+    /// does not count it as in flight. Returns the grant that replaces this one.
+    mutating func permitHeld(_ grant: Grant) -> Grant {
+        guard !grant.isHeld, lanes[grant.key] != nil else { return grant }
+        lanes[grant.key]?.held += 1
+        var grant = grant
+        grant.isHeld = true
+        return grant
+    }
+
+    /// The request of a permit is sent now, after a wait: its latency begins. Returns the grant that replaces this one.
+    mutating func permitUsed(_ grant: Grant, now: Duration) -> Grant {
+        if grant.isHeld { lanes[grant.key]?.held -= 1 }
+        return Grant(key: grant.key, inFlight: sent(of: grant.key), time: now)
+    }
+
     /// The waiter's task was cancelled. `nil` where the wait has ended before.
     mutating func waiterLeft(_ number: UInt64, of key: String) -> Waiter? {
         guard let waiting = remove(number, of: key, { _ in true }) else { return nil }
@@ -170,7 +187,7 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
         return waiting.waiter
     }
 
-    /// The waiter's deadline has passed. `nil` where the wait has ended before, and before the deadline.
+    /// The waiter's deadline has passed. `nil` if the wait has ended already, or if the deadline has not passed yet.
     mutating func waitExpired(_ number: UInt64, of key: String, now: Duration) -> Waiter? {
         guard let waiting = remove(number, of: key, { $0.isExpired(at: now) }) else { return nil }
         counts.expired += 1
@@ -183,6 +200,7 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
         let present = inFlight(of: key)
         // A grant of another machine, or one that came back before.
         guard present > 0 else { return [] }
+        if grant.isHeld { lanes[key]?.held -= 1 }
         switch use {
         case .recorded(let latency):
             lanes[key]?.adaptive?.requestEnded(latency: latency, inFlight: grant.inFlight, now: now)
@@ -220,10 +238,25 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
             lanes[key]?.state = state
         }
         counts.granted += 1
-        return Grant(key: key, inFlight: inFlight, time: now)
+        return Grant(key: key, inFlight: sent(of: key), time: now)
     }
 
-    /// The queue of a lane, which has none until ``put(_:of:inFlight:now:)``: so a change does not copy the queue.
+    /// Counts what would have happened to a request that may wait. Requests above the limit count as the queue.
+    private mutating func grantInDryRun(_ key: String, now: Duration) -> Grant {
+        let present = inFlight(of: key)
+        let limit = limit(of: key)
+        if present >= limit + settings.queueCapacity {
+            counts.wouldRefuse += 1
+        } else if present >= limit {
+            counts.wouldWait += 1
+        }
+        return grant(key, now: now)
+    }
+
+    /// The requests of a key in flight, without those that hold their places and wait.
+    private func sent(of key: String) -> Int { inFlight(of: key) - (lanes[key]?.held ?? 0) }
+
+    /// Takes the queue out of a lane until ``put(_:of:inFlight:now:)``, so that a change does not copy the queue.
     private mutating func takeQueue(of key: String) -> [Waiting] {
         guard case .queueing(let inFlight, let queue)? = lanes[key]?.state else { return [] }
         lanes[key]?.state = .busy(inFlight: inFlight)
@@ -268,7 +301,7 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
         }
     }
 
-    /// By halves.
+    /// A binary search.
     private static func place(of newcomer: Waiting, in queue: [Waiting]) -> Int {
         var low = 0
         var high = queue.count
@@ -283,7 +316,10 @@ struct ConcurrencyStateMachine<Waiter: Sendable>: ~Copyable {
 /// A permit that was given out.
 struct ConcurrencyGrant: Sendable, Hashable {
     let key: String
-    /// The requests in flight, with this one.
+    /// The requests in flight when the permit was granted, or the request was sent, with this one.
     let inFlight: Int
+    /// When the permit was granted, or the request was sent.
     let time: Duration
+    /// Whether the request waits for something else.
+    var isHeld = false
 }

@@ -18,7 +18,7 @@ public struct LimitRefusal: Error, Sendable, Hashable {
     public let reason: Reason
     /// The key of the limit, such as an origin.
     public let key: String
-    /// After which time a request would be let through, as far as the limit knows; `nil`: unknown.
+    /// How long to wait until a request would be let through, as far as the limit knows; `nil`: unknown.
     public let retryAfter: Duration?
 
     /// Makes a refusal.
@@ -32,6 +32,6 @@ public struct LimitRefusal: Error, Sendable, Hashable {
 extension LimitRefusal: CustomStringConvertible {
     /// `rateExceeded for https://api.test:443, retry after 0.5 seconds`.
     public var description: String {
-        "\(reason.rawValue) for \(key)" + (retryAfter.map { ", retry after \($0)" } ?? "")
+        "\(reason.rawValue) for \(key)" + (retryAfter.map { ", retry after \($0.secondsText)" } ?? "")
     }
 }

@@ -10,8 +10,8 @@ import Synchronization
 /// limit.serverAnswered("https://api.test:443", ServerRateLimit(fields, status: status, date: date))
 /// ```
 ///
-/// Waiting requests take their permits in the order of arrival and wait without a thread. Source: GCRA (ATM Forum),
-/// as in redis-cell.
+/// Waiting requests take their permits in the order of arrival and wait without a thread. A pause that begins meanwhile
+/// delays them, but keeps their order and the times between them. Source: GCRA (ATM Forum), as in redis-cell.
 public final class RateLimit: Sendable {
     /// A number of permits in a period, evenly spread.
     public struct Rate: Sendable, Hashable {
@@ -37,10 +37,11 @@ public final class RateLimit: Sendable {
         public let longestWait: Duration
         /// The longest pause that a server can cause; 5 minutes by default. A longer one is shortened to this.
         public let longestPause: Duration
-        /// The keys that are remembered; 4096 by default. Beyond that, the keys are forgotten whose buckets are full
-        /// first.
+        /// How many keys are remembered; 4096 by default. Beyond that, the keys whose buckets are full first are
+        /// forgotten. A forgotten key begins anew: with a full bucket, and without a pause. Requests that wait for a
+        /// forgotten key go at the times that they had when they began to wait, and give nothing back.
         public let keyCapacity: Int
-        /// With true every request is let through at once, and ``Counts/wouldDelay`` and ``Counts/wouldRefuse`` tell
+        /// If true, every request is let through at once, and ``Counts/wouldDelay`` and ``Counts/wouldRefuse`` tell
         /// what the limit would have done. False by default.
         public let isDryRun: Bool
 
@@ -56,15 +57,19 @@ public final class RateLimit: Sendable {
             self.keyCapacity = keyCapacity.clamped(1...1_000_000)
             self.isDryRun = isDryRun
         }
+
+        /// No rate, and no pauses of servers. If a command chooses it (``Command/resilience``), it has no limit.
+        public static let unlimited = Settings(rate: nil, longestPause: .zero)
     }
 
-    /// What has happened so far, for all keys.
+    /// What has happened so far, for all keys. No number ever decreases. A request whose permits come back therefore
+    /// stays in ``granted`` and ``delayed``, and is counted again in ``cancelled`` or ``refused``.
     public struct Counts: Sendable, Hashable {
         /// Requests that got their permits, at once or for later.
         public internal(set) var granted = 0
         /// Those of them that had to wait.
         public internal(set) var delayed = 0
-        /// Requests that were refused.
+        /// Requests that were refused: at once, or after a wait because a pause had moved their permits too far.
         public internal(set) var refused = 0
         /// Reservations that were given back.
         public internal(set) var cancelled = 0
@@ -80,7 +85,8 @@ public final class RateLimit: Sendable {
     /// ``RateLimit/cancel(_:)``.
     public struct Reservation: Sendable, Hashable {
         let inner: RateStateMachine.Reservation
-        /// The time from the reservation until the permits may be used; zero: at once.
+        /// The time from the reservation until the permits may be used; zero: at once. A pause that begins later is not
+        /// included.
         public let delay: Duration
         /// Shared by the copies of a reservation. `nil` without a delay: such permits are not given back.
         fileprivate let mark: CancellationMark?
@@ -94,15 +100,16 @@ public final class RateLimit: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
+    /// The settings of every key.
+    public let settings: Settings
     private let machine: Mutex<RateStateMachine>
     private let stopwatch: Stopwatch
-    private let longestWait: Duration
 
     /// Makes a limit. `clock`: a monotonic clock.
     public init(_ settings: Settings, clock: any Clock<Duration> = ContinuousClock()) {
+        self.settings = settings
         machine = Mutex(RateStateMachine(settings))
         stopwatch = Stopwatch(clock)
-        longestWait = settings.longestWait
     }
 
     /// Takes permits that are usable after at most `wait`; `nil`: ``Settings/longestWait``. Does not wait itself.
@@ -111,7 +118,7 @@ public final class RateLimit: Sendable {
         _ key: String, permits: Int = 1, waitingAtMost wait: Duration? = nil
     ) throws(LimitRefusal) -> Reservation {
         let now = stopwatch.now()
-        let deadline = now.clampedTime(plus: min(wait ?? longestWait, longestWait))
+        let deadline = now.clampedTime(plus: min(wait ?? settings.longestWait, settings.longestWait))
         switch machine.withLock({ $0.permitsRequested(permits, of: key, deadline: deadline, now: now) }) {
         case .granted(let reservation):
             let delay = max(.zero, reservation.time - now)
@@ -127,48 +134,51 @@ public final class RateLimit: Sendable {
         machine.withLock { $0.reservationCancelled(reservation.inner, now: now) }
     }
 
-    /// Takes permits and returns when they may be used. Where a pause begins meanwhile, the request takes its permits
-    /// anew at the end of the pause, so that waiting requests do not all begin then.
+    /// Takes permits and returns when they may be used. A pause that begins meanwhile delays the permits: the first of
+    /// the waiting requests goes at the end of the pause, and the others follow in their order, with the same times
+    /// between them.
     ///
-    /// Throws ``LimitRefusal`` at once where the permits become usable only after `wait` (`nil`:
-    /// ``Settings/longestWait``). Throws `CancellationError` where the task is cancelled; the permits are given back.
+    /// Throws ``LimitRefusal`` at once if the permits become usable only after `wait` (`nil`:
+    /// ``Settings/longestWait``). If a pause delays them that far, throws it at the time at which they would have been
+    /// usable without the pause. Throws `CancellationError` if the task is cancelled; the permits are given back.
     public func wait(_ key: String, permits: Int = 1, atMost wait: Duration? = nil) async throws {
         try Task.checkCancellation()
         let reservation = try reserve(key, permits: permits, waitingAtMost: wait)
-        try await self.wait(key, permits: permits, for: reservation, atMost: wait)
+        try await self.wait(key, for: reservation, atMost: wait)
     }
 
     /// Waits until the permits of a reservation may be used, as ``wait(_:permits:atMost:)`` does.
-    func wait(
-        _ key: String, permits: Int = 1, for first: Reservation, atMost wait: Duration? = nil
-    ) async throws {
-        let deadline = stopwatch.now().clampedTime(plus: min(wait ?? longestWait, longestWait))
-        var reservation = first
-        while reservation.delay > .zero {
+    func wait(_ key: String, for reservation: Reservation, atMost wait: Duration? = nil) async throws {
+        let deadline = stopwatch.now().clampedTime(plus: min(wait ?? settings.longestWait, settings.longestWait))
+        var delay = reservation.delay
+        while delay > .zero {
             do {
-                try await stopwatch.sleep(for: min(reservation.delay, .longestSleep))
+                try await stopwatch.sleep(for: min(delay, .longestSleep))
             } catch {
                 cancel(reservation)
                 throw error
             }
             let now = stopwatch.now()
-            guard machine.withLock({ $0.pauseEnd(of: key, now: now) }) != nil else { return }
-            reservation = try reserve(key, permits: permits, waitingAtMost: deadline - now)
+            switch machine.withLock({ $0.reservationDue(reservation.inner, deadline: deadline, now: now) }) {
+            case .usable: return
+            case .waits(let time): delay = time - now
+            case .refused(let retryAfter): throw LimitRefusal(.pausedByServer, key: key, retryAfter: retryAfter)
+            }
         }
     }
 
-    /// Takes what a response says of the server's limits: the key is paused for ``ServerRateLimit/pause``.
+    /// Takes what a response says about the server's limits: the key is paused for ``ServerRateLimit/pause``.
     public func serverAnswered(_ key: String, _ answer: ServerRateLimit) {
         pause(key, for: answer.pause)
     }
 
-    /// Pauses a key; an earlier pause that lasts longer stays. At most ``Settings/longestPause``.
+    /// Pauses a key; an earlier pause that ends later stays. At most ``Settings/longestPause``.
     public func pause(_ key: String, for span: Duration) {
         let now = stopwatch.now()
         machine.withLock { $0.serverAnswered(span, of: key, now: now) }
     }
 
-    /// Ends the pause of a key. Requests that wait for its end already go on waiting.
+    /// Ends the pause of a key. Requests that already wait keep the times to which the pause has moved them.
     public func resume(_ key: String) {
         machine.withLock { $0.pauseEnded(of: key) }
     }

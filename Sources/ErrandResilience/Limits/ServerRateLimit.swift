@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What a response says of the server's rate limits.
+/// What a response says about the server's rate limits.
 ///
 /// Reads `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers, in the syntax of RFC 9651), the
 /// three fields of earlier drafts (`RateLimit-Limit`, `-Remaining`, `-Reset`), the `X-RateLimit-*` fields, and
@@ -49,9 +49,9 @@ public struct ServerRateLimit: Sendable, Hashable {
         retryAfter = status >= 400 ? fields.retryAfter : nil
     }
 
-    /// How long the server wants no requests: `Retry-After` where there is one. Otherwise the longest reset of the
-    /// quotas that are used up; a quota without a reset has that of its policy's window. Zero: no pause. A quota of
-    /// concurrent requests causes none.
+    /// How long the server wants no requests: `Retry-After` if there is one. Otherwise this is the longest reset of the
+    /// quotas that are used up; for a quota without a reset, the window of its policy counts. Zero: no pause. A quota
+    /// of concurrent requests causes none.
     public var pause: Duration {
         if let retryAfter { return retryAfter.clampedWait }
         var longest = Duration.zero
@@ -86,7 +86,7 @@ public struct ServerRateLimit: Sendable, Hashable {
         }
     }
 
-    /// The draft has strings; tokens occur as well.
+    /// The draft demands strings; tokens occur as well.
     private static func name(_ item: StructuredList.Item) -> String? {
         switch item.value {
         case .string(let name), .token(let name): name

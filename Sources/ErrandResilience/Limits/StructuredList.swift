@@ -1,5 +1,5 @@
-/// A list of items with parameters in the syntax of structured fields (RFC 9651 3.1). A subset: inner lists are
-/// malformed here, and strings of display (`%"..."`) too.
+/// A list of items with parameters in the syntax of structured fields (RFC 9651 3.1). Only a subset is read: inner
+/// lists and display strings (`%"..."`) count as malformed.
 struct StructuredList: Sendable, Hashable {
     enum Value: Sendable, Hashable {
         case integer(Int64)
@@ -15,7 +15,7 @@ struct StructuredList: Sendable, Hashable {
 
     struct Item: Sendable, Hashable {
         let value: Value
-        /// Of several parameters with one name the last counts (RFC 9651 4.2.3.2).
+        /// If several parameters have the same name, the last one counts (RFC 9651 4.2.3.2).
         var parameters: [String: Value] = [:]
 
         /// A parameter that is a whole number from 0.

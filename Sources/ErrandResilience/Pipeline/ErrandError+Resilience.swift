@@ -1,6 +1,6 @@
 extension ErrandError {
-    /// After which time a request that a circuit breaker or a limit refused (``circuitOpen``, ``limitExceeded``) may
-    /// pass; `nil`: not known, or another error. The value belongs to the moment of the refusal.
+    /// How long to wait before a request that a circuit breaker or a limit refused (``circuitOpen``, ``limitExceeded``)
+    /// may pass; `nil`: not known, or another error. The time counts from the moment of the refusal.
     public var retryAfter: Duration? {
         switch underlyingError {
         case let refusal as BreakerRefusal: refusal.retryAfter
@@ -10,7 +10,7 @@ extension ErrandError {
     }
 
     init(_ refusal: BreakerRefusal, of origin: String) {
-        let time = refusal.retryAfter.map { "; the next request may pass after \($0)" } ?? ""
+        let time = refusal.retryAfter.map { "; the next request may pass after \($0.secondsText)" } ?? ""
         self = .circuitOpen.with(
             message: "the circuit breaker of \(origin) is \(refusal.state.rawValue)\(time)", underlying: refusal,
             isRefusal: true)

@@ -10,14 +10,19 @@
 /// the circuit breaker, the limit of requests in flight, the limit of the rate. Then the attempt gets its endpoint
 /// (``Client/Configuration/endpoints``), and the engine sends it. The cache, redirects, authentication and interceptors
 /// stand outside: a redirect or a replay is a transfer of its own.
-/// The deadline is the earlier one of ``Timeouts/total`` and ``Deadline/current`` of the task that sends the transfer;
-/// of a transfer that requests share it is ``Timeouts/total`` alone.
+///
+/// The breaker and the limits measure an attempt from the time when it is sent, after its waits for the limits. An
+/// attempt that waits for the rate holds its place among the requests in flight.
+///
+/// The deadline is the earlier one of ``Timeouts/total`` and ``Deadline/current`` of the task that sends the transfer. A
+/// transfer that several requests share has ``Timeouts/total`` alone as its deadline.
 ///
 /// Budgets, breakers and limits are kept for each origin (scheme, host and port), or by the name that a command gives
-/// (``Command/resilience``). A client makes its own parts, which ``Client/resilience`` shows, or shares those of another
-/// client (``Client/Configuration/resilienceParts``). A value: any thread.
+/// (``Command/resilience``). A command may also give policies of its own, or switch a part off. A client makes its own
+/// parts, which ``Client/resilience`` shows, or shares those of another client
+/// (``Client/Configuration/resilienceParts``). A value: any thread.
 public struct Resilience: Sendable, Hashable {
-    /// Which requests are sent again, and when; `nil`, the default: none. An attempt gets the shorter one of
+    /// Which requests are retried, and when; `nil`, the default: none. An attempt gets the shorter one of
     /// ``RetryPolicy/attemptTimeout`` and the time that is left until the deadline.
     public var retry: RetryPolicy?
     /// How many extra sends retries and hedges may cause; by default 10 % of the requests and one a second. `nil`: no
@@ -36,8 +41,8 @@ public struct Resilience: Sendable, Hashable {
     /// How many requests are sent to an origin in a time; `nil`, the default: no limit. A refused request fails with
     /// ``ErrandError/limitExceeded``.
     public var rate: RateLimit.Settings?
-    /// The field that tells the server the time of the attempt that is left; `nil`, the default: none. Attempts without
-    /// a deadline and without ``RetryPolicy/attemptTimeout`` have no such field.
+    /// The field that tells the server the remaining time of the attempt; `nil`, the default: none. Attempts without a
+    /// deadline and without ``RetryPolicy/attemptTimeout`` have no such field.
     public var deadlineHeader: DeadlineHeader?
 
     /// Makes a value; with the defaults all parts are off.

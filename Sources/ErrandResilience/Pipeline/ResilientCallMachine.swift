@@ -75,6 +75,8 @@ package struct ResilientCallMachine: Sendable {
         package let action: Action
         /// Whether a token of the retry budget was not used.
         package var givesBackToken = false
+        /// Why no retry follows the attempt, which the policy would retry.
+        package var stop: RetryStop?
     }
 
     private let policy: RetryPolicy
@@ -85,6 +87,8 @@ package struct ResilientCallMachine: Sendable {
     private var isPaused = false
     /// The budget gave a token for an attempt that was not sent yet.
     private var hasToken = false
+    /// Whether the server may have seen an attempt that has ended.
+    private var wasSent = false
 
     package init(
         _ policy: RetryPolicy, _ subject: RetrySubject, deadline: Duration?, isStreamed: Bool, bodyIsReplayable: Bool
@@ -115,7 +119,7 @@ package struct ResilientCallMachine: Sendable {
     /// Whether events before the end belong to the caller. `isBody`: a part of a streamed body.
     package func passes(isBody: Bool) -> Bool {
         guard case .sending(let sending) = state else { return false }
-        // What the cancelled attempt still reports comes after the news of its retry.
+        // Later events of the cancelled attempt would come after the news of its retry.
         if case .rejected = sending.head { return false }
         guard isBody else { return true }
         if case .passed = sending.head { return true }
@@ -124,7 +128,7 @@ package struct ResilientCallMachine: Sendable {
 
     // MARK: The call
 
-    /// The call begins. It ends with ``ErrandError/timeoutTotal`` where its deadline has passed.
+    /// The call begins. It ends with ``ErrandError/deadlineExceeded`` where its deadline has passed.
     package mutating func started(now: Duration) -> Decision {
         guard case .idle = state else { return Decision(action: .none) }
         return proceed(retry.started(now: now), last: nil)
@@ -186,7 +190,7 @@ package struct ResilientCallMachine: Sendable {
     /// The transport beneath has accepted the attempt, which may have ended meanwhile.
     package mutating func opened(_ id: TransferID, attempt: Int) -> Decision {
         guard case .sending(let sending) = state, sending.attempt == attempt else { return Decision(action: .none) }
-        // With a rejected head the token is that of the next attempt.
+        // With a rejected head the token belongs to the next attempt.
         if case .rejected = sending.head {} else { hasToken = false }
         return control { $0.opened(id) }
     }
@@ -220,7 +224,7 @@ package struct ResilientCallMachine: Sendable {
             bodyIsReplayable: bodyIsReplayable, now: now, random: random)
         guard action == .askBudget else {
             sending.head = .passed
-            return Decision(action: .pass)
+            return Decision(action: .pass, stop: stop(action))
         }
         sending.head = .judging(head)
         return Decision(action: .askBudget)
@@ -230,10 +234,11 @@ package struct ResilientCallMachine: Sendable {
     package mutating func attemptEnded(_ result: TransferResult, now: Duration, random: Double) -> Decision {
         guard case .sending(let sending) = state else { return Decision(action: .none) }
         var outcome = Outcome(result: result)
-        if sending.attempt > 1, case .failure(let error) = result, error.isRefusal {
-            // The attempts before were sent.
-            outcome.result = .failure(error.with(isRefusal: false))
+        if sending.attempt > 1, case .failure(let error) = result, error.isRefusal || wasSent && error.isUnsent {
+            // The attempts before were not refused, and the server may have seen one.
+            outcome.result = .failure(error.with(isRefusal: false, followsSends: wasSent ? true : nil))
         }
+        wasSent = wasSent || !result.isUnsent
         switch sending.head {
         case .rejected(let head):
             guard case .waiting(_, let until, _) = retry.state else {
@@ -248,13 +253,14 @@ package struct ResilientCallMachine: Sendable {
         case .held(let head): outcome.head = head
         case .awaited, .passed: break
         }
-        hasToken = false
+        // The token of a retry that was refused was not used.
+        hasToken = sending.attempt > 1 && result.isRefusal
         guard !sending.control.isCancelled else { return end(outcome) }
         let isDelivered = if case .passed = sending.head { isStreamed } else { false }
         let action = retry.attemptEnded(
             RetryMachine.Ending(result, policy), isDelivered: isDelivered, bodyIsReplayable: bodyIsReplayable,
             now: now, random: random)
-        guard action == .askBudget else { return end(outcome) }
+        guard action == .askBudget else { return end(outcome, stop(action)) }
         state = .judging(outcome)
         return Decision(action: .askBudget)
     }
@@ -271,13 +277,13 @@ package struct ResilientCallMachine: Sendable {
         }
         hasToken = granted
         switch state {
-        case .judging(let outcome): return end(outcome)
+        case .judging(let outcome): return end(outcome, stop(action))
         case .sending(var sending):
             guard case .judging(let head) = sending.head else { return tooLate(granted) }
             sending.head = .passed
             state = .sending(sending)
             hasToken = false
-            return Decision(action: .passHead(head), givesBackToken: granted)
+            return Decision(action: .passHead(head), givesBackToken: granted, stop: stop(action))
         case .idle, .admitting, .waiting, .over: return tooLate(granted)
         }
     }
@@ -320,7 +326,10 @@ package struct ResilientCallMachine: Sendable {
             state = .admitting(attempt: attempt, last: last)
             return Decision(action: .admit(attempt: attempt))
         case .stop:
-            return end(last, because: .timeoutTotal)
+            var decision = end(last, because: .deadlineExceeded.refused)
+            // The call may also have ended before its first attempt.
+            if last != nil { decision.stop = stop(action) }
+            return decision
         case .askBudget, .wait, .none:
             guard case .waiting(_, let until, _) = retry.state else { return Decision(action: .none) }
             return Decision(action: .wait(until: until, nil))
@@ -332,16 +341,34 @@ package struct ResilientCallMachine: Sendable {
         switch last {
         case .outcome(let outcome): end(outcome)
         // The body of the former response was not read, so the caller cannot get that response.
-        case .rejected(let head): end(Outcome(result: .failure(error.with(response: head, isRefusal: false))))
+        case .rejected(let head):
+            end(Outcome(result: .failure(error.with(response: head, isRefusal: false, followsSends: true))))
         case nil: end(Outcome(result: .failure(error)))
         }
     }
 
-    private mutating func end(_ outcome: Outcome) -> Decision {
+    private mutating func end(_ outcome: Outcome, _ stop: RetryStop? = nil) -> Decision {
         _ = retry.cancelled()
         state = .over
         defer { hasToken = false }
-        return Decision(action: .end(outcome), givesBackToken: hasToken)
+        return Decision(action: .end(outcome), givesBackToken: hasToken, stop: stop)
+    }
+
+    /// The reason against a retry of a failure that the policy retries; `nil`: there is none.
+    private func stop(_ action: RetryMachine.Action) -> RetryStop? {
+        guard policy.maxAttempts > 1, case .stop(let reason) = action else { return nil }
+        switch reason {
+        case .answered, .permanentFailure, .cancelled: return nil
+        case .answerDelivered, .notIdempotent, .bodyNotReplayable, .attemptsExhausted, .retryAfterTooLong,
+            .deadlineTooClose, .retryTimeOver, .budgetExhausted:
+            return reason
+        }
+    }
+}
+
+extension TransferResult {
+    fileprivate var isRefusal: Bool {
+        if case .failure(let error) = self { error.isRefusal } else { false }
     }
 }
 

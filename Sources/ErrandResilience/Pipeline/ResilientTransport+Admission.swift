@@ -1,32 +1,55 @@
 extension ResilientTransport {
     /// Asks the breaker and the limits, then sends the attempt, at once or in a task that waits for a limit. Throws
     /// where the attempt is refused at once.
+    ///
+    /// The rate is the last wait before the send. If it were the first, a queue of attempts that have its permits could
+    /// build up at the limit of requests in flight, and would be sent faster than the rate as soon as a slow server
+    /// recovers. The wait would also know no priorities, and lose the permit of each attempt that the other limit
+    /// refuses.
     func admit(_ call: ResilientCall, attempt: Int, now: Duration) throws(ErrandError) {
         var admission = Admission(key: call.key)
-        guard !call.description.isExempt else { return try send(call, attempt: attempt, admission, now: now) }
-        admission.rate = parts.rate
-        if let breaker = call.keyed.breaker { admission.breaker = try permit(of: breaker, now: now) }
-        if let limit = parts.concurrency {
+        guard !call.rules.isExempt else { return try send(call, attempt: attempt, admission) }
+        admission.rate = call.keyed.rate
+        if let breaker = call.keyed.breaker, let permit = try permit(of: breaker, now: now) {
+            admission.breaker = BreakerPermit(breaker, permit)
+        }
+        if let limit = call.keyed.concurrency {
             guard let permit = limit.acquireIfFree(call.key) else {
+                parts.waits(for: .concurrency)
+                call.description.tell(call.receiver, .waiting(for: .concurrency, name: call.key))
                 return wait(call, attempt: attempt, admission, for: limit, since: now)
             }
             admission.concurrency = permit
         }
-        if let rate = parts.rate {
+        if let rate = call.keyed.rate {
             let reservation = try reserve(rate, for: call, now: now)
             if reservation.delay > .zero {
+                parts.waits(for: .rate)
+                call.description.tell(call.receiver, .waiting(for: .rate, name: call.key))
                 return wait(call, attempt: attempt, admission, for: rate, reservation, since: now)
             }
         }
-        try send(call, attempt: attempt, admission, now: now)
+        try send(call, attempt: attempt, admission)
     }
 
-    private func permit(of breaker: CircuitBreaker, now: Duration) throws(ErrandError) -> BreakerPermit {
+    /// `nil`: there is no breaker.
+    func permit(of breaker: CircuitBreaker?, now: Duration) throws(ErrandError) -> BreakerMachine.Permit? {
+        guard let breaker else { return nil }
         do throws(BreakerRefusal) {
-            return try breaker.permit(now: now)
+            return try breaker.issue(now: now)
         } catch {
             parts.breakerRefused()
             throw ErrandError(error, of: breaker.name)
+        }
+    }
+
+    /// The attempt goes on after a wait. A queue must not drain into a breaker that has opened meanwhile.
+    private func begin(_ admission: inout Admission, of call: ResilientCall) throws(ErrandError) {
+        do throws(BreakerRefusal) {
+            try admission.begin(now: stopwatch.now())
+        } catch {
+            parts.breakerRefused()
+            throw ErrandError(error, of: call.key)
         }
     }
 
@@ -56,15 +79,25 @@ extension ResilientTransport {
     private func wait(
         _ call: ResilientCall, attempt: Int, _ admission: Admission, for limit: ConcurrencyLimit, since start: Duration
     ) {
+        admission.hold()
         waiting(call, attempt: attempt, admission, since: start) { [self] in
             var admission = admission
             admission.concurrency = try await limit.acquire(
                 call.key, priority: call.description.settings.priority,
                 waitingAtMost: patience(of: call, since: start, now: stopwatch.now()))
-            if let rate = parts.rate {
-                try await rate.wait(call.key, atMost: patience(of: call, since: start, now: stopwatch.now()))
+            // Before a permit of the rate is taken.
+            try begin(&admission, of: call)
+            if let rate = call.keyed.rate {
+                try Task.checkCancellation()
+                let patience = patience(of: call, since: start, now: stopwatch.now())
+                let reservation = try rate.reserve(call.key, waitingAtMost: patience)
+                if reservation.delay > .zero {
+                    admission.hold()
+                    try await rate.wait(call.key, for: reservation, atMost: patience)
+                    try begin(&admission, of: call)
+                }
             }
-            try send(call, attempt: attempt, admission, now: stopwatch.now())
+            try send(call, attempt: attempt, admission)
         }
     }
 
@@ -72,10 +105,13 @@ extension ResilientTransport {
         _ call: ResilientCall, attempt: Int, _ admission: Admission, for rate: RateLimit,
         _ reservation: RateLimit.Reservation, since start: Duration
     ) {
+        admission.hold()
         waiting(call, attempt: attempt, admission, since: start) { [self] in
+            var admission = admission
             let patience = patience(of: call, since: start, now: stopwatch.now())
             try await rate.wait(call.key, for: reservation, atMost: patience)
-            try send(call, attempt: attempt, admission, now: stopwatch.now())
+            try begin(&admission, of: call)
+            try send(call, attempt: attempt, admission)
         }
     }
 
@@ -100,10 +136,10 @@ extension ResilientTransport {
         }
     }
 
-    /// The time of the caller that ended the wait; `nil`: none, the limit itself refused.
+    /// The time of the caller that has run out and ended the wait; `nil`: none, the limit itself refused.
     private func expiry(of call: ResilientCall, since start: Duration) -> ErrandError? {
         let now = stopwatch.now()
-        if let deadline = call.deadline, deadline <= now { return .timeoutTotal }
+        if let deadline = call.deadline, deadline <= now { return .deadlineExceeded }
         if let queue = call.description.settings.timeouts.queue?.duration, start + queue <= now { return .timeoutQueue }
         return nil
     }

@@ -1,18 +1,23 @@
-/// The wait before a retry: exponential backoff with full jitter.
+/// The wait before a retry: exponential backoff, with full jitter by default.
 ///
 /// The ceiling doubles with each retry, from ``base`` up to ``cap``. The wait is drawn uniformly from zero to the
 /// ceiling. It is drawn after the ceiling was capped, so that clients do not meet again at the cap (AWS "full jitter";
-/// Envoy `RetryBackOff`).
+/// Envoy `RetryBackOff`). With a ``jitter`` below 1 a part of the wait is fixed.
 public struct RetryBackoff: Sendable, Hashable {
     /// The ceiling of the first retry; 100 ms by default. Negative values count as zero.
     public let base: Duration
     /// The highest ceiling; 20 s by default. Negative values count as zero.
     public let cap: Duration
+    /// The share of the ceiling that is drawn; 1 by default, 0...1. At 0 the wait is the ceiling, as with
+    /// `curl --retry`: many clients that failed together then come back together.
+    public let jitter: Double
 
-    /// Makes a backoff. Durations below zero are zero, those above 68 years are 68 years.
-    public init(base: Duration = .milliseconds(100), cap: Duration = .seconds(20)) {
+    /// Makes a backoff. Durations below zero are zero, those above 68 years are 68 years. A jitter out of range is
+    /// clamped; NaN gives the default.
+    public init(base: Duration = .milliseconds(100), cap: Duration = .seconds(20), jitter: Double = 1) {
         self.base = base.clampedWait
         self.cap = cap.clampedWait
+        self.jitter = jitter.clamped(0...1, nan: 1)
     }
 
     /// No wait at all.
@@ -39,8 +44,16 @@ public struct RetryBackoff: Sendable, Hashable {
     ///   - retry: 1 for the first retry.
     ///   - random: 0...1; values outside are clamped.
     public func wait(retry: Int, random: Double) -> Duration {
+        wait(retry: retry, atLeast: .zero, random: random)
+    }
+
+    /// The wait before a retry if the server has asked to wait at least `least`. The drawn wait is added to `least`, so
+    /// that clients with the same `Retry-After` do not come back at once.
+    func wait(retry: Int, atLeast least: Duration, random: Double) -> Duration {
         let ceiling = ceiling(retry: retry)
-        // The product is rounded, and must not exceed the ceiling.
-        return min(ceiling * random.clampedShare, ceiling)
+        // Products are rounded, and must not exceed the ceiling together.
+        let fixed = min(ceiling * (1 - jitter), ceiling)
+        let drawn = min(ceiling * (jitter * random.clampedShare), ceiling - fixed)
+        return max(fixed, least) + drawn
     }
 }

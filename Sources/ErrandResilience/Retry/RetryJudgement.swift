@@ -13,9 +13,9 @@ extension RetryPolicy {
         case .failure(.cancelled):
             return .stop(.cancelled)
         case .failure(let error):
-            guard !error.isRefusal, let kind = error.transientFailure, failures.contains(kind) else {
-                return .stop(.permanentFailure)
-            }
+            guard !error.isRefusal, let kind = error.transientFailure, failures.contains(kind),
+                !excludedErrors.contains(error)
+            else { return .stop(.permanentFailure) }
             return .retry(.failure(kind))
         }
     }

@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// The attempts of one call: which follows which, and why the last one is the last.
+/// The attempts of one call: which attempt follows which, and why no attempt follows the last one.
 ///
 /// The shell makes attempts, waits and asks the budget; the machine says when. Times are readings of one monotonic
 /// clock. The page docs/resilience.md has every event in every state.
@@ -65,6 +65,8 @@ package struct RetryMachine: Sendable {
     private let policy: RetryPolicy
     private let subject: RetrySubject
     private let deadline: Duration?
+    /// When the last retry may begin; `nil`: at any time. Set when the call begins.
+    private var lastRetry: Duration?
     package private(set) var state = State.idle
 
     /// - Parameter deadline: when the call must have ended; `nil`: never.
@@ -77,6 +79,7 @@ package struct RetryMachine: Sendable {
     /// The call begins. The first attempt costs no token; it deposits.
     package mutating func started(now: Duration) -> Action {
         guard case .idle = state else { return .none }
+        lastRetry = policy.maxRetryTime.map { now.clampedTime(plus: $0) }
         return send(1, now.clampedTime)
     }
 
@@ -99,13 +102,13 @@ package struct RetryMachine: Sendable {
         guard cause == .failure(.noConnection) || subject.isRepeatable else { return stop(.notIdempotent) }
         guard bodyIsReplayable else { return stop(.bodyNotReplayable) }
         guard attempt < policy.maxAttempts else { return stop(.attemptsExhausted) }
-        var wait = policy.backoff.wait(retry: attempt, random: random)
-        if let cap = policy.retryAfterCap, let least = ending.retryAfter {
-            guard least <= cap else { return stop(.retryAfterTooLong) }
-            // The draw is added, so that clients with the same `Retry-After` do not come back at once.
-            wait += least
+        var least = Duration.zero
+        if let cap = policy.retryAfterCap, let asked = ending.retryAfter {
+            guard asked <= cap else { return stop(.retryAfterTooLong) }
+            least = asked
         }
-        guard isBeforeDeadline(now.clampedTime + wait) else { return stop(.deadlineTooClose) }
+        let wait = policy.backoff.wait(retry: attempt, atLeast: least, random: random)
+        if let reason = reason(against: now.clampedTime + wait) { return stop(reason) }
         state = .askingBudget(failed: attempt, Retry(cause: cause, wait: wait))
         return .askBudget
     }
@@ -115,7 +118,7 @@ package struct RetryMachine: Sendable {
         guard case .askingBudget(let failed, let retry) = state else { return .none }
         guard granted else { return stop(.budgetExhausted) }
         let until = now.clampedTime + retry.wait
-        guard isBeforeDeadline(until) else { return stop(.deadlineTooClose) }
+        if let reason = reason(against: until) { return stop(reason) }
         state = .waiting(next: failed + 1, until: until, cause: retry.cause)
         return .wait(until: until, cause: retry.cause)
     }
@@ -138,6 +141,12 @@ package struct RetryMachine: Sendable {
         state = .sending(attempt: attempt)
         let remaining = deadline.map { $0 - now }
         return .send(attempt: attempt, timeout: [policy.attemptTimeout, remaining].compactMap(\.self).min())
+    }
+
+    /// The reason against a retry at that time.
+    private func reason(against time: Duration) -> RetryStop? {
+        guard isBeforeDeadline(time) else { return .deadlineTooClose }
+        return lastRetry.map { time <= $0 } ?? true ? nil : .retryTimeOver
     }
 
     private func isBeforeDeadline(_ time: Duration) -> Bool {

@@ -1,4 +1,4 @@
-/// Which requests are sent again after a failure, how often, and after which wait.
+/// Which requests are retried after a failure, how often, and after which wait.
 ///
 /// A retry needs all of these: an answer or an error that the policy names, a request that may be repeated, an attempt
 /// that is left, a wait that ends before the deadline, and a token of the retry budget. ``RetryStop`` has the reasons
@@ -15,18 +15,24 @@ public struct RetryPolicy: Sendable, Hashable {
     public let backoff: RetryBackoff
     /// The methods of requests that may be repeated; idempotent ones by default.
     public let methods: RetryMethods
-    /// The statuses after which a request is sent again; 408, 429, 502, 503 and 504 by default. 500 is a choice: often
-    /// it is a defect that a repetition repeats.
+    /// The statuses after which a request is retried; 408, 429, 502, 503 and 504 by default. 500 is optional: it is
+    /// often a defect that a repetition repeats.
     public let statusCodes: Set<Int>
-    /// The failures after which a request is sent again; by default all but
+    /// The failures after which a request is retried; by default all but
     /// ``ErrandError/TransientFailure/malformedResponse``.
     public let failures: Set<ErrandError.TransientFailure>
+    /// Errors after which no request is retried although their kind is one of ``failures``; none by default.
+    public let excludedErrors: Set<ErrandError>
     /// The longest `Retry-After` that is waited for; 60 s by default. A longer one ends the retries with
     /// ``RetryStop/retryAfterTooLong``. `nil`: `Retry-After` is ignored.
     public let retryAfterCap: Duration?
-    /// The time for one attempt; `nil`, no limit of its own, by default. A value that is zero or less counts as one
+    /// The time for one attempt; `nil`, the default: no limit of its own. A value that is zero or less counts as one
     /// millisecond.
     public let attemptTimeout: Duration?
+    /// For how long after the start of the call retries may begin; `nil`, the default: no limit. A wait that would end
+    /// later ends the retries with ``RetryStop/retryTimeOver``. An attempt that has begun goes on, unlike at the call's
+    /// deadline (`curl --retry-max-time`).
+    public let maxRetryTime: Duration?
 
     /// The default of ``statusCodes``.
     public static let standardStatusCodes: Set<Int> = [408, 429, 502, 503, 504]
@@ -40,16 +46,18 @@ public struct RetryPolicy: Sendable, Hashable {
     public init(
         maxAttempts: Int = 3, backoff: RetryBackoff = RetryBackoff(), methods: RetryMethods = .idempotent,
         statusCodes: Set<Int> = standardStatusCodes,
-        failures: Set<ErrandError.TransientFailure> = standardFailures,
-        retryAfterCap: Duration? = .seconds(60), attemptTimeout: Duration? = nil
+        failures: Set<ErrandError.TransientFailure> = standardFailures, excludedErrors: Set<ErrandError> = [],
+        retryAfterCap: Duration? = .seconds(60), attemptTimeout: Duration? = nil, maxRetryTime: Duration? = nil
     ) {
         self.maxAttempts = maxAttempts.clamped(1...100)
         self.backoff = backoff
         self.methods = methods
         self.statusCodes = statusCodes
         self.failures = failures
+        self.excludedErrors = excludedErrors
         self.retryAfterCap = retryAfterCap?.clampedWait
         self.attemptTimeout = attemptTimeout.map { max($0.clampedWait, .milliseconds(1)) }
+        self.maxRetryTime = maxRetryTime?.clampedWait
     }
 
     /// One attempt, no retry.
@@ -61,6 +69,7 @@ public struct RetryPolicy: Sendable, Hashable {
             ? self
             : RetryPolicy(
                 maxAttempts: 1, backoff: backoff, methods: methods, statusCodes: statusCodes, failures: failures,
-                retryAfterCap: retryAfterCap, attemptTimeout: attemptTimeout)
+                excludedErrors: excludedErrors, retryAfterCap: retryAfterCap, attemptTimeout: attemptTimeout,
+                maxRetryTime: maxRetryTime)
     }
 }

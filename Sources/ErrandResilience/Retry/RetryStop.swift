@@ -16,6 +16,8 @@ public enum RetryStop: String, Sendable, Hashable, CaseIterable {
     case retryAfterTooLong
     /// The wait would not end before the deadline.
     case deadlineTooClose
+    /// The wait would not end within ``RetryPolicy/maxRetryTime``.
+    case retryTimeOver
     /// The retry budget has no token.
     case budgetExhausted
     /// The caller stopped the call.

@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// What a retry depends on, of a request.
+/// The properties of a request that a retry depends on.
 package struct RetrySubject: Sendable, Hashable {
     /// Whether the request may be sent again although the server may have acted on it.
     package let isRepeatable: Bool

@@ -1,4 +1,4 @@
-/// Passes the events of a transfer to another receiver, on that one's queue. Subclasses look at the events.
+/// Passes the events of a transfer to another receiver, on that receiver's queue. Subclasses look at the events.
 ///
 /// `@unchecked Sendable`: what this class adds is constant and itself safe to share.
 class ForwardingReceiver: TransferReceiver, @unchecked Sendable {
@@ -9,7 +9,7 @@ class ForwardingReceiver: TransferReceiver, @unchecked Sendable {
         super.init(callbacks: receiver.callbacks)
     }
 
-    override func receive(_ event: TransferEvent.Kind) { receiver.receive(event) }
+    override func receive(_ event: TransferEvent.Kind) { receiver.accept(event) }
 
     override final func joined(sentAt time: Int64?) { receiver.joined(sentAt: time) }
 }

@@ -1,4 +1,4 @@
-/// A bounded map that forgets what was not used for a time, and the longest unused values when it is full.
+/// A bounded map that forgets what was not used for a time, and the least recently used values when it is full.
 ///
 /// A full map drops an eighth of its values at once, so that the search for them is rare.
 struct RecencyMap<Key: Hashable & Comparable & Sendable, Value: Sendable>: Sendable {
@@ -30,6 +30,12 @@ struct RecencyMap<Key: Hashable & Comparable & Sendable, Value: Sendable>: Senda
 
     /// The value of a key, made where there is none. Counts as a use.
     mutating func value(_ key: Key, now: Duration, make: () -> Value) -> Value {
+        var forgotten: [Value] = []
+        return value(key, now: now, forgotten: &forgotten, make: make)
+    }
+
+    /// The same; `forgotten` gets the values that the map drops to make room.
+    mutating func value(_ key: Key, now: Duration, forgotten: inout [Value], make: () -> Value) -> Value {
         turn &+= 1
         if let index = entries.index(forKey: key) {
             entries.values[index].used = now
@@ -37,7 +43,8 @@ struct RecencyMap<Key: Hashable & Comparable & Sendable, Value: Sendable>: Senda
             return entries.values[index].value
         }
         let horizon = now.clampedTime - idleTime
-        entries.makeRoom(capacity: capacity, order: \.turn, isOver: { $0.used <= horizon })
+        let removed = entries.makeRoom(capacity: capacity, order: \.turn, isOver: { $0.used <= horizon })
+        if !removed.isEmpty { forgotten += removed.map(\.value) }
         let value = make()
         entries[key] = Entry(value: value, used: now, turn: turn)
         return value

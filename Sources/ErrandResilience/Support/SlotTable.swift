@@ -1,5 +1,5 @@
-/// Values by number, without hashing: a number has the place of its value, and how often that place was used before. A
-/// number of a value that was removed finds nothing.
+/// Values by number, without hashing: a number contains the place of its value, and how often that place was used
+/// before. The number of a value that was removed finds nothing.
 struct SlotTable<Value> {
     fileprivate struct Slot {
         var generation: UInt32 = 0

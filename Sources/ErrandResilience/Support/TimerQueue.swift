@@ -3,7 +3,8 @@ import Synchronization
 
 /// Calls back at given times, with one task for all of them. The task exists while a time is outstanding.
 ///
-/// An item cannot be removed: it fires when nobody wants it any more, and is kept until then.
+/// An item cannot be removed. An item that is not wanted any more does not fire. Each wake-up drops all such items at
+/// the front. Most timers of hedges are such items, thousands a second: their calls have ended.
 final class TimerQueue<Item: Sendable>: Sendable {
     private struct Entry: Comparable, Sendable {
         let due: Duration
@@ -32,17 +33,26 @@ final class TimerQueue<Item: Sendable>: Sendable {
 
     private let state = Mutex(State())
     private let stopwatch: Stopwatch
+    private let isWanted: @Sendable (Item) -> Bool
     private let fire: @Sendable (Item) -> Void
 
-    /// `fire`: called on any thread, for one item after the other.
-    init(_ stopwatch: Stopwatch, fire: @escaping @Sendable (Item) -> Void) {
+    /// `isWanted`: called under the queue's lock; once false, it stays false. `fire`: called on any thread, for one item
+    /// after the other.
+    init(
+        _ stopwatch: Stopwatch, isWanted: @escaping @Sendable (Item) -> Bool = { _ in true },
+        fire: @escaping @Sendable (Item) -> Void
+    ) {
         self.stopwatch = stopwatch
+        self.isWanted = isWanted
         self.fire = fire
     }
 
     deinit {
         state.withLock { $0.sleeper.take() }?.cancel()
     }
+
+    /// The items that are kept.
+    var count: Int { state.withLock { $0.entries.count } }
 
     /// Calls back for `item` at `due`, a reading of the stopwatch.
     func add(_ item: Item, at due: Duration) {
@@ -89,17 +99,26 @@ final class TimerQueue<Item: Sendable>: Sendable {
 
     private func wake(_ number: UInt64) {
         let now = stopwatch.now()
-        let items = state.withLock { state -> [Item] in
-            guard number == state.lastSleeper else { return [] }
+        // Items are released outside of the lock, those that do not fire too.
+        let (items, unwanted) = state.withLock { state -> ([Item], [Item]) in
+            guard number == state.lastSleeper else { return ([], []) }
             var items: [Item] = []
-            while let first = state.entries.min, first.due <= now {
-                items.append(first.item)
+            var unwanted: [Item] = []
+            while let first = state.entries.min {
+                if !isWanted(first.item) {
+                    unwanted.append(first.item)
+                } else if first.due <= now {
+                    items.append(first.item)
+                } else {
+                    break
+                }
                 state.entries.removeMin()
             }
             state.sleeper = nil
             if let next = state.entries.min { sleep(until: next.due, &state) }
-            return items
+            return (items, unwanted)
         }
         for item in items { fire(item) }
+        withExtendedLifetime(unwanted) {}
     }
 }

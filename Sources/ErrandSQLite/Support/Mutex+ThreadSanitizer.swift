@@ -2,8 +2,8 @@
 import Synchronization
 
 /// Replaces `Synchronization.Mutex` in builds for ThreadSanitizer (`-Xswiftc -DERRAND_TSAN`), as `ThreadSanitizerMutex`
-/// of ErrandModel does there. A copy, because the modules that link to this file import Errand: members of a type of
-/// ErrandModel are visible only in files that import ErrandModel (MemberImportVisibility).
+/// of ErrandModel does there. This is a copy, because the modules that link to this file import Errand: members of a
+/// type of ErrandModel are visible only in files that import ErrandModel (MemberImportVisibility).
 struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let original: Synchronization.Mutex<Value>
     /// The key's address identifies the lock.

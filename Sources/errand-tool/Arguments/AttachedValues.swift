@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 
 /// Short options with attached values, as in `getopt`: `-c64`, `-XPOST`, `-Lo-`. ArgumentParser accepts an attached
-/// value only after `=` (`-c=64`), so the other forms are rewritten to that form, by the options that each subcommand
-/// declares.
+/// value only after `=` (`-c=64`). Therefore the other forms are rewritten to that form, based on the options that each
+/// subcommand declares.
 enum AttachedValues {
     /// The short option names of one subcommand.
     private struct ShortNames {

@@ -12,7 +12,7 @@ enum BodyArgument: Sendable {
 
     init(_ argument: String) {
         switch argument {
-        // Opening /dev/stdin fails where standard input is a socket, so it is handled like `@-`.
+        // Opening /dev/stdin fails if standard input is a socket, so it is handled like `@-`.
         case "@-", "@/dev/stdin": self = .standardInput
         case let path where path.hasPrefix("@"): self = .file(String(path.dropFirst()))
         default: self = .text(argument)

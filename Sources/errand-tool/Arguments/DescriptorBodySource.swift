@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// A body from an open file: standard input, a pipe, a device. The body is read as fast as it is sent, and is never
-/// held as a whole. A regular file has a length and can be sent again; a pipe has no length and can be sent only once.
+/// buffered as a whole. A regular file has a length and can be resent; a pipe has no length and can be sent only once.
 final class DescriptorBodySource: RequestBodySource {
     let length: Int64?
     private let descriptor: Int32
@@ -66,7 +66,7 @@ final class DescriptorBodySource: RequestBodySource {
         /// The writer of the pipe may never write. Cancelling the upload does not wait for the blocked read.
         func next(maximum: Int) async throws -> [UInt8]? {
             let (source, offset) = (source, offset)
-            // If the file has grown, no more bytes are sent than the announced length.
+            // If the file has grown, only the announced length is sent.
             let maximum = min(maximum, offset.map { Int(clamping: source.end - $0) } ?? maximum)
             guard maximum > 0 else { return nil }
             guard let read = await queue.runAbandonably({ source.read(maximum, at: offset) }) else {

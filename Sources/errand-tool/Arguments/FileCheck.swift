@@ -3,7 +3,7 @@ import Foundation
 
 /// Checks whether a file can be read, and explains why not.
 enum FileCheck {
-    /// The reason why the file cannot be read; `nil` where it can.
+    /// The reason why the file cannot be read; `nil` if it can be read.
     static func whyUnreadable(_ path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else {

@@ -6,7 +6,7 @@ import Foundation
 struct FormArgument {
     let part: MultipartPart
 
-    /// `literal`: the argument of `--form-string`, whose value is taken as it is.
+    /// `literal`: this is the argument of `--form-string`, whose value is used unchanged.
     init(_ argument: String) throws(ToolError) {
         guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else {
             throw ToolError(.usage, "-F '\(argument)' does not have the form NAME=VALUE, NAME=@FILE or NAME=<FILE")

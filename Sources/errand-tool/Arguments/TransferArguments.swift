@@ -7,8 +7,8 @@ struct TransferArguments: ParsableArguments {
     @Option(
         name: [.customShort("m"), .long],
         help: """
-            Time limit for each URL or request, including its redirects and the retries of a download: \
-            \(DurationArgument.rule). Default: none.
+            Time limit for each URL or request, including its redirects and the retries of a download; with fetch \
+            --retry, of each attempt of each hop: \(DurationArgument.rule). Default: none.
             """)
     var timeout: DurationArgument?
 
@@ -24,29 +24,13 @@ struct TransferArguments: ParsableArguments {
     @Option(help: "HTTP version: automatic, 1.1, 2 (by ALPN over TLS) or 2-prior-knowledge.")
     var httpVersion: HTTPVersionArgument = .automatic
 
-    @Flag(help: "Request a compressed response (gzip, deflate, brotli or zstd, if supported) and decode it.")
-    var compressed = false
-
     @Option(help: "PEM file with the trusted CA certificates.", completion: .file())
     var cacert: String?
-
-    @Option(help: "PEM file with the client certificate.", completion: .file())
-    var cert: String?
-
-    @Option(help: "PEM file with the client key. Default: the file of the certificate.", completion: .file())
-    var key: String?
 
     @Flag(name: [.customShort("k"), .long], help: "Accept any server certificate. Only for tests.")
     var insecure = false
 
-    @Option(help: "URL of an http, https, socks5 or socks5h proxy. Environment variables are ignored.")
-    var proxy: String?
-
-    @Option(help: "'host:port:address': connect to this address instead of resolving the host. Repeatable.")
-    var resolve: [String] = []
-
-    @Option(help: "Connect to this Unix domain socket instead of the URL's host.", completion: .file())
-    var unixSocket: String?
+    @OptionGroup var way: ConnectionArguments
 
     var timeouts: Timeouts {
         Timeouts(
@@ -56,41 +40,7 @@ struct TransferArguments: ParsableArguments {
 
     /// The options for connections. Throws an error that names the invalid option.
     func connection() throws(ToolError) -> ConnectionOptions {
-        try check()
-        var options = ConnectionOptions(httpVersion: httpVersion.policy, encodings: compressed ? .all : [])
-        options.tls.caFile = cacert.map { .value($0) }
-        options.tls.clientCertificate = cert.map { .value($0) }
-        options.tls.clientKey = key.map { .value($0) }
-        options.tls.insecureAcceptAnyCertificate = insecure
-        options.tls.insecureAcceptAnyHostName = insecure
-        if let proxy { options.proxy = .url(proxy) }
-        options.resolveOverrides = resolve
-        options.unixSocketPath = unixSocket.map { .value($0) }
-        return options
-    }
-
-    private func check() throws(ToolError) {
-        for case let (name, path?) in [("--cacert", cacert), ("--cert", cert), ("--key", key)] {
-            if let reason = FileCheck.whyUnreadable(path) { throw ToolError(.inputFile, "\(name) \(path): \(reason)") }
-        }
-        if let proxy {
-            let scheme = proxy.range(of: "://").map { proxy[..<$0.lowerBound].lowercased() }
-            guard let scheme, ["http", "https", "socks5", "socks5h"].contains(scheme) else {
-                // The proxy URL may contain a password, whose position cannot be determined without a scheme.
-                let shown = Shown.url(scheme == nil ? "http://" + proxy : proxy).trimmingPrefix(
-                    scheme == nil ? "http://" : "")
-                let problem =
-                    scheme == nil ? "needs a scheme, such as http://" : "is not an http, https, socks5 or socks5h URL"
-                throw ToolError(.usage, "--proxy '\(shown)' \(problem)")
-            }
-        }
-        for entry in resolve {
-            let parts = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-            guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), UInt16(parts[1]) != nil else {
-                throw ToolError(.usage, "--resolve '\(Shown.text(entry))' does not have the form host:port:address")
-            }
-        }
-        if unixSocket?.isEmpty == true { throw ToolError(.usage, "--unix-socket is empty") }
+        try way.connection(httpVersion: httpVersion, cacert: cacert, insecure: insecure)
     }
 }
 
@@ -142,7 +92,7 @@ struct UserArgument: ExpressibleByArgument, Hashable, Sendable {
         (self.user, self.password) = (user, password)
     }
 
-    /// `nil` where there is no terminal, because `getpass` would then read standard input.
+    /// `nil` if there is no terminal, because `getpass` would then read standard input.
     private static func ask(_ prompt: String) -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { return nil }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Errand
 
-/// A URL of the command line. A URL without a scheme is taken as http.
+/// A URL of the command line. A URL without a scheme is treated as http.
 struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
     /// The URL as it is sent.
     let text: String
@@ -28,7 +28,7 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
         return !port.isEmpty && port.allSatisfy { $0.isASCII && $0.isNumber }
     }
 
-    /// The index after `scheme://` (RFC 3986 3.1); `nil` where the text does not begin with a scheme, as in
+    /// The index after `scheme://` (RFC 3986 3.1); `nil` if the text does not begin with a scheme, as in
     /// `localhost/?next=http://other/`.
     private static func schemeEnd(_ text: String) -> String.Index? {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
@@ -38,8 +38,8 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
 
     // MARK: User and password
 
-    /// The URL without user and password, and the user with the password; `nil` where the URL has none. The tool sends
-    /// them in a header, so that they can also answer a challenge.
+    /// The URL without user and password, and the user with the password; `nil` if the URL has none. The tool sends the
+    /// credentials in a header, so that they can also answer a challenge.
     var withoutUser: (address: String, user: UserArgument?) {
         guard let start = Self.schemeEnd(text) else { return (text, nil) }
         let rest = text[start...]
@@ -51,7 +51,7 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
         return (String(text[..<start] + rest[mark...].dropFirst()), user)
     }
 
-    /// Text that is not percent-encoded UTF-8 stays as it is.
+    /// Text that is not percent-encoded UTF-8 stays unchanged.
     private static func decoded(_ text: Substring) -> String {
         PercentEncoding.decodedStrictly(text.utf8).flatMap { String(validating: $0, as: UTF8.self) } ?? String(text)
     }
@@ -63,7 +63,7 @@ struct URLArgument: ExpressibleByArgument, Hashable, Sendable {
 
     // MARK: Mistakes
 
-    /// A suggestion for a URL that cannot be sent; `nil` where there is none.
+    /// A suggestion for a URL that cannot be sent; `nil` if there is none.
     static func suggestion(for text: String) -> String? {
         let lowercased = text.lowercased()
         for scheme in ["https", "http"] {

@@ -8,7 +8,7 @@ final class AsyncEngine: BenchEngine {
     private let queue: CallbackQueue?
     private let command: BenchCommand
 
-    /// Throws an error with which every request would fail.
+    /// Throws the error with which every request would fail.
     init(_ plan: BenchPlan, on queue: CallbackQueue? = nil) throws(ErrandError) {
         self.queue = queue
         client = BenchClient.make(plan, callbacks: queue)
@@ -17,7 +17,7 @@ final class AsyncEngine: BenchEngine {
         command = plan.command
     }
 
-    // `run` is called directly, and no outcome is kept in the task: async frames count as memory per request in flight.
+    // `run` is called directly, and the task keeps no outcome: async frames count as memory per request in flight.
     func run(_ load: BenchLoad, count: Int) {
         for _ in 0..<count {
             Task(executorPreference: queue) { [client, command] in
@@ -42,6 +42,8 @@ final class AsyncEngine: BenchEngine {
             }
         }
     }
+
+    var resilience: ResilienceParts.Counts? { client.resilience?.counts }
 
     func cancel() {
         client.shutdown(.cancel) {}

@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// Sends the load as the children of one `Batch`, which limits how many run at a time.
 final class BatchEngine: BenchEngine {
-    /// A command that counts its own request: the ticket is taken when the batch asks for the command, and counted as
-    /// ended when the response is decoded.
+    /// A command that counts its own request. The ticket is taken when the batch asks for the command, and is counted
+    /// as ended when the response is decoded.
     private struct Counted: Command {
         let command: BenchCommand
         let load: BenchLoad
@@ -29,7 +29,7 @@ final class BatchEngine: BenchEngine {
     private let command: BenchCommand
     private let count: Int
 
-    /// Throws an error with which every request would fail.
+    /// Throws the error with which every request would fail.
     init(_ plan: BenchPlan) throws {
         guard let requests = plan.requests, plan.duration == nil, plan.rate == nil else {
             throw ToolError(.usage, "--mode batch requires -n and does not allow -d or --rate")
@@ -55,6 +55,8 @@ final class BatchEngine: BenchEngine {
     func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
         load.end(ticket, BenchLoad.Outcome(ErrandError.invalidArgument))
     }
+
+    var resilience: ResilienceParts.Counts? { client.resilience?.counts }
 
     func cancel() {
         client.shutdown(.cancel) {}

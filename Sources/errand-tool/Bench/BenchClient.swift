@@ -14,17 +14,22 @@ enum BenchClient {
         configuration.userAgent = nil
         configuration.loops = plan.loops == 0 ? nil : plan.loops
         configuration.queueCapacity = max(65_536, plan.connections)
-        configuration.inFlightLimit = plan.connections
-        configuration.originInFlightLimit = plan.connections
+        // Hedges get their own places: a hedge that waited for a place would be sent only after one of the attempts has
+        // ended. An origin limit above 256 also makes a second loop take requests of that origin.
+        let places = plan.connections * (1 + (plan.resilience?.hedge?.maxExtra ?? 0))
+        configuration.inFlightLimit = places
+        configuration.originInFlightLimit = places
+        configuration.maxConcurrentStreams = plan.streams
         configuration.connection = plan.connection
         configuration.timeouts = Timeouts(connect: .after(plan.timeout), idle: .after(plan.timeout))
         configuration.limits = Limits(bodyBytes: plan.bodyLimit, decodedBytes: plan.bodyLimit)
         configuration.redirects = .doNotFollow
+        configuration.resilience = plan.resilience
         if plan.cache == .sqlite { configuration.cache = ResponseCache(BenchStore.make()) }
         return Client(configuration: configuration)
     }
 
-    /// The number of loops; the engine's default where the plan has none.
+    /// The number of loops; the engine's default if the plan has none.
     static func loops(_ plan: BenchPlan) -> Int {
         plan.loops == 0 ? min(4, ProcessInfo.processInfo.activeProcessorCount) : plan.loops
     }
@@ -32,7 +37,7 @@ enum BenchClient {
 
 extension BenchLoad.Outcome {
     init(_ response: Response) {
-        // Not the size of the body, because the body was dropped.
+        // The size of the body is not used, because the body was dropped.
         self.init(status: response.statusCode, bytes: response.bytesReceived)
     }
 
@@ -51,7 +56,7 @@ extension BenchLoad.Outcome {
     }
 }
 
-/// A store in a file of its own, which is removed when the process ends.
+/// A store in its own file, which is removed when the process ends.
 enum BenchStore {
     static func make() -> SQLiteCacheStore {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(getpid())")
@@ -60,7 +65,7 @@ enum BenchStore {
         return SQLiteCacheStore(path: folder.appendingPathComponent("cache.sqlite").path)
     }
 
-    // Written once, before the run begins, and read when the process ends.
+    // The path is written once, before the run begins, and is read when the process ends.
     private nonisolated(unsafe) static var path: String?
 }
 
@@ -71,10 +76,10 @@ struct BenchCommand: Command {
     let body: RequestBody
     let cache: CachePolicy?
 
-    /// Without a cache the body is counted and dropped, so that an endless body takes no memory. A cache needs the
+    /// Without a cache, the body is counted and dropped, so that an endless body takes no memory. A cache needs the
     /// body.
     var options: CommandOptions { cache == nil ? .discardsBody : [] }
 
-    /// Every status is counted; none is an error.
+    /// Every status is counted, and none is an error.
     var acceptedStatusCodes: StatusCodes { .any }
 }

@@ -8,11 +8,11 @@ extension BenchLoad {
         var error: ErrorNote?
     }
 
-    /// Kept only for the first failure.
+    /// The error of a failed request; only that of the first failure is kept.
     struct ErrorNote: Sendable {
         /// How the time of a failed request counts as time spent waiting for a response.
         enum Wait: Sendable {
-            /// The time does not count: a refused connection is quick, and is no response.
+            /// The time does not count: a refused connection fails quickly and is no response.
             case none
             /// The time until the failure counts: a timeout, or the end of the run.
             case toItsEnd
@@ -30,7 +30,7 @@ extension BenchLoad {
             self.wait = error.status == .timeout ? .toItsEnd : wait
         }
 
-        /// The failure of a request that was cancelled because the run was over.
+        /// The failure of a request that was cancelled because the run had ended.
         static let unanswered = ErrorNote(ToolError(.timeout, "the request had no response at the end of the run"))
     }
 
@@ -42,19 +42,22 @@ extension BenchLoad {
         var unanswered: UInt64 = 0
         /// The part of `errors` that the engine refused because its queue was full.
         var refused: UInt64 = 0
-        /// Open loop only: requests that were due before the end of the run but that the generator did not send in
+        /// Open loop only: requests that were due before the end of the run, but were not sent by the generator in
         /// time.
         var neverSent: UInt64 = 0
         var bytes: UInt64 = 0
-        /// Counts by status code; an array, because the cost of a dictionary would show in the results.
+        /// Counts by status code. This is an array, because the cost of a dictionary would show in the results.
         var status = [UInt64](repeating: 0, count: 1000)
         /// The latency of requests with a response, and the time that requests without one waited.
         var latency = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
         var firstError: ErrorNote?
-        /// Intended send times of requests whose wait counts until the end of the run, in steps of ``waitStep``.
+        /// Intended send times of requests whose wait counts until the end of the run, rounded down to steps of
+        /// ``waitStep``.
         private(set) var waiting: [UInt64: UInt64] = [:]
 
         var answered: UInt64 { requests - errors }
+        /// The requests with a status below 400.
+        var succeeded: UInt64 { status.prefix(400).reduce(0, +) }
         /// The number of requests with a latency.
         var timed: UInt64 { UInt64(latency.totalCount) }
         /// In nanoseconds.

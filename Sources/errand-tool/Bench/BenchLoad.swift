@@ -14,8 +14,8 @@ final class BenchLoad: Sendable {
     private enum Phase {
         case warmingUp
         case measuring(from: ProcessUsage)
-        /// No more tickets are handed out; requests in flight may still end until the limit, and are then cancelled.
-        /// `from` is `nil` where nothing was measured.
+        /// No more tickets are handed out. Requests in flight may still end until the limit, and are then cancelled.
+        /// `from` is `nil` if nothing was measured.
         case draining(from: ProcessUsage?, until: UInt64)
         case done(from: ProcessUsage?, to: ProcessUsage)
     }
@@ -46,10 +46,10 @@ final class BenchLoad: Sendable {
         let bytes: UInt64
     }
 
-    /// The reply when an open loop asks for a ticket.
+    /// The answer to an open loop that asks for a ticket.
     enum Departure: Sendable {
         case ticket(Ticket)
-        /// The warm-up has all its requests, and the measured part has not begun yet.
+        /// All requests of the warm-up were started, but the measured part has not begun yet.
         case wait
         /// The measured part has begun: the schedule restarts at that time.
         case restart(UInt64)
@@ -82,7 +82,7 @@ final class BenchLoad: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The next request of a closed loop; `nil` when there are enough.
+    /// The next request of a closed loop; `nil` if enough requests have been started.
     func begin() -> Ticket? {
         begin(time: nil)
     }
@@ -93,8 +93,8 @@ final class BenchLoad: Sendable {
         let (departure, waiter) = state.withLock { state -> (Departure, CheckedContinuation<Void, Never>?) in
             if case .measuring(let from) = state.phase {
                 if origin != state.origin { return (.restart(state.origin), nil) }
-                // A request that is due after the end does not belong to the run, however early its ticket is
-                // requested.
+                // A request that is due after the end does not belong to the run, even if its ticket is requested
+                // earlier.
                 if let duration, time >= from.time + duration { drain(&state, now) }
             } else if case .warmingUp = state.phase, state.started >= warmUp {
                 return (.wait, nil)
@@ -162,8 +162,8 @@ final class BenchLoad: Sendable {
             outcome.error = .unanswered
         }
         state.ended += 1
-        // A warm-up that ended by its time limit may have started more requests than `requestLimit`; then the first ones
-        // count. In an open loop a request that was due during the warm-up belongs to the warm-up.
+        // A warm-up that ended by its time limit may have started more requests than `requestLimit`. In that case the
+        // first ones count. In an open loop, a request that was due during the warm-up belongs to the warm-up.
         let isWarmUp = rate != nil && ticket.time < state.origin
         if state.result.requests < requestLimit ?? .max, !isWarmUp {
             if outcome.status == nil, let error = outcome.error {
@@ -198,14 +198,14 @@ final class BenchLoad: Sendable {
         return min(UInt64(min(Double(time) * rate / 1e9, 1e18).rounded(.up)), requestLimit ?? .max)
     }
 
-    /// Requests in flight may take twice as long as the slowest response so far, but at least 1 s and at most 30 s.
+    /// Requests in flight get twice the time of the slowest response so far to end, but at least 1 s and at most 30 s.
     private func drain(_ state: inout State, _ now: UInt64) {
         let slowest = state.result.latency.totalCount > 0 ? state.result.latency.max : 0
         let grace = min(max(slowest * 2, BenchLoad.second), 30 * BenchLoad.second)
         switch state.phase {
         case .warmingUp: state.phase = .draining(from: nil, until: now + grace)
         case .measuring(let from):
-            // The time was read before the lock was taken: another thread may have begun the measured part since.
+            // The time was read before the lock was taken. Another thread may have begun the measured part in between.
             let end = max(from.time, duration.map { min(now, from.time + $0) } ?? now)
             state.measured = Measured(end: end, answered: state.result.answered, bytes: state.result.bytes)
             if let rate {
@@ -238,7 +238,7 @@ final class BenchLoad: Sendable {
         waiter?.resume()
     }
 
-    /// Ends the run at the user's request: the requests in flight may take 1 s at most.
+    /// Ends the run at the user's request. The requests in flight get at most 1 s to end.
     func interrupt() {
         let now = MonotonicTime.now
         let waiter = state.withLock { state in
@@ -255,12 +255,12 @@ final class BenchLoad: Sendable {
     enum Tick {
         /// Nothing is due before that time; `nil`: no time is known.
         case next(UInt64?)
-        /// The requests in flight are to be cancelled.
+        /// The requests in flight must be cancelled.
         case cut
         case done
     }
 
-    /// Moves to the next phase where its time has come, whatever the server does.
+    /// Moves to the next phase if it is due, whatever the server does.
     func tick() -> Tick {
         let now = MonotonicTime.now
         let (tick, waiter) = state.withLock { state in
@@ -305,7 +305,7 @@ final class BenchLoad: Sendable {
 
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
-    /// The first failure of the measured part, or of the warm-up where the run ended during it.
+    /// The first failure of the measured part, or of the warm-up if the run ended during the warm-up.
     var firstError: ErrorNote? { state.withLock { $0.result.firstError } }
 
     /// The counts so far, and their start; `nil` during the warm-up.
@@ -319,7 +319,7 @@ final class BenchLoad: Sendable {
         }
     }
 
-    /// The counts, and the time in which they were made.
+    /// The counts, and the period that they cover.
     struct Snapshot: Sendable {
         let result: Result
         let from: ProcessUsage

@@ -24,16 +24,16 @@ struct BenchPlan: Sendable {
         case sqlite
     }
 
-    /// The measured part ends after that many requests, after that time, or at whichever limit is reached first.
+    /// The measured part ends after this number of requests, after this time, or at whichever limit is reached first.
     var requests: UInt64?
     var duration: Duration?
-    /// Requests before the measured part, and the longest time for them; `nil`: no limit.
+    /// The requests before the measured part, and the time limit for them; `nil`: no time limit.
     var warmUp: UInt64
     var warmUpTime: Duration?
     /// Requests per second, sent whether or not earlier ones were answered; `nil`: each response starts the next
     /// request.
     var rate: Double?
-    /// Nanoseconds between sends at a fixed rate: requests that are due are sent at the next multiple; 0: each request
+    /// Nanoseconds between sends at a fixed rate: requests that are due are sent at the next multiple. 0: each request
     /// is sent at its own time.
     var tick: UInt64 = 0
     var connections: Int
@@ -51,12 +51,18 @@ struct BenchPlan: Sendable {
     var httpVersion: HTTPVersionArgument
     var caFile: String?
     var insecure: Bool
+    /// What the client does about failures; `nil`: it does nothing.
+    var resilience: Resilience?
+    /// HTTP/2 streams per connection; `nil`: the engine's default.
+    var streams: Int?
+    /// The connection options of the command line; `nil`: the options follow from the members above.
+    var given: ConnectionOptions?
 
-    /// The most bytes that are accepted of one response; practically no limit where bodies are dropped.
+    /// The largest accepted size of one response in bytes; practically no limit if bodies are dropped.
     var bodyLimit: Int { cache == nil ? 1 << 50 : 1 << 30 }
 
     /// The request for the Swift modes: a path below the client's base URL, as in a service. Header fields and limits
-    /// are set on the client too.
+    /// are also set on the client.
     var command: BenchCommand {
         BenchCommand(
             method: method, path: path, body: body.map { .data($0, contentType: nil) } ?? .empty, cache: cachePolicy)
@@ -70,7 +76,7 @@ struct BenchPlan: Sendable {
         }
     }
 
-    /// The URL up to its path; `nil` where the path cannot be found.
+    /// The URL up to its path; `nil` if the path cannot be found.
     var baseURL: String? {
         pathStart.map { String(url[..<$0]) }
     }
@@ -80,8 +86,8 @@ struct BenchPlan: Sendable {
     }
 
     private var pathStart: String.Index? {
-        // Any other URL stays whole, so that the client accepts or rejects it unchanged: a reference that begins with
-        // `//` or `?` would name another host or path below a base URL.
+        // Any other URL is not split, so that the client accepts or rejects it unchanged: below a base URL, a reference
+        // that begins with `//` or `?` would name another host or path.
         guard let scheme = url.range(of: "://"), ["http", "https"].contains(url[..<scheme.lowerBound]) else {
             return nil
         }
@@ -93,6 +99,7 @@ struct BenchPlan: Sendable {
     }
 
     var connection: ConnectionOptions {
+        if let given { return given }
         var options = ConnectionOptions(httpVersion: httpVersion.policy, encodings: [])
         options.tls.caFile = caFile.map { .value($0) }
         options.tls.insecureAcceptAnyCertificate = insecure

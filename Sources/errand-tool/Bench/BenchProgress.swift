@@ -4,7 +4,7 @@ import Histogram
 final class BenchProgress: Sendable {
     private let task: Task<Void, Never>?
 
-    /// Shows nothing where standard error is not a terminal.
+    /// Shows nothing if standard error is not a terminal.
     init(_ load: BenchLoad, isShown: Bool) {
         guard isShown, StandardError.isTerminal else {
             task = nil
@@ -13,7 +13,7 @@ final class BenchProgress: Sendable {
         task = Task {
             while !Task.isCancelled {
                 StandardError.write("\r\u{1B}[K" + BenchProgress.line(load))
-                // The sleep ends early by cancellation when the run ends.
+                // When the run ends, cancellation ends the sleep early.
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }

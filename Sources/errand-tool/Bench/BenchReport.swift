@@ -1,3 +1,4 @@
+import Errand
 import Histogram
 
 /// The results of a finished run, as JSON with documented keys and as a table.
@@ -11,6 +12,9 @@ struct BenchReport {
     let loops: Int
     /// The rate of an open loop in requests per second; `nil`: a closed loop.
     let rate: Double?
+    /// What the client did about failures, including the warm-up; `nil`: it was not configured to do anything about
+    /// them.
+    var resilience: ResilienceParts.Counts?
 
     private var result: BenchLoad.Result { run.result }
 
@@ -37,8 +41,13 @@ struct BenchReport {
         return rows + [("max", Double(histogram.max) / 1e3)]
     }
 
+    /// The share of the due requests that succeeded; `nil`: none was due.
+    private var successRate: Double? {
+        result.due == 0 ? nil : Double(result.succeeded) / Double(result.due)
+    }
+
     /// The points of a latency curve: percentile, microseconds. Empty: no request was answered.
-    private var spectrum: [JSONValue] {
+    private var spectrum: [PrintedJSON] {
         let histogram = result.latency
         guard histogram.totalCount > 0 else { return [] }
         return BenchReport.curve.map { percentile in
@@ -57,7 +66,7 @@ struct BenchReport {
         0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 97.5, 98, 99, 99.5, 99.9, 99.95, 99.99, 100,
     ]
 
-    var json: JSONValue {
+    var json: PrintedJSON {
         .object([
             ("due", .integer(result.due)),
             ("requests", .integer(result.requests)),
@@ -74,13 +83,15 @@ struct BenchReport {
             ("peak_resident_bytes", .integer(ProcessUsage.peakResident)),
             (
                 "latency_microseconds",
-                .object(latencies.map { ($0.key, $0.microseconds.map(JSONValue.number) ?? .null) })
+                .object(latencies.map { ($0.key, $0.microseconds.map(PrintedJSON.number) ?? .null) })
             ),
             ("latency_spectrum", .array(spectrum)),
             (
                 "status",
                 .object(statuses.map { (String($0.code), .integer($0.count)) })
             ),
+            ("success_rate", successRate.map(PrintedJSON.number) ?? .null),
+            ("resilience", resilience.map(\.json) ?? .null),
             ("mode", .string(mode.rawValue)),
             ("in_flight", .integer(inFlight)),
             ("connections", .integer(connections)),
@@ -111,6 +122,8 @@ struct BenchReport {
                 ), at: 2)
         }
         rows += statuses.map { ("status \($0.code)", $0.count.grouped) }
+        rows.append(("success", successRate.map { "\(($0 * 100).text(2)) %" } ?? "-"))
+        rows += resilience?.rows ?? []
         rows.append(("latency", ""))
         rows += latencies.map { ("  " + $0.key, $0.microseconds.map { ($0 / 1e6).timeText } ?? "-") }
         let width = rows.map(\.0.count).max() ?? 0

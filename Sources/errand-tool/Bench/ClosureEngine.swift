@@ -6,7 +6,7 @@ final class ClosureEngine: BenchEngine {
     private let client: Client
     private let command: BenchCommand
 
-    /// Throws an error with which every request would fail.
+    /// Throws the error with which every request would fail.
     init(_ plan: BenchPlan, on queue: CallbackQueue? = nil) throws(ErrandError) {
         client = BenchClient.make(plan, callbacks: queue)
         _ = try client.describe(plan.command)
@@ -34,6 +34,8 @@ final class ClosureEngine: BenchEngine {
             load.end(ticket, BenchLoad.Outcome(request))
         }
     }
+
+    var resilience: ResilienceParts.Counts? { client.resilience?.counts }
 
     func cancel() {
         client.shutdown(.cancel) {}

@@ -1,4 +1,5 @@
 import CErrand
+import Errand
 import Foundation
 
 /// Sends the load directly through the C interface: the record callback submits the next requests on the loop thread, a
@@ -13,7 +14,7 @@ final class CoreEngine: BenchEngine, @unchecked Sendable {
     private let request: CoreRequest
     private let load: BenchLoad
 
-    /// A request's tag is its ticket's time; this bit says that its end starts the next request.
+    /// A request's tag is the time of its ticket. If this bit is set, the end of the request starts the next one.
     private static let repeats: UInt64 = 1 << 63
 
     /// The group refers to the engine without owning it: `shutDown` joins the loop threads before the engine is
@@ -33,6 +34,7 @@ final class CoreEngine: BenchEngine, @unchecked Sendable {
         initial.queue_capacity = UInt32(max(65_536, plan.connections))
         initial.in_flight_limit = UInt32(plan.connections)
         initial.origin_in_flight_limit = UInt32(plan.connections)
+        initial.max_concurrent_streams = UInt32(plan.streams ?? 0)
         let status = errand_group_create(&initial, &group)
         guard status == .ok, let group else { throw ToolError(status) }
         var stats = errand_stats()
@@ -52,6 +54,9 @@ final class CoreEngine: BenchEngine, @unchecked Sendable {
     func send(_ ticket: BenchLoad.Ticket, _ load: BenchLoad) {
         submit([ticket.time])
     }
+
+    /// The core sends each request once.
+    var resilience: ResilienceParts.Counts? { nil }
 
     func cancel() {
         guard let group else { return }
@@ -99,7 +104,7 @@ final class CoreEngine: BenchEngine, @unchecked Sendable {
                 let note = BenchLoad.ErrorNote(
                     ToolError(item.status), wait: item.status == .queueFull ? .toTheRunsEnd : .none)
                 load.end(BenchLoad.Ticket(time: item.tag & ~CoreEngine.repeats), BenchLoad.Outcome(error: note))
-                // No request will end and start the next one, so the closed loop would never finish.
+                // The refused request will not end and start the next one, so the closed loop would never finish.
                 if item.tag & CoreEngine.repeats != 0 { load.stop() }
             }
         }

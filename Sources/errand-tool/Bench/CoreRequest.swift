@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// The plan's request as the core's structure. Owns the memory that the structure points to.
 ///
-/// `@unchecked Sendable`: everything is set in the initialiser; the memory is written nowhere else and freed in
+/// `@unchecked Sendable`: everything is set in the initialiser. The memory is not written afterwards, and is freed in
 /// `deinit`.
 final class CoreRequest: @unchecked Sendable {
     let template: errand_request

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Nanoseconds of the monotonic clock. A plain system call, because the benchmark makes two calls for each request. A
-/// file of its own, because Benchmarks/Rivals compiles it too.
+/// Nanoseconds of the monotonic clock. This is a plain system call, because the benchmark reads the clock twice for
+/// each request. It has its own file, because Benchmarks/Rivals compiles it too.
 enum MonotonicTime {
     static var now: UInt64 {
         var time = timespec()
@@ -9,7 +9,7 @@ enum MonotonicTime {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// Sleeps until that time; returns at once where it has passed.
+    /// Sleeps until that time; returns at once if it has passed.
     static func sleep(until nanoseconds: UInt64) {
         var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
         while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}

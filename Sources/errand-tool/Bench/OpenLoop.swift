@@ -1,6 +1,6 @@
 import Foundation
 
-/// Sends requests at a fixed rate, or all due requests at each tick, from a thread of its own: a task would be late
+/// Sends requests at a fixed rate, or all due requests at each tick, from a separate thread: a task would be late
 /// whenever the measured tasks are busy.
 enum OpenLoop {
     /// Valid rates in requests per second. A rate below one request in 17 minutes is no load.

@@ -4,7 +4,7 @@ import Foundation
 
 /// Converts connection options to the core's options, for the parts of the tool that call the core directly.
 enum CoreOptions {
-    /// Owns: one reference, the caller's. Throws the error with which the core rejects an option.
+    /// The caller owns the returned reference. Throws the error with which the core rejects an option.
     static func make(_ options: ConnectionOptions) throws(ToolError) -> OpaquePointer {
         let strings = CStrings()
         var initial = errand_options_init()
@@ -21,6 +21,7 @@ enum CoreOptions {
         initial.client_key = try strings.copy(options.tls.clientKey?.value)
         initial.insecure_accept_any_certificate = options.tls.insecureAcceptAnyCertificate == true ? 1 : 0
         initial.insecure_accept_any_host_name = options.tls.insecureAcceptAnyHostName == true ? 1 : 0
+        initial.key_log = options.tls.keyLog == .environment ? .environment : .off
         if case .url(let url, _) = options.proxy {
             initial.proxy_policy = .url
             initial.proxy_url = try strings.copy(url)
@@ -75,7 +76,8 @@ extension errand_group_init {
     ) {
         self.init(
             loops: UInt32(clamping: loops), queue_capacity: 0, in_flight_limit: 0, origin_in_flight_limit: 0,
-            shard_in_flight_limit: 0, limit_header_bytes: 0, limit_header_count: 0, limit_body_bytes: 0,
+            shard_in_flight_limit: 0, max_concurrent_streams: 0, limit_header_bytes: 0, limit_header_count: 0,
+            limit_body_bytes: 0,
             limit_decoded_bytes: 0, options: options, cookies: .off, cookie_file: nil, on_records: onRecords,
             context: context, on_stopped: nil,
             address_filter: nil, address_filter_context: nil, allow_denied_library: 0)

@@ -11,7 +11,7 @@ extension ToolError {
 }
 
 extension errand_status {
-    /// The name that ``ErrandError/shortDescription`` has for the status: `TIMEOUT_IDLE` is `timeoutIdle`.
+    /// The name of the status as in ``ErrandError/shortDescription``: `TIMEOUT_IDLE` is `timeoutIdle`.
     var label: String {
         switch self {
         case .decodingFailed: return "contentDecodingFailed"
@@ -26,7 +26,7 @@ extension errand_status {
 }
 
 extension ExitStatus {
-    /// Whether the engine ended the request by one of its own rules, so that libcurl's message would be misleading.
+    /// Whether one of the engine's own rules ended the request. In that case libcurl's message would be misleading.
     var isOurs: Bool {
         switch self {
         case .limit, .timeout: true
@@ -34,8 +34,8 @@ extension ExitStatus {
         }
     }
 
-    /// The same exit codes as ``init(_:)-(ErrandError)``. The switch has no default, so that a new status does not
-    /// compile until it has an exit code.
+    /// The same exit codes as ``init(_:)-(ErrandError)``. The switch has no default: a new status does not compile
+    /// until it has an exit code.
     init(_ status: errand_status) {
         switch status {
         case .ok: self = .success

@@ -72,7 +72,7 @@ struct DownloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ToolError.reporting {
-            // With SIGXFSZ ignored, reaching the file size limit (RLIMIT_FSIZE) is reported like a full disk and does
+            // With SIGXFSZ ignored, reaching the file size limit (RLIMIT_FSIZE) is reported like a full disk, and does
             // not end the process.
             signal(SIGXFSZ, SIG_IGN)
             try check()
@@ -138,7 +138,7 @@ struct DownloadCommand: AsyncParsableCommand {
             if let retries { download.retry.maximumFailures = retries }
             download.retry.coversFirstConnection = retries != nil
             download.ignoresQuery = ignoreQuery
-            download.acceptsEncodings = transfer.compressed
+            download.acceptsEncodings = transfer.way.compressed
             return DownloadJob(url: url.text, download: download)
         }
     }
@@ -173,7 +173,7 @@ struct DownloadCommand: AsyncParsableCommand {
             method: .get, headers: try fields(), body: .empty, timeouts: transfer.timeouts, bodyLimit: nil,
             connection: connection, followsRedirects: true, maxRedirects: maxRedirects, refused: .allButContent,
             parallel: 1)
-        if !transfer.compressed, settings.headers[.acceptEncoding] == nil {
+        if !transfer.way.compressed, settings.headers[.acceptEncoding] == nil {
             settings.headers[.acceptEncoding] = "identity"
         }
         return try FetchRunner(

@@ -45,6 +45,9 @@ extension Fetch {
         settings.usesDigest = digest
         settings.isVerbose = verbose
         settings.cookies = cookieFiles
+        settings.retry = try retries.policy(timeout: transfer.timeout?.duration, fails: fail)
+        // As with curl, the time limit applies to an attempt. The retry policy has it.
+        if settings.retry != nil { settings.timeouts.total = nil }
         if digest, user == nil, !jobs.contains(where: { $0.user != nil }) {
             throw ToolError(.usage, "--digest requires -u USER:PASSWORD or a URL with a user and a password")
         }

@@ -10,10 +10,15 @@ struct Fetch: AsyncParsableCommand {
             arrive. A URL without a scheme is http. Without -L, a redirect is a response like any other.
 
             --json-output prints one JSON object per line and URL: url, final_url, status, http_version, headers, \
-            body_bytes, wire_bytes_received, wire_bytes_sent, redirects, connection_reused, remote_address, \
+            body_bytes, wire_bytes_received, wire_bytes_sent, redirects, retries, connection_reused, remote_address, \
             timings_microseconds {queue, resolved, connected, secured, sent, first_byte, total}, output, error {kind, \
             message, exit_code, curl_code, errno}. Bodies are saved by -o, otherwise discarded. Passwords and tokens \
             in URLs are hidden.
+
+            With --retry, each retry is reported on standard error. Only the last response is printed, and it or the \
+            last failure decides the exit code. A file of -o is begun anew. A response of which a part was printed, or \
+            that goes into a pipe or device of -o, is not requested again once its body has begun, nor is a request \
+            whose body was read from a pipe.
             """)
 
     @Argument(help: "The URLs to request, http or https.")
@@ -100,6 +105,8 @@ struct Fetch: AsyncParsableCommand {
 
     @OptionGroup var transfer: TransferArguments
 
+    @OptionGroup var retries: RetryArguments
+
     @Option(help: "Maximum size of a body in bytes, such as 10m or 2g. Default: none.")
     var maxBody: ByteCountArgument?
 
@@ -109,6 +116,12 @@ struct Fetch: AsyncParsableCommand {
     @Flag(help: "Print one JSON object per line instead of heads and bodies.")
     var jsonOutput = false
 
+    @Option(
+        help: """
+            Also write all requests and responses to this file as HAR 1.2, with secrets hidden. Bodies are kept up to 1 MiB.
+            """, completion: .file())
+    var har: String?
+
     @Flag(inversion: .prefixedNo, help: "Show a progress bar if standard error is a terminal.")
     var progress = true
 
@@ -116,11 +129,20 @@ struct Fetch: AsyncParsableCommand {
         try await ToolError.reporting {
             let jobs = try jobs()
             let settings = try settings(jobs)
+            let traffic = try har.map { path throws(ToolError) in try HARFile(path) }
             let runner = try FetchRunner(
                 jobs: jobs, settings: settings,
                 printer: FetchPrinter(includesHead: include || head, isJSON: jsonOutput),
-                showsProgress: progress)
-            try await runner.run()
+                showsProgress: progress, traffic: traffic?.accessory)
+            var failure: (any Error)?
+            do {
+                try await runner.run()
+            } catch {
+                failure = error
+            }
+            // The file is also written after a failure, because failed exchanges are the reason to record traffic.
+            try traffic?.write()
+            if let failure { throw failure }
         }
     }
 }

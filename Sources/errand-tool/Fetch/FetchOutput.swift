@@ -5,20 +5,24 @@ import Foundation
 /// `@unchecked Sendable`: all mutable state is used only on `queue`, one call at a time.
 final class FetchOutput: @unchecked Sendable {
     private let target: FetchJob.Output
-    /// Whether a write may block forever: pipes and terminals may stop accepting bytes, files on disk do not.
+    /// Whether a write may block forever: pipes and terminals may stop accepting bytes, but files on disk do not.
     private let mayBlock: Bool
+    /// Whether written bytes cannot be withdrawn, as in a pipe or a device. A file on disk is replaced as a whole, and
+    /// `/dev/null` keeps nothing.
+    let isFinal: Bool
     private let queue = BlockingQueue()
     private var file: OutputFile?
     private var hasBegun = false
 
     init(_ target: FetchJob.Output) {
         self.target = target
-        mayBlock =
-            switch target {
-            case .none: false
-            case .standardOutput: true
-            case .file(let path): !Descriptor.isRegularFile(path)
-            }
+        switch target {
+        case .none: (mayBlock, isFinal) = (false, false)
+        case .standardOutput: (mayBlock, isFinal) = (true, true)
+        case .file(let path):
+            mayBlock = !Descriptor.isRegularFile(path)
+            isFinal = mayBlock && OutputFile.resolved(path) != "/dev/null"
+        }
     }
 
     /// Opens the file. Returns what went wrong.

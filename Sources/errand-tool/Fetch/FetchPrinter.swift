@@ -12,13 +12,13 @@ struct FetchPrinter: Sendable {
         self.isJSON = isJSON
     }
 
-    /// Prints what comes before a body on standard output. Returns what went wrong.
+    /// Prints the part of the output before a body on standard output. Returns what went wrong.
     func begin(_ job: FetchJob, _ result: FetchResult) async -> FetchResult.Failure? {
         guard case .standardOutput = job.output else { return nil }
         return await head(result)
     }
 
-    /// Prints what comes after the body, or without a body. Returns what went wrong, here or earlier.
+    /// Prints the part after the body, or all output if there is no body. Returns what went wrong, here or earlier.
     func end(_ job: FetchJob, _ fetched: FetchResult, _ settings: FetchSettings) async -> FetchResult.Failure? {
         var result = fetched
         if isJSON {
@@ -29,7 +29,7 @@ struct FetchPrinter: Sendable {
             result.failure = result.failure ?? failure
         }
         if let failure = result.failure {
-            // A reader that closes its pipe early is not reported.
+            // If the reader closes its pipe early, this is not reported.
             if failure.exit != .brokenPipe { show(job, failure.message) }
         } else if let note = result.challengeNote(settings, job) {
             show(job, note)

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// One line on the terminal for all transfers together: a bar where every length is known, otherwise the bytes received
-/// so far.
+/// One line on the terminal for all transfers together: a bar if every length is known, otherwise the bytes received so
+/// far.
 final class FetchProgress: Sendable {
     private struct Totals {
         var received: UInt64 = 0
@@ -35,6 +35,14 @@ final class FetchProgress: Sendable {
 
     func received(_ bytes: UInt64) {
         totals.withLock { $0.received += bytes }
+    }
+
+    /// Called when a body has broken off and its request is retried.
+    func restarted(length: UInt64?, received: UInt64) {
+        totals.withLock { totals in
+            if let length { totals.expected -= length } else { totals.unknownLengths -= 1 }
+            totals.received -= received
+        }
     }
 
     func ended() {

@@ -17,6 +17,8 @@ struct FetchResult: Sendable {
     /// The URL after all redirects; `url` without any.
     var finalURL: String
     var redirects = 0
+    /// How often the request was retried.
+    var retries = 0
     /// The status code; 0: no response.
     var status = 0
     /// Status line and fields, each ended by CRLF.
@@ -66,7 +68,7 @@ extension FetchResult.Failure {
     }
 
     /// `user`: the user whose credentials were given.
-    /// `wasAsked`: whether the credentials were sent to the server that answered, which refused them.
+    /// `wasAsked`: whether the credentials were sent to the server that answered, which then refused them.
     static func unauthorized(_ headers: HTTPFields, user: String? = nil, wasAsked: Bool = true) -> String {
         let offers = headers[values: .wwwAuthenticate].joined(separator: ", ")
         var message = "the server responded with status 401"
@@ -95,7 +97,7 @@ extension FetchResult {
         take(response.metrics)
     }
 
-    /// Merges the metrics from the transfer's end, which lack the values that are known only from its head.
+    /// Merges the metrics from the end of the transfer, which lack the values that only the head has.
     mutating func take(_ metrics: TransferMetrics) {
         let former = self.metrics
         self.metrics = metrics
@@ -103,7 +105,7 @@ extension FetchResult {
         self.metrics.httpVersion = metrics.httpVersion ?? former.httpVersion
     }
 
-    var json: JSONValue {
+    var json: PrintedJSON {
         .object([
             ("url", .string(Shown.url(url))),
             ("final_url", .string(Shown.url(finalURL))),
@@ -117,6 +119,7 @@ extension FetchResult {
             ("wire_bytes_received", .integer(metrics.bytesReceived)),
             ("wire_bytes_sent", .integer(metrics.bytesSent)),
             ("redirects", .integer(redirects)),
+            ("retries", .integer(retries)),
             ("connection_reused", .bool(metrics.isConnectionReused)),
             ("remote_address", .optional(metrics.remoteAddress)),
             ("timings_microseconds", timings),
@@ -125,8 +128,8 @@ extension FetchResult {
         ])
     }
 
-    private var timings: JSONValue {
-        func microseconds(_ duration: Duration?) -> JSONValue {
+    private var timings: PrintedJSON {
+        func microseconds(_ duration: Duration?) -> PrintedJSON {
             duration.map { .integer($0.nanoseconds / 1_000) } ?? .null
         }
         return .object([
@@ -139,7 +142,7 @@ extension FetchResult {
 }
 
 extension FetchResult.Failure {
-    var json: JSONValue {
+    var json: PrintedJSON {
         .object([
             ("kind", .string(name)), ("message", .string(message)), ("exit_code", .integer(exit.rawValue)),
             ("curl_code", curlCode.map { .integer($0) } ?? .null),

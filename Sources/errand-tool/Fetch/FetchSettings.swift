@@ -23,6 +23,8 @@ struct FetchSettings: Sendable {
     /// The files of `-b` and `-c`; `nil`: no cookie jar.
     var cookies: CookieFiles?
     var isVerbose = false
+    /// `--retry`; `nil`: there are no retries.
+    var retry: RetryPolicy?
 
     /// Which responses are failures.
     enum Refusal: Sendable {
@@ -41,7 +43,7 @@ struct FetchSettings: Sendable {
         }
     }
 
-    /// The credentials of the URL, or those of `-u`; `nil` where an Authorization header is given.
+    /// The credentials of the URL, or those of `-u`; `nil` if an Authorization header is given.
     func credentials(for job: FetchJob) -> UserArgument? {
         headers[.authorization] == nil ? job.user ?? user : nil
     }
@@ -53,6 +55,7 @@ struct FetchSettings: Sendable {
         var url = job.address
         if let uploadName, url.hasSuffix("/") { url += URLArgument.encoded(uploadName) }
         var raw = RawCommand(method: method, url: url, headers: headers, body: body)
+        if isVerbose { raw.options = .connectionTrace }
         raw.timeouts = timeouts
         raw.limits = Limits(bodyBytes: bodyLimit, decodedBytes: bodyLimit)
         raw.redirects =
@@ -120,6 +123,7 @@ struct FetchCommand: Command {
     var path: String { raw.path }
     var headers: HTTPFields { raw.headers }
     var body: RequestBody { raw.body }
+    var options: CommandOptions { raw.options }
     var timeouts: Timeouts? { raw.timeouts }
     var limits: Limits? { raw.limits }
     var redirects: RedirectPolicy? { raw.redirects }

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Orders the output of several URLs: they write to standard output and standard error one after another, in their
-/// order.
+/// Orders the output of several URLs: each one writes to standard output and standard error after the one before it.
 final class FetchTurn: Sendable {
     private struct State: ~Copyable {
         /// All URLs before this number are done.
@@ -12,8 +11,8 @@ final class FetchTurn: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns when all URLs before `number` are done. If the tasks are cancelled, those URLs end and this wait ends
-    /// with them.
+    /// Returns when all URLs before `number` are done. If the tasks are cancelled, those URLs end, and then this wait
+    /// ends too.
     func wait(for number: Int) async {
         await withCheckedContinuation { continuation in
             let mustWait = state.withLock { state in

@@ -1,19 +1,31 @@
 import Errand
 import HTTPTypes
 
-/// `-v`: prints requests and responses to standard error, as curl does, with secrets hidden. On one queue, so that the
-/// lines of several URLs do not mix.
+/// `-v`: prints requests and responses to standard error, as curl does, with secrets hidden. All events run on one
+/// queue, so that the lines of several URLs do not mix.
 final class FetchVerbose: EventAccessory {
-    let callbackQueue: CallbackQueue? = .serial()
+    private let queue = CallbackQueue.serial()
+    var callbackQueue: CallbackQueue? { queue }
+
+    /// Waits until all events of ended requests are printed. The result of a request does not wait for its events.
+    func drained() async {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume() }
+        }
+    }
 
     func request(_ request: AnyRequest, did event: RequestEvent) {
         switch event {
+        case .connected(let trace): connected(trace, request)
         case .sent(let description): sent(description)
         case .head(let response): received(response)
         case .redirected(_, let url): show("* redirected to " + Shown.url(url))
         case .replaying: show("* request sent again with credentials")
-        case .retrying(let retry): show("* attempt \(retry.attempt) failed (\(retry.reason)), sent again")
-        case .queued, .started, .progress, .advanced, .cacheHit, .cached: break
+        case .resent(.authentication): show("* request sent again with credentials")
+        case .resent: show("* kept connection was dead, request sent again")
+        // FetchRetryNotes prints the retries.
+        case .retrying: break
+        case .queued, .started, .progress, .decided, .advanced, .answered, .fellBack, .cacheHit, .cached: break
         }
     }
 
@@ -24,6 +36,11 @@ final class FetchVerbose: EventAccessory {
         if let version = metrics.httpVersion { parts.append("HTTP/" + version) }
         parts.append(metrics.isConnectionReused ? "connection reused" : "new connection")
         show("* " + parts.joined(separator: ", "))
+    }
+
+    private func connected(_ trace: ConnectionTrace, _ request: AnyRequest) {
+        let host = ServerPlace(URLReference(request.url ?? "")).address
+        show(ConnectionText(trace, host: host).lines.joined(separator: "\n"))
     }
 
     private func sent(_ description: RequestDescription) {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The file of `-o`. Bytes go to a new file in the same folder, which gets the final name when the download is
-/// complete, so that the name never refers to a partial file. An existing file keeps its mode, and a symbolic link
-/// stays a link. Devices and pipes are written in place. One owner at a time; calls block, so it must not be used on
+/// The file of `-o`. Bytes go to a new file in the same folder. It gets the final name when the download is complete,
+/// so that the name never refers to a partial file. An existing file keeps its mode, and a symbolic link stays a link.
+/// Devices and pipes are written in place. A value has one owner at a time. Calls block, so they must not be made on
 /// loop threads.
 struct OutputFile: ~Copyable {
     private let path: String
     /// The path of the partial file; `nil`: the file is written in place, or already has its name.
-    private var partial: String?
+    private(set) var partial: String?
     private var descriptor: Int32
     private(set) var written: UInt64 = 0
 
@@ -42,8 +42,8 @@ struct OutputFile: ~Copyable {
         let mode = status.st_mode & 0o777
         let (partial, descriptor) = try create(beside: path, mode: exists ? mode : given)
         if exists {
-            // Changes the owner first, because that may clear mode bits. Only root may change it; for other users the
-            // file stays theirs.
+            // Changes the owner first, because that may clear mode bits. Only root may change it; if another user
+            // replaces the file, the user owns the new file.
             _ = fchown(descriptor, status.st_uid, status.st_gid)
             guard fchmod(descriptor, mode) == 0 else {
                 let failure = Failure()
@@ -72,11 +72,11 @@ struct OutputFile: ~Copyable {
         throw Failure(EEXIST)
     }
 
-    /// The path that a write to `path` reaches, without links, `.` and `..`; also where the file does not exist yet.
-    /// Two names of one file have the same resolved path.
+    /// The path that a write to `path` reaches, without links, `.` and `..`. The file need not exist yet. Two names of
+    /// one file have the same resolved path.
     static func resolved(_ path: String) -> String {
         var path = path
-        // Linux follows 40 links at most; `open` reports a circle.
+        // Linux follows 40 links at most; `open` reports a cycle.
         for _ in 0..<40 {
             if let real = real(path) { return real }
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
@@ -103,7 +103,7 @@ struct OutputFile: ~Copyable {
         written += UInt64(bytes.count)
     }
 
-    /// Gives the file its name. Where that fails, the partial file is removed.
+    /// Gives the file its name. If that fails, the partial file is removed.
     mutating func finish() throws(Failure) {
         let failed = close(descriptor) != 0
         descriptor = -1

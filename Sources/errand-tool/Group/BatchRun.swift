@@ -11,6 +11,10 @@ struct BatchRun: AsyncParsableCommand {
             built before the first one is sent, so none may refer to the response of another; use errand chain for \
             that.
 
+            The requests of a .har file, as a browser or fetch --har writes it, are sent again as they were recorded: \
+            each entry is a request, redirects are not followed, and a status of 200 to 399 is a success. Fields that \
+            were hidden when they were recorded are left out.
+
             \(HTTPFileArguments.jsonHelp)
             """)
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One line on the terminal: how many of the requests have ended.
+/// One line on the terminal: the number of requests that have ended.
 final class GroupProgress: Sendable {
     private struct Counts {
         var ended = 0

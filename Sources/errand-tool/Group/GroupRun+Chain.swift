@@ -14,13 +14,13 @@ extension GroupRun {
                     return keepsGoing ? .skip : .abort
                 })
         }
-        // The result is ignored: the ledger has the outcomes.
+        // The result is ignored, because the ledger has the outcomes.
         _ = try? await client.run(Chain(steps))
         return ledger.outcomes
     }
 }
 
-/// The outcomes of a chain's requests while it runs: for requests that refer to earlier ones, and for the table.
+/// The outcomes of a chain's requests while the chain runs: for requests that refer to earlier ones, and for the table.
 private final class ChainLedger: Sendable {
     private let run: GroupRun
     private let entries: Mutex<[RequestOutcome]>
@@ -65,8 +65,8 @@ private final class ChainLedger: Sendable {
         entries.withLock { $0[index] = outcome }
     }
 
-    /// Records the end of a step. Also called for a step that could not be made; the ledger then already has the
-    /// reason.
+    /// Records the end of a step. It is also called for a step that could not be made. In that case the ledger already
+    /// has the reason.
     func ended(_ index: Int, _ result: Result<HTTPFileCommand.Response, ErrandError>, _ response: Response?) {
         if let response, let name = plan.requests[index].request.name {
             plan.requests[index].maker.variables.record(response, of: name)

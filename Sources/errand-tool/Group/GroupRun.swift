@@ -15,7 +15,7 @@ struct GroupRun {
         var configuration = Client.Configuration()
         configuration.loops = 1
         configuration.userAgent = nil
-        // Both editors keep cookies between requests.
+        // Both editors keep cookies between requests, so the client does too.
         configuration.cookies = .memory
         client = Client(configuration: configuration)
         progress = GroupProgress(count: plan.requests.count, isShown: arguments.progress && !arguments.verbose)
@@ -24,7 +24,7 @@ struct GroupRun {
     /// Throws the exit code of the first failed request, after all outcomes were printed.
     func run(_ body: @escaping @Sendable (GroupRun) async -> [RequestOutcome]) async throws {
         guard !(arguments.json && arguments.tap) else { throw ToolError(.usage, "--json and --tap exclude each other") }
-        let report = try arguments.junit.map { path throws(ToolError) in try JUnitFile(path) }
+        let report = try arguments.junit.map { path throws(ToolError) in try ReportFile(path, option: "--junit") }
         let started = Date()
         let all = Task { await body(self) }
         let isInterrupted = Mutex(false)
@@ -39,19 +39,19 @@ struct GroupRun {
         interrupt.end()
         await client.shutdown(.cancel)
         let wasInterrupted = isInterrupted.withLock { $0 }
-        // Both reports are written, even where one of them cannot be written.
+        // Both reports are written, even if one of them cannot be written.
         let written = Result { try report?.write(JUnitReport.text(outcomes, started: started)) }
         try print(outcomes, isInterrupted: wasInterrupted)
         try written.get()
         if wasInterrupted { throw ToolError(.interrupted, "interrupted") }
-        // A request that was stopped because another one failed does not decide the exit code.
+        // A request that was stopped because another one failed does not determine the exit code.
         let failures = outcomes.compactMap(\.failure)
         if let failure = failures.first(where: { $0.exit != .interrupted }) ?? failures.first {
             throw failure.exit.code
         }
     }
 
-    /// Prints a request that has ended, with `-v`.
+    /// With `-v`, prints a request that has ended.
     func show(_ index: Int, _ command: HTTPFileCommand, _ response: @autoclosure () -> Response?, _ failure: String?) {
         guard arguments.verbose else { return }
         let planned = plan.requests[index]
@@ -62,7 +62,7 @@ struct GroupRun {
     private func print(_ outcomes: [RequestOutcome], isInterrupted: Bool) throws(ToolError) {
         let text =
             if arguments.json {
-                JSONValue.array(outcomes.map(\.json)).text(pretty: true) + "\n"
+                PrintedJSON.array(outcomes.map(\.json)).text(pretty: true) + "\n"
             } else if arguments.tap {
                 TAPReport.text(outcomes, hasFiles: plan.hasFiles, isInterrupted: isInterrupted)
             } else {

@@ -5,8 +5,11 @@ import Errand
 struct HTTPFileArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "Files with requests, or folders with .http and .rest files. '-' is standard input.",
-            valueName: "file"), completion: .file(extensions: ["http", "rest"]))
+            """
+            Files with requests (.http, .rest), folders with such files, or recorded traffic (.har), which is sent again. \
+            '-' is standard input in the format of .http files.
+            """,
+            valueName: "file"), completion: .file(extensions: ["http", "rest", "har"]))
     var files: [String]
 
     @Option(
@@ -68,6 +71,12 @@ struct HTTPFileArguments: ParsableArguments {
         HTTPFileSettings(
             connection: try transfer.connection(), timeouts: transfer.timeouts, bodyLimit: maxBody?.bytes,
             holdsResponses: verbose)
+    }
+
+    func selection() throws(ToolError) -> HTTPFileSelection {
+        HTTPFileSelection(
+            files: files, only: only, variables: VariableArgument.values(variable), environmentFiles: envFile,
+            environment: env, settings: try settings())
     }
 
     static let jsonHelp = """

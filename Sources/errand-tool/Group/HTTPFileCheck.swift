@@ -1,4 +1,5 @@
-/// Checks that every variable is defined, and that every reference names a request that will have ended by then.
+/// Checks that every variable is defined, and that every reference names a request that will have ended before it is
+/// used.
 struct HTTPFileCheck {
     private let chosen: [HTTPFileRequest]
     private let maker: HTTPRequestMaker
@@ -30,6 +31,8 @@ struct HTTPFileCheck {
         let body = HTTPBodyMaker(variables: maker.variables, folder: maker.folder, contentType: nil)
         for line in request.body {
             switch line {
+            case .bytes:
+                break
             case .text(let template):
                 try run(template, number)
             case .file(let file):
@@ -52,11 +55,17 @@ struct HTTPFileCheck {
             guard let place = numbers[reference.name] else {
                 throw HTTPFileError(position, "no request is named '\(reference.name)'")
             }
-            guard order == .sequential else {
+            let refers = "the variable refers to the \(reference.side.rawValue) of '\(reference.name)', "
+            switch order {
+            case .sequential: break
+            case .together:
                 throw HTTPFileError(
                     position,
-                    "the variable refers to the \(reference.side.rawValue) of '\(reference.name)', but a batch has no order; "
-                        + "'errand chain' runs requests one after another")
+                    refers + "but a batch has no order; 'errand chain' runs requests one after another")
+            case .mixed:
+                throw HTTPFileError(
+                    position,
+                    refers + "but a file with '@weight' has no order: one request is sent at a time, by its weight")
             }
             guard let place else {
                 throw HTTPFileError(position, "the variable refers to '\(reference.name)', which --only excludes")

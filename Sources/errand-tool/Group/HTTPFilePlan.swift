@@ -1,17 +1,32 @@
 import Errand
 import Foundation
 
-/// The requests of the files to be run. Everything that can be checked is checked before the first request is sent.
+/// The files, the requests chosen from them, and the variables.
+struct HTTPFileSelection: Sendable {
+    var files: [String]
+    var only: [String] = []
+    /// The variables of the command line, which override all others.
+    var variables: [String: String] = [:]
+    var environmentFiles: [String] = []
+    var environment: String?
+    /// The first row of a load test's data, by column. The columns are variables.
+    var row: [String: String] = [:]
+    var settings = HTTPFileSettings()
+}
+
+/// The requests to be run from the files. Everything that can be checked is checked before the first request is sent.
 struct HTTPFilePlan: Sendable {
     enum Order: Sendable {
         case together
         case sequential
+        /// A load test sends one of the requests at a time, chosen by weight.
+        case mixed
     }
 
     /// A request and the file that contains it.
     struct Planned: Sendable {
         let request: HTTPFileRequest
-        /// Has the variables of the request's file.
+        /// The maker of the request's file, with the variables of that file.
         let maker: HTTPRequestMaker
 
         var file: String { maker.variables.path }
@@ -21,11 +36,20 @@ struct HTTPFilePlan: Sendable {
     let requests: [Planned]
     /// Whether the requests come from several files, so that a name alone may be ambiguous.
     let hasFiles: Bool
+    let order: Order
 
     init(_ arguments: HTTPFileArguments, order: Order) throws {
-        let locations = try HTTPFileSearch.locations(arguments.files)
-        let files = try locations.map { try HTTPFilePlan.read($0, arguments) }
-        requests = try HTTPFilePlan.chosen(files, arguments.only)
+        try self.init(arguments.selection(), order: order)
+    }
+
+    /// `order`: `nil` means the order of a load test, which is ``Order/mixed`` if a request has a weight.
+    init(_ selection: HTTPFileSelection, order given: Order?) throws {
+        let locations = try HTTPFileSearch.locations(selection.files)
+        let files = try locations.map { try HTTPFilePlan.read($0, selection) }
+        requests = try HTTPFilePlan.chosen(files, selection.only)
+        let isMixed = requests.contains { $0.request.options.weight != nil }
+        let order = given ?? (isMixed ? .mixed : .sequential)
+        self.order = order
         let paths = requests.map(\.file)
         hasFiles = paths.contains { $0 != paths[0] }
         for file in files {
@@ -38,18 +62,31 @@ struct HTTPFilePlan: Sendable {
         }
     }
 
+    /// Requests that do not come from a `.http` file, as a mix.
+    init(_ requests: [HTTPFileRequest], maker: HTTPRequestMaker) throws {
+        self.requests = requests.map { Planned(request: $0, maker: maker) }
+        hasFiles = false
+        order = .mixed
+        do {
+            try HTTPFileCheck(all: requests, chosen: requests, maker: maker, order: .mixed).run()
+        } catch let error as HTTPFileError {
+            throw ToolError(error.inFile(maker.variables.path))
+        }
+    }
+
     private struct Content {
         let requests: [HTTPFileRequest]
         let maker: HTTPRequestMaker
     }
 
-    private static func read(_ location: HTTPFileLocation, _ arguments: HTTPFileArguments) throws -> Content {
+    private static func read(_ location: HTTPFileLocation, _ selection: HTTPFileSelection) throws -> Content {
         let path = location.path
         let body = location.origin == .standardInput ? BodyArgument.standardInput : .file(path)
         let file: HTTPFile
-        let environment = try environment(arguments, location)
+        let environment = try environment(selection, location)
         do {
-            file = try HTTPFileParser.parse([UInt8](try body.load()))
+            let bytes = [UInt8](try body.load())
+            file = try location.isHAR ? HARRequests.file(bytes) : HTTPFileParser.parse(bytes)
         } catch let error as HTTPFileError {
             throw ToolError(error.inFile(path))
         }
@@ -64,10 +101,10 @@ struct HTTPFilePlan: Sendable {
         let dotenv = try? String(contentsOfFile: location.folder + "/.env", encoding: .utf8)
         let variables = HTTPVariables(
             path: path,
-            given: Dictionary(arguments.variable.map { ($0.name, $0.value) }) { _, last in last },
+            given: selection.variables, row: selection.row,
             file: file.variables, environment: environment, process: ProcessInfo.processInfo.environment,
             dotenv: dotenv.map(DotenvFile.parse) ?? [:])
-        let maker = HTTPRequestMaker(variables: variables, folder: location.folder, settings: try arguments.settings())
+        let maker = HTTPRequestMaker(variables: variables, folder: location.folder, settings: selection.settings)
         return Content(requests: file.requests, maker: maker)
     }
 
@@ -83,12 +120,12 @@ struct HTTPFilePlan: Sendable {
     }
 
     private static func environment(
-        _ arguments: HTTPFileArguments, _ location: HTTPFileLocation
+        _ selection: HTTPFileSelection, _ location: HTTPFileLocation
     ) throws(ToolError) -> HTTPEnvironment {
         var environment = HTTPEnvironment()
-        var files = arguments.envFile
+        var files = selection.environmentFiles
         if files.isEmpty {
-            guard arguments.env != nil else { return environment }
+            guard selection.environment != nil else { return environment }
             let candidates = location.environmentFolders.map { folder in
                 ["http-client.env.json", "http-client.private.env.json"].map { folder + "/" + $0 }
                     .filter { FileManager.default.fileExists(atPath: $0) }
@@ -102,12 +139,12 @@ struct HTTPFilePlan: Sendable {
         for file in files {
             let bytes = [UInt8](try BodyArgument.file(file).load())
             do {
-                try environment.add(bytes, name: arguments.env)
+                try environment.add(bytes, name: selection.environment)
             } catch {
                 throw ToolError(error.inFile(file))
             }
         }
-        if let name = arguments.env, !environment.names.contains(name) {
+        if let name = selection.environment, !environment.names.contains(name) {
             let names = environment.names.sorted().joined(separator: ", ")
             throw ToolError(.usage, "--env: the environment '\(name)' does not exist; available: \(names)")
         }

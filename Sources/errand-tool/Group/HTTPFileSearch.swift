@@ -17,6 +17,9 @@ struct HTTPFileLocation: Equatable, Sendable {
     /// one.
     let environmentFolders: [String]
     let origin: Origin
+
+    /// Whether the file is recorded traffic.
+    var isHAR: Bool { origin == .named && path.lowercased().hasSuffix(".har") }
 }
 
 /// Finds the files named on the command line.
@@ -52,7 +55,7 @@ enum HTTPFileSearch {
         return locations
     }
 
-    /// Skips hidden files and folders, and links to folders, because links may form a circle.
+    /// Skips hidden files and folders, and links to folders, because links may form a cycle.
     private static func files(in folder: String, above: [String]) throws(ToolError) -> [HTTPFileLocation] {
         let names: [String]
         do {

@@ -40,7 +40,7 @@ enum JUnitReport {
             }
         let message = "message=\"\(escaped(failure.message))\""
         guard outcome.verdict != .skipped else { return head + ">\n      <skipped \(message)/>\n    </testcase>\n" }
-        // Jenkins shows the text; GitLab shows the message where there is no text.
+        // Jenkins shows the text. GitLab shows the message if there is no text.
         let lines = [
             "\(outcome.method) \(outcome.url)", outcome.status.map { "status \($0)" } ?? "no response", failure.message,
         ]

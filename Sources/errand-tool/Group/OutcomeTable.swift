@@ -1,4 +1,4 @@
-/// Outcomes as a table: a row for each request, and a total. Rows begin with the file's name where there are several
+/// Outcomes as a table: a row for each request, and a total. Rows begin with the file's name if there are several
 /// files.
 enum OutcomeTable {
     static func text(_ outcomes: [RequestOutcome], hasFiles: Bool) -> String {

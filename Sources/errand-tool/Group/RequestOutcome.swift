@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// The outcome of one request of a file.
 struct RequestOutcome: Sendable {
-    /// The path of its file.
+    /// The path of the request's file.
     let file: String
     let name: String
     let method: String
@@ -72,7 +72,7 @@ struct RequestOutcome: Sendable {
         milliseconds = Double(metrics.total.nanoseconds) / 1e6
     }
 
-    var json: JSONValue {
+    var json: PrintedJSON {
         .object([
             ("file", .string(file)), ("name", .string(name)), ("method", .string(method)), ("url", .string(url)),
             ("status", status.map { .integer($0) } ?? .null), ("ms", milliseconds.map { .number($0) } ?? .null),

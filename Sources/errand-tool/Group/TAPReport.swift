@@ -24,7 +24,7 @@ enum TAPReport {
     /// The YAML block of an outcome, written as JSON, which is valid YAML.
     private static func details(
         _ outcome: RequestOutcome, _ failure: FetchResult.Failure
-    ) -> [(String, JSONValue)] {
+    ) -> [(String, PrintedJSON)] {
         [
             ("message", .string(OutcomeTable.printable(failure.message))), ("severity", .string("fail")),
             ("kind", .string(failure.name)), ("file", .string(outcome.file)), ("method", .string(outcome.method)),

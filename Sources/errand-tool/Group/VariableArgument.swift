@@ -12,4 +12,9 @@ struct VariableArgument: ExpressibleByArgument, Hashable, Sendable {
         name = String(argument[..<mark])
         value = String(argument[argument.utf8.index(after: mark)...])
     }
+
+    /// The values by name. If a name is given more than once, the last value counts.
+    static func values(_ arguments: [VariableArgument]) -> [String: String] {
+        Dictionary(arguments.map { ($0.name, $0.value) }) { _, last in last }
+    }
 }

@@ -28,7 +28,7 @@ struct HTTPBodyMaker {
         }
     }
 
-    /// `bytes` is `nil` where the engine reads the body from its file.
+    /// `bytes` is `nil` if the engine reads the body from its file.
     func make(_ lines: [HTTPBodyLine]) throws -> (body: RequestBody, bytes: [UInt8]?) {
         guard let first = lines.first else { return (.empty, []) }
         if lines.count == 1, case .file(let file) = first, file.encoding == nil {
@@ -38,6 +38,7 @@ struct HTTPBodyMaker {
             }
             return (body, nil)
         }
+        if lines.count == 1, case .bytes(let bytes) = first { return (.bytes(bytes, contentType: nil), bytes) }
         var bytes: [UInt8] = []
         for (index, line) in lines.enumerated() {
             if index > 0 { bytes += separator(lines, index) }
@@ -46,6 +47,8 @@ struct HTTPBodyMaker {
                 bytes += try text(template).utf8
             case .file(let file):
                 bytes += try load(file)
+            case .bytes(let recorded):
+                bytes += recorded
             }
             guard bytes.count <= BodyArgument.limit else {
                 throw ToolError(.inputFile, "the body is larger than 1 GiB, the limit for bodies in memory")
@@ -108,7 +111,8 @@ struct HTTPBodyMaker {
         }
     }
 
-    /// The template of an included file; `nil` where the file's bytes are sent unchanged and so contain no references.
+    /// The template of an included file; `nil` if the file's bytes are sent unchanged and therefore contain no
+    /// references.
     func template(_ file: HTTPBodyFile) throws -> (template: HTTPTemplate, path: String)? {
         guard file.encoding != nil else { return nil }
         let path = try path(file)

@@ -25,7 +25,7 @@ struct HTTPEnvironment: Sendable {
     ///
     /// - Parameter name: The environment's name; `nil`: only `$shared` is used.
     mutating func add(_ bytes: [UInt8], name: String?) throws(HTTPFileError) {
-        let json: Errand.JSONValue
+        let json: JSONValue
         do {
             json = try Errand.Response(statusCode: 200, body: bytes).json()
         } catch {
@@ -40,7 +40,7 @@ struct HTTPEnvironment: Sendable {
     }
 
     private static func add(
-        _ environments: [String: Errand.JSONValue], _ name: String, to values: inout [String: Value]
+        _ environments: [String: JSONValue], _ name: String, to values: inout [String: Value]
     ) throws(HTTPFileError) {
         guard let json = environments[name] else { return }
         guard let members = json.object else {

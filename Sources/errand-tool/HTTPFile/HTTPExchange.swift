@@ -9,7 +9,7 @@ struct HTTPExchange: Sendable {
     /// `nil`: there was no response.
     var response: Response?
 
-    /// Returns: the value of a reference. The message of ``Missing`` shows no value.
+    /// Returns the value of a reference. The message of ``Missing`` shows no value.
     func value(_ reference: ExchangeReference) throws(Missing) -> String {
         if reference.side == .response, response == nil { throw Missing("'\(reference.name)' has no response") }
         let whose = "the \(reference.side.rawValue) of '\(reference.name)'"

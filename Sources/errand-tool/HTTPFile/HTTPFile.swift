@@ -1,4 +1,5 @@
 import Errand
+import ErrandLoad
 
 /// The content of a `.http` file, before variables are replaced.
 struct HTTPFile: Sendable {
@@ -15,7 +16,8 @@ struct HTTPFile: Sendable {
         let text: String
     }
 
-    /// In the file's order. Where a name is defined more than once, each definition applies from its line on.
+    /// The variables in the file's order. If a name is defined more than once, each definition applies from its line
+    /// on.
     var variables: [Variable] = []
     var warnings: [Warning] = []
     var requests: [HTTPFileRequest] = []
@@ -30,7 +32,7 @@ struct HTTPFileRequest: Sendable {
         let position: FilePosition
     }
 
-    /// The name of `# @name`, by which other requests refer to this one.
+    /// The name that `# @name` sets, by which other requests refer to this one.
     var name: String?
     /// The title after `###`.
     var title: String?
@@ -48,7 +50,7 @@ struct HTTPFileRequest: Sendable {
     /// The label of the request in output.
     var label: String { name ?? title ?? "#\(number)" }
 
-    /// Whether the request can be selected by that label.
+    /// Whether this label selects the request.
     func answers(to label: String) -> Bool {
         label == name || label == title || label == "#\(number)"
     }
@@ -57,18 +59,24 @@ struct HTTPFileRequest: Sendable {
     struct Options: Sendable, Equatable {
         var followsRedirects = true
         var usesCookies = true
-        /// `# @timeout`: the longest time without data, as in JetBrains' client.
+        /// `# @timeout`: the longest time without data (the idle timeout), as in JetBrains' client.
         var idleTimeout: Duration?
         var connectTimeout: Duration?
+        /// `# @think`: how long a user of a load test waits after the request.
+        var think: ThinkTime?
+        /// `# @weight`: how often a load test chooses the request, compared with the others of the file.
+        var weight: Double?
         /// The expectations of `# @expect` and of the lines that begin with `??`.
         var expectations: [HTTPExpectation] = []
     }
 }
 
-/// A line of a body, without its line end.
+/// A line of a body without its line end, or a recorded body.
 enum HTTPBodyLine: Sendable {
     case text(HTTPTemplate)
     case file(HTTPBodyFile)
+    /// The bytes of a recorded body, always the complete body.
+    case bytes([UInt8])
 }
 
 /// `< path`, or `<@encoding path`.
@@ -92,7 +100,7 @@ enum HTTPFileEncoding: String, Sendable {
         }
     }
 
-    /// Returns: `nil` where the bytes are not valid in this encoding.
+    /// Returns `nil` if the bytes are not valid in this encoding.
     func text(_ bytes: [UInt8]) -> String? {
         switch self {
         case .utf8: String(validating: bytes, as: UTF8.self)

@@ -19,7 +19,7 @@ struct HTTPFileCommand: Command {
     var acceptedStatusCodes: StatusCodes
     /// Further requirements of the file on the response.
     var checks: [HTTPResponseCheck] = []
-    /// With `-v`: whether the response is held until it is taken.
+    /// Whether the response is held until it is taken: for `-v`, and in a load test for checks and references.
     var holdsResponse = false
 
     var path: String { url }

@@ -13,7 +13,7 @@ struct HTTPFileLine {
     /// The text after `#` or `//`; `nil`: the line is not a comment.
     var comment: Substring? {
         let text = text.trimmed
-        // Compared by bytes: a combining mark after the `#` would form a different character with it.
+        // Compared by bytes, because a combining mark after the `#` would form a different character with it.
         for mark in ["#", "//"] where text.utf8.starts(with: mark.utf8) {
             return Substring(text.utf8.drop { $0 == mark.utf8.first }).trimmed
         }

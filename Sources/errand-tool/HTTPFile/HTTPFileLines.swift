@@ -11,8 +11,7 @@ enum HTTPFileLines {
         var line = 1
         for bytes in content.split(separator: 0x0A, omittingEmptySubsequences: false) {
             if String(validating: bytes, as: UTF8.self) == nil {
-                // The replacement character does not occur in the text at this place, so the invalid byte is found by
-                // comparing.
+                // The decoder stops at the first invalid byte. The number of scalars before it gives the column.
                 var column = 1
                 var decoder = UTF8()
                 var rest = bytes.makeIterator()

@@ -1,3 +1,5 @@
+import ErrandLoad
+
 extension HTTPFileParser {
     /// Reads a comment with a directive, such as `# @name login`. Other comments are ignored.
     mutating func read(comment: Substring, _ line: HTTPFileLine, isHead: Bool) throws(HTTPFileError) {
@@ -8,7 +10,7 @@ extension HTTPFileParser {
         if value.hasPrefix("=") { value = value.dropFirst().trimmed }
 
         switch word {
-        case "name", "no-redirect", "no-cookie-jar", "timeout", "connection-timeout", "expect":
+        case "name", "no-redirect", "no-cookie-jar", "timeout", "connection-timeout", "expect", "think", "weight":
             guard isHead else {
                 throw HTTPFileError(place, "'@\(word)' must be above the request line; is '###' missing?")
             }
@@ -27,6 +29,17 @@ extension HTTPFileParser {
         switch word {
         case "no-redirect": parsed.followsRedirects = false
         case "no-cookie-jar": parsed.usesCookies = false
+        case "think":
+            let text = value.filter { $0 != " " && $0 != "\t" }
+            guard let think = ThinkArgument(argument: String(text))?.time else {
+                throw HTTPFileError(place, "'@think' requires \(ThinkArgument.rule)")
+            }
+            parsed.think = think
+        case "weight":
+            guard let weight = Double(plain: value), (0...1_000_000).contains(weight) else {
+                throw HTTPFileError(place, "'@weight' requires a number from 0 to 1,000,000")
+            }
+            parsed.weight = weight
         case "expect":
             guard parsed.expectations.isEmpty else {
                 throw HTTPFileError(

@@ -85,7 +85,7 @@ struct HTTPFileParser {
         state = .url
     }
 
-    /// Skips a script, with a warning. Returns: whether there was one.
+    /// Skips a script, with a warning. Returns whether there was a script.
     private mutating func skip(_ script: HTTPFileLine.Script?) -> Bool {
         guard let script else { return false }
         file.warnings.append(

@@ -64,8 +64,8 @@ struct ExchangeReference: Sendable, Hashable {
             // The form of JetBrains' client and httpyac: a path below the root.
             part = .json(try JSONPath(rest.hasPrefix("[") ? "$" + rest : "$." + rest, at: position))
         case let word where word.hasPrefix("body["):
-            // An element of a list, or a member by its quoted name. A dot within the quotes was taken for a separator
-            // before.
+            // An element of a list, or a member by its quoted name. The split above treats a dot within the quotes as a
+            // separator, so the parts are joined again.
             let path = word.dropFirst("body".count) + (words.count > 3 ? "." + rest : "")
             part = .json(try JSONPath("$" + path, at: position))
         case "headers" where !rest.isEmpty && rest != "*":

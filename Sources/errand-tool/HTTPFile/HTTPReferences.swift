@@ -1,5 +1,5 @@
 /// Finds the requests that a template refers to, directly or through variables. Also finds undefined variables and
-/// circles.
+/// cycles.
 struct HTTPReferences {
     private struct Variable {
         var references: [ExchangeReference] = []

@@ -2,7 +2,7 @@ import Errand
 import Foundation
 import HTTPTypes
 
-/// Makes commands from the requests of a file, with the values that the variables have at that time.
+/// Makes commands from the requests of a file. The variables have the values of the moment when a command is made.
 ///
 /// Throws an ``HTTPFileError``, an `ErrandError`, or a ``ToolError`` for a file that cannot be read.
 struct HTTPRequestMaker: Sendable {
@@ -29,7 +29,7 @@ struct HTTPRequestMaker: Sendable {
         for field in request.fields {
             let value = try variables.expand(field.value)
             switch field.name.lowercased() {
-            // The engine sets the length of the body that is sent.
+            // The engine sets the length of the body that it sends.
             case "content-length": break
             case "host" where request.url.source.hasPrefix("/"): host = value
             case "authorization":
@@ -50,7 +50,7 @@ struct HTTPRequestMaker: Sendable {
         if fields[.accept] == nil { fields[.accept] = "*/*" }
         var connection = settings.connection
         if let version = request.version { connection.httpVersion = version }
-        // Where the file sets Accept-Encoding itself, the response is not decoded.
+        // If the file sets Accept-Encoding itself, the response is not decoded.
         if fields[.acceptEncoding] != nil { connection.encodings = [] }
         return HTTPFileCommand(
             method: method, url: try url(request, host: host), headers: fields, body: body.body,

@@ -16,8 +16,7 @@ struct HTTPResponseCheck: Sendable {
 
     var isOfStatus: Bool { expectation.subject == .status }
 
-    /// `nil`: the subject does not support this relation and value. `value` is `nil` where no value follows the
-    /// relation.
+    /// `nil`: the subject does not support this relation and value. `value` is `nil` if no value follows the relation.
     init?(_ expectation: HTTPExpectation, value: String?) {
         self.expectation = expectation
         let relation = expectation.relation
@@ -75,7 +74,7 @@ struct HTTPResponseCheck: Sendable {
         }
     }
 
-    /// `value` is `nil` where the subject does not exist, which only `!=` accepts.
+    /// `value` is `nil` if the subject does not exist, which only `!=` accepts.
     private func judge(_ value: String?, _ number: Double?) -> String? {
         guard let value else { return expectation.relation == .notEqual ? nil : "\(expected), got none" }
         return holds(value, number) ? nil : "\(expected), got \(shown(value))"
@@ -108,8 +107,10 @@ struct HTTPResponseCheck: Sendable {
 
     // MARK: Words
 
-    /// Whether the values are secrets by the rules that logs use.
-    private var isSecret: Bool {
+    private var isSecret: Bool { HTTPResponseCheck.isSecret(expectation) }
+
+    /// Whether the rules of the logs treat the values as secrets.
+    private static func isSecret(_ expectation: HTTPExpectation) -> Bool {
         switch expectation.subject {
         case .header(let name): Redaction.standard.hides(header: name)
         case .json(let path):
@@ -122,6 +123,11 @@ struct HTTPResponseCheck: Sendable {
 
     /// The expectation as written in the file, with its variables not replaced.
     private var expected: String {
+        "expected \(HTTPResponseCheck.title(of: expectation)) (line \(expectation.position.line))"
+    }
+
+    /// The expectation as the name of a check.
+    static func title(of expectation: HTTPExpectation) -> String {
         let subject =
             switch expectation.subject {
             case .status: "status"
@@ -130,9 +136,11 @@ struct HTTPResponseCheck: Sendable {
             case .body: "body"
             case .json(let path): "body.\(path.source.hasPrefix("$.") ? String(path.source.dropFirst(2)) : path.source)"
             }
-        var words = ["expected", subject, expectation.relation.rawValue]
-        if let value = expectation.value { words.append(isSecret ? Redaction.placeholder : String(value.source)) }
-        return words.joined(separator: " ") + " (line \(expectation.position.line))"
+        var words = [subject, expectation.relation.rawValue]
+        if let value = expectation.value {
+            words.append(isSecret(expectation) ? Redaction.placeholder : String(value.source))
+        }
+        return words.joined(separator: " ")
     }
 
     private func shown(_ value: String) -> String {

@@ -41,6 +41,13 @@ struct HTTPTemplate: Sendable, Equatable {
         if !last.isEmpty { parts.append(.text(String(last))) }
     }
 
+    /// Text without placeholders, even if it contains `{{`.
+    init(literal text: String, at position: FilePosition) {
+        source = text[...]
+        parts = text.isEmpty ? [] : [.text(text)]
+        self.position = position
+    }
+
     /// The position of the next `}}` on this line.
     private static func end(of text: Substring.UTF8View) -> Substring.Index? {
         var previous: Substring.Index?

@@ -1,10 +1,12 @@
 import Errand
+import ErrandLoad
 import Synchronization
 
 /// The values of `{{...}}` placeholders in one run. A variable is evaluated once, when it is first needed, so that a
-/// `{{$uuid}}` in it is the same value for all requests. Replaced values are not searched for placeholders again.
+/// `{{$uuid}}` in it is the same value for all requests. Placeholders in replaced values are not replaced again.
 ///
-/// Where a name has several values, the command line overrides the file, and the file overrides the environment.
+/// If a name has several values, the command line overrides the data of a load test, the data override the file, and
+/// the file overrides the environment.
 final class HTTPVariables: Sendable {
     enum Source {
         case text(String)
@@ -15,38 +17,58 @@ final class HTTPVariables: Sendable {
     private struct State {
         var values: [String: String] = [:]
         var exchanges: [String: HTTPExchange] = [:]
+        /// The source of `{{$uuid}}` and `{{$randomInt}}`; `nil`: the system's random numbers.
+        var random: LoadRandom?
     }
 
     /// The path of the `.http` file, for errors.
     let path: String
     private let given: [String: String]
+    /// The row of a load test's data, by column.
+    private let row: [String: String]
     /// The definitions by name, in the file's order.
     private let file: [String: [HTTPFile.Variable]]
     private let environment: HTTPEnvironment
     private let process: [String: String]
     private let dotenv: [String: String]
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    /// The largest nesting depth of variables. Each level is a stack frame, and a circle is detected by this limit.
+    /// The largest nesting depth of variables. Each level is a stack frame. This limit also detects cycles.
     static let maximumDepth = 64
     /// The limit of one value in bytes; each variable in a chain can double the size of the value.
     static let maximumBytes = 16 << 20
 
     init(
-        path: String, given: [String: String] = [:], file: [HTTPFile.Variable] = [],
+        path: String, given: [String: String] = [:], row: [String: String] = [:], file: [HTTPFile.Variable] = [],
         environment: HTTPEnvironment = HTTPEnvironment(), process: [String: String] = [:],
         dotenv: [String: String] = [:]
     ) {
         self.path = path
         self.given = given
+        self.row = row
         self.file = Dictionary(grouping: file, by: \.name)
         self.environment = environment
         self.process = process
         self.dotenv = dotenv
+        state = Mutex(State())
+    }
+
+    /// The same definitions without the values found so far, for another iteration of a load test.
+    ///
+    /// - Parameter random: The source of random values; `nil`: the system's random numbers.
+    init(anew other: HTTPVariables, row: [String: String] = [:], random: LoadRandom? = nil) {
+        path = other.path
+        given = other.given
+        self.row = row
+        file = other.file
+        environment = other.environment
+        process = other.process
+        dotenv = other.dotenv
+        state = Mutex(State(random: random))
     }
 
     /// The definition of a variable that applies at a position: the last one above it, as in JetBrains' client and
-    /// httpyac. Where all definitions are below, the first one applies.
+    /// httpyac. If all definitions are below, the first one applies.
     private func variable(_ name: String, at position: FilePosition) -> HTTPFile.Variable? {
         guard let all = file[name] else { return nil }
         return all.last { $0.position.line <= position.line } ?? all.first
@@ -54,7 +76,8 @@ final class HTTPVariables: Sendable {
 
     /// A key that distinguishes definitions of the same name.
     func definition(of name: String, at position: FilePosition) -> String {
-        guard given[name] == nil, let all = file[name], all.count > 1, let variable = variable(name, at: position)
+        guard given[name] == nil, row[name] == nil, let all = file[name], all.count > 1,
+            let variable = variable(name, at: position)
         else {
             return name
         }
@@ -64,7 +87,7 @@ final class HTTPVariables: Sendable {
 
     /// The source of a variable's value.
     func source(of name: String, at position: FilePosition) throws(HTTPFileError) -> Source {
-        if let text = given[name] { return .text(text) }
+        if let text = given[name] ?? row[name] { return .text(text) }
         if let variable = variable(name, at: position) { return .file(variable) }
         switch environment[name] {
         case .text(let template): return .environment(template)
@@ -123,10 +146,10 @@ final class HTTPVariables: Sendable {
         }
     }
 
-    /// The value of a system variable. Also called before anything is sent, so that a missing variable is reported
+    /// The value of a system variable. Also called before any request is sent, so that a missing variable is reported
     /// early.
     func value(of variable: SystemVariable, at position: FilePosition) throws(HTTPFileError) -> String {
-        if let value = variable.value(environment: process, dotenv: dotenv) { return value }
+        if let value = drawn(variable) ?? variable.value(environment: process, dotenv: dotenv) { return value }
         if case .dotenv(let name) = variable {
             throw HTTPFileError(position, "the file .env in the same folder has no variable '\(name)'")
         }
@@ -134,6 +157,15 @@ final class HTTPVariables: Sendable {
             throw HTTPFileError(position, "the variable has no value")
         }
         throw HTTPFileError(position, "the process has no environment variable '\(name)'")
+    }
+
+    /// `nil`: the variable is not random, or there is no source of repeatable numbers.
+    private func drawn(_ variable: SystemVariable) -> String? {
+        state.withLock { state -> String? in
+            guard var random = state.random else { return nil }
+            defer { state.random = random }
+            return variable.value(drawnFrom: &random)
+        }
     }
 
     private func value(of name: String, at position: FilePosition, depth: Int) throws(HTTPFileError) -> String {

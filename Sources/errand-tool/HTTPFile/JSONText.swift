@@ -5,7 +5,7 @@ struct JSONText {
     private let bytes: [UInt8]
     private var index = 0
 
-    /// Throws `ErrandError.responseDecodingFailed` where the bytes are not JSON.
+    /// Throws `ErrandError.responseDecodingFailed` if the bytes are not JSON.
     init(_ bytes: [UInt8]) throws(ErrandError) {
         _ = try Errand.Response(statusCode: 200, body: bytes).json()
         self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes

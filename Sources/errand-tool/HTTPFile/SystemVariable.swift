@@ -1,3 +1,4 @@
+import ErrandLoad
 import Foundation
 
 /// `{{$name ...}}`: a value that the tool itself provides.
@@ -83,7 +84,7 @@ enum SystemVariable: Sendable, Hashable {
         return count * unit
     }
 
-    /// Returns: `nil` where the process has no such environment variable.
+    /// Returns `nil` if the process has no such environment variable.
     func value(environment: [String: String], dotenv: [String: String] = [:]) -> String? {
         switch self {
         case .uuid: UUID().uuidString.lowercased()
@@ -95,5 +96,31 @@ enum SystemVariable: Sendable, Hashable {
         case .dotenv(let name): dotenv[name]
         case .dateTime(let variable): variable.text(now: Date(), zone: .current)
         }
+    }
+
+    /// The value drawn from that source of random numbers: the same one on every machine. `nil`: the variable is not
+    /// random.
+    func value(drawnFrom random: inout LoadRandom) -> String? {
+        switch self {
+        case .uuid: SystemVariable.uuid(random.next(), random.next())
+        case .randomInteger(let low, let high):
+            // `random(in:using:)` is not used, because its algorithm may change with the standard library.
+            String(
+                low &+ Int64(bitPattern: random.next().multipliedFullWidth(by: UInt64(bitPattern: high &- low)).high))
+        case .timestamp, .isoTimestamp, .processEnvironment, .dotenv, .dateTime: nil
+        }
+    }
+
+    /// A UUID of version 4 (RFC 9562 5.4).
+    private static func uuid(_ first: UInt64, _ second: UInt64) -> String {
+        func digits(_ number: UInt64) -> String {
+            let text = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        let text = Array(
+            (digits(first & 0xFFFF_FFFF_FFFF_0FFF | 0x4000)
+                + digits(second & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)).utf8)
+        let parts = [text[0..<8], text[8..<12], text[12..<16], text[16..<20], text[20..<32]]
+        return parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-")
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// A command as described by ArgumentParser, with everything that its code declares.
+/// A command as ArgumentParser describes it, with everything that its code declares.
 struct DeclaredCommand: Decodable {
     struct Argument: Decodable {
         struct Name: Decodable {

@@ -46,7 +46,7 @@ struct ManualPage {
     // MARK: Parts
 
     private static func synopsis(_ name: String, _ command: DeclaredCommand) -> String {
-        let words = name.split(separator: "-", maxSplits: 1).joined(separator: " ")
+        let words = name.split(separator: "-").joined(separator: " ")
         var text = "\\fB\(escaped(words))\\fR"
         if !command.options.isEmpty { text += " [\\fIoptions\\fR]" }
         if !command.shownSubcommands.isEmpty { text += " \\fIsubcommand\\fR" }

@@ -29,7 +29,7 @@ final class BlockingQueue: Sendable {
         }
     }
 
-    /// The waiting task: resumed exactly once, by the call or by the cancellation.
+    /// The waiting task. It is resumed exactly once, by the call or by the cancellation.
     private final class Waiting<Value: Sendable>: Sendable {
         typealias Continuation = CheckedContinuation<Value?, Never>
 
@@ -41,7 +41,7 @@ final class BlockingQueue: Sendable {
 
         private let state = Mutex(State.idle)
 
-        /// Returns false where the task has already been cancelled.
+        /// Returns false if the task has already been cancelled.
         func wait(_ continuation: Continuation) -> Bool {
             state.withLock { state in
                 guard case .idle = state else { return false }
@@ -50,7 +50,7 @@ final class BlockingQueue: Sendable {
             }
         }
 
-        /// The continuation to resume; `nil` where it was already resumed or no task waits yet.
+        /// The continuation to resume; `nil` if it was already resumed or no task waits yet.
         func end() -> Continuation? {
             state.withLock { state in
                 defer { state = .over }

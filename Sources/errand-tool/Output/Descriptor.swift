@@ -2,9 +2,9 @@ import Foundation
 
 /// Reads and writes complete data. Not FileHandle, which traps when the system call fails.
 enum Descriptor {
-    /// Opens those of the descriptors 0, 1 and 2 that were closed when the tool was started (`>&-`). Otherwise the
-    /// engine would get such a number for a descriptor of its own, and output would be written into it. The descriptors
-    /// are opened with the opposite access mode, so that reads and writes fail as they would on a closed descriptor.
+    /// Opens each of the descriptors 0, 1 and 2 that was closed when the tool was started (`>&-`). Otherwise the engine
+    /// would get such a number for one of its descriptors, and output would be written into it. The descriptors are
+    /// opened with the opposite access mode, so that reads and writes fail as they would on a closed descriptor.
     static func holdStandard() {
         for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
             // `open` returns the lowest free number, which is this one.
@@ -12,7 +12,7 @@ enum Descriptor {
         }
     }
 
-    /// Returns: false, with the reason in `errno`, where not all bytes could be written.
+    /// Returns false, with the reason in `errno`, if not all bytes could be written.
     static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
@@ -42,7 +42,7 @@ enum Descriptor {
         return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Reads to the end. Returns: `nil`, with the reason in `errno`, where reading fails; `EFBIG` above `limit` bytes.
+    /// Reads to the end. Returns `nil`, with the reason in `errno`, if reading fails; `EFBIG` above `limit` bytes.
     static func read(_ descriptor: Int32, limit: Int) -> Data? {
         var data = Data()
         var block = [UInt8](repeating: 0, count: 65_536)

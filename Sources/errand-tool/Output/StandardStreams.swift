@@ -11,9 +11,11 @@ enum StandardOutput {
     }
 }
 
-/// Messages and progress. They are never written to standard output, which has only the requested data.
+/// Messages and progress. They are never written to standard output, which contains only the requested data.
 enum StandardError {
-    static let isTerminal = isatty(STDERR_FILENO) == 1
+    /// Whether a line of progress can be redrawn: standard error is a terminal that knows control codes, unlike
+    /// `TERM=dumb`.
+    static let isTerminal = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
     static func print(_ line: String) {
         write(line + "\n")

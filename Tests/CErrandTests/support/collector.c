@@ -26,6 +26,7 @@ void collector_destroy(test_collector *collector) {
       continue;
     errand_payload_free(collector->table[i]->end.payload);
     errand_payload_free(collector->table[i]->head.payload);
+    errand_payload_free(collector->table[i]->connected.payload);
     free(collector->table[i]);
   }
   free(collector->table);
@@ -88,7 +89,7 @@ static void take_chunk(test_collector *collector, test_result *to,
 }
 
 static void note_kind(test_result *to, int32_t kind) {
-  static const char letters[] = "ehcuSsp";
+  static const char letters[] = "ehcuSspC";
   size_t length = strlen(to->kinds);
   char letter = letters[kind];
   if (letter != 'u' && length + 1 < sizeof to->kinds &&
@@ -135,6 +136,13 @@ static void take(test_collector *collector, errand_record *record) {
     break;
   case ERRAND_RECORD_CHUNK:
     take_chunk(collector, to, record);
+    break;
+  case ERRAND_RECORD_CONNECTED: /* the last one is kept */
+    if (record->payload == NULL)
+      violated(collector, "a connection without a payload");
+    errand_payload_free(to->connected.payload);
+    to->connected = *record;
+    to->connections += 1;
     break;
   case ERRAND_RECORD_UPLOAD_CREDIT:
     to->credit += record->bytes_sent;

@@ -21,10 +21,13 @@ typedef struct test_result {
   uint64_t credit;     /* upload credit granted, in all */
   unsigned started;
   unsigned sent;
+  unsigned connections;
+  errand_record connected; /* the last one */
   unsigned progresses;
   errand_record progress; /* the last one */
-  char kinds[32]; /* records in order: S started, s sent, h head, p progress,
-                     c chunk, e end; the same twice in a row counts once */
+  /* Records in order: S started, C connected, s sent, h head, p progress, c
+     chunk, e end; the same twice in a row counts once. */
+  char kinds[32];
 } test_result;
 
 typedef struct test_collector {

@@ -1,5 +1,6 @@
 #include "support/nghttpd_fixture.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,8 @@ static void rest(void) {
   nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 }
 
-int nghttpd_fixture_start(nghttpd_fixture *nghttpd,
-                          const nginx_fixture *fixture) {
+static bool start_at_some_port(nghttpd_fixture *nghttpd,
+                               const nginx_fixture *fixture) {
   memset(nghttpd, 0, sizeof *nghttpd);
   nghttpd->port = child_server_free_port();
   snprintf(nghttpd->log, sizeof nghttpd->log, "%s/nghttpd.log",
@@ -28,7 +29,16 @@ int nghttpd_fixture_start(nghttpd_fixture *nghttpd,
                                    nginx_file(fixture, "certs/valid.pem"),
                                    NULL};
   nghttpd->pid = child_server_start(arguments, nghttpd->port, nghttpd->log);
-  return nghttpd->pid > 0 ? 0 : -1;
+  return nghttpd->pid > 0;
+}
+
+/* The server of another test may take the port first. */
+int nghttpd_fixture_start(nghttpd_fixture *nghttpd,
+                          const nginx_fixture *fixture) {
+  for (int i = 0; i < 5; i++)
+    if (start_at_some_port(nghttpd, fixture))
+      return 0;
+  return -1;
 }
 
 void nghttpd_fixture_stop(nghttpd_fixture *nghttpd) {
@@ -51,7 +61,7 @@ static int count_in(const char *path, const char *what) {
 
 int nghttpd_logged(const nghttpd_fixture *nghttpd, const char *what) {
   int count = 0;
-  for (int i = 0; i < 500 && count == 0; i++) {
+  for (int i = 0; i < 6000 && count == 0; i++) {
     count = count_in(nghttpd->log, what);
     if (count == 0)
       rest();

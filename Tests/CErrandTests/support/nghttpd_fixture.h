@@ -20,7 +20,7 @@ int nghttpd_fixture_start(nghttpd_fixture *nghttpd,
                           const nginx_fixture *fixture);
 void nghttpd_fixture_stop(nghttpd_fixture *nghttpd);
 
-/* Waits, 10 s at most, for a text in the log. Returns: how often it is there,
+/* Waits, 120 s at most, for a text in the log. Returns: how often it is there,
    0 where it did not come. */
 int nghttpd_logged(const nghttpd_fixture *nghttpd, const char *what);
 

@@ -8,8 +8,35 @@ import Testing
 @testable import ErrandCaching
 
 /// Which fields tell users apart is the policy's to say.
-@Suite(.timeLimit(.minutes(5))) struct CacheIdentityTests {
+@Suite(.timeLimit(.minutes(20))) struct CacheIdentityTests {
     static let policies = [CachePolicy.timed(.seconds(60)), .http]
+
+    private struct Guarded: Command {
+        var path: String { "x" }
+        var cache: CachePolicy?
+        var resilience: RequestResilience?
+        typealias Response = String
+    }
+
+    /// A response that came from an address that another guard refuses is not found.
+    @Test(arguments: policies) func theGuardOfACommandTellsResponsesApart(_ given: CachePolicy) async throws {
+        try await CachingBench(answer: Self.answer).run { bench async throws in
+            func get(_ resilience: RequestResilience?) async throws -> String {
+                try await bench.client.run(Guarded(cache: given, resilience: resilience))
+            }
+            #expect(try await get(nil) == "1")
+            #expect(try await get(.init(addressGuard: .own(AddressGuard()))) == "2")
+            #expect(try await get(.init(addressGuard: .off)) == "3")
+            #expect(try await get(.init(addressGuard: .own(AddressGuard(isDryRun: true)))) == "4")
+            let rules = [try AddressGuard.Rule.deny("10.0.0.0/8", ports: 80...80)]
+            #expect(try await get(.init(addressGuard: .own(AddressGuard(rules: rules)))) == "5")
+            // An equal guard, and a command that replaces something else.
+            #expect(try await get(.init(retry: .never, addressGuard: .own(AddressGuard()))) == "2")
+            #expect(try await get(.off(addressGuard: .off)) == "3")
+            #expect(try await get(.init(retry: .never)) == "1")
+            #expect(try await get(.off) == "1")
+        }
+    }
 
     private static let answer: CachingBench.Answer = { _, number in
         .response(status: 200, headers: ["Cache-Control": "max-age=60"], body: "\(number)")

@@ -9,7 +9,7 @@ import Testing
 @testable import ErrandModel
 
 /// Every way of reading, of both kinds of policy, with every state of what is stored and of the network.
-@Suite(.timeLimit(.minutes(5))) struct CacheReadingTests {
+@Suite(.timeLimit(.minutes(20))) struct CacheReadingTests {
     enum Stored: String, CaseIterable {
         case nothing, fresh, expired
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandModel
 
 /// What was removed stays away, whatever is on its way at that moment.
-@Suite(.timeLimit(.minutes(5))) struct CacheRemovalTests {
+@Suite(.timeLimit(.minutes(20))) struct CacheRemovalTests {
     enum Removal: CaseIterable {
         case key, tag, age, all, unsafeMethod
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandModel
 
 /// What `Response.cacheStatus` says of storing and waiting, through a client (RFC 9211).
-@Suite(.timeLimit(.minutes(5))) struct CacheStatusOfResponsesTests {
+@Suite(.timeLimit(.minutes(20))) struct CacheStatusOfResponsesTests {
     /// Takes records of so many bytes, at once or from a queue.
     private final class Narrow: CacheStore {
         let records: MemoryCacheStore

@@ -9,7 +9,7 @@ import Testing
 @testable import ErrandEngine
 
 /// Nobody is given what another was told.
-@Suite(.timeLimit(.minutes(5))) struct CacheUserTests {
+@Suite(.timeLimit(.minutes(20))) struct CacheUserTests {
     static let policies = [CachePolicy.timed(.seconds(60)), .http]
 
     private static func cookies(_ description: RequestDescription) -> [String] {

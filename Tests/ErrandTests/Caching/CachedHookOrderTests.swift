@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandGroups
 
 /// Who hears of a hit, and in which order: as of the network, alone and in groups.
-@Suite(.timeLimit(.minutes(5))) struct CachedHookOrderTests {
+@Suite(.timeLimit(.minutes(20))) struct CachedHookOrderTests {
     static let policies = [CachePolicy.timed(.seconds(60)), .http]
 
     private static let answer: CachingBench.Answer = { _, _ in
@@ -33,7 +33,7 @@ import Testing
             return try response.text()
         }
 
-        private struct Noting: Interceptor {
+        private struct Noting: StepwiseInterceptor {
             let told: Told
 
             func prepare(

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandModel
 
 /// What a client does with its cache beside requests.
-@Suite(.timeLimit(.minutes(5))) struct CachingClientTests {
+@Suite(.timeLimit(.minutes(20))) struct CachingClientTests {
     private static let answer: CachingBench.Answer = {
         .response(status: 200, headers: ["Cache-Control": "max-age=60"], body: "\($1)")
     }

@@ -53,7 +53,7 @@ private final class MoodyStore: CacheStore {
 }
 
 /// Many threads, a server that fails and a store that does: each request ends once, with a body that is its own.
-@Suite(.timeLimit(.minutes(5))) struct CachingStormTests {
+@Suite(.timeLimit(.minutes(20))) struct CachingStormTests {
     private final class Ledger: Sendable {
         private struct State {
             var ends: [UInt64: Int] = [:]

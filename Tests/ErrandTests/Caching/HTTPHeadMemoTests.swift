@@ -8,7 +8,7 @@ import Testing
 
 /// That nothing is served by what was remembered of another record, and that the short way to a hit is as strict as the
 /// long one.
-@Suite(.timeLimit(.minutes(5))) struct HTTPHeadMemoTests {
+@Suite(.timeLimit(.minutes(20))) struct HTTPHeadMemoTests {
     private let memo = HTTPHeadMemo()
     private let key: CacheKey
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandModel
 
 /// A 304 that took long says that what was stored when it was asked for still held, and nothing of what came since.
-@Suite(.timeLimit(.minutes(5))) struct LateConfirmationTests {
+@Suite(.timeLimit(.minutes(20))) struct LateConfirmationTests {
     private static func fields(_ tag: String, vary: String? = nil) -> HTTPFields {
         var fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"\(tag)\""]
         fields["Vary"] = vary

@@ -22,7 +22,7 @@ private struct GetNumber: Command {
 }
 
 /// ``CachePolicy/timed(_:version:sensitiveData:requiresApplicationVersion:reading:)`` in requests.
-@Suite(.timeLimit(.minutes(5))) struct TimedCachingTests {
+@Suite(.timeLimit(.minutes(20))) struct TimedCachingTests {
     private let minute = CachePolicy.timed(.seconds(60))
 
     @Test func withoutAPolicyNothingIsStored() async throws {

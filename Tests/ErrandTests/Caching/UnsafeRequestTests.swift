@@ -54,7 +54,7 @@ import Testing
 }
 
 /// What is cancelled there has had a head: as the engine has it where a stop comes late.
-private final class CutAfterHead: Transport {
+private final class CutAfterHead: TransportWithoutStreams {
     private let stub: StubTransport
 
     init() {
@@ -75,10 +75,4 @@ private final class CutAfterHead: Transport {
     func pause(_ id: TransferID) { stub.pause(id) }
     func resume(_ id: TransferID) { stub.resume(id) }
     func shutdown(_ stopped: @escaping @Sendable () -> Void) { stub.shutdown(stopped) }
-
-    func grant(_ id: TransferID, bytes: Int) {}
-    func write(_ bytes: UnsafeRawBufferPointer, to id: TransferID) {}
-    func finishUpload(_ id: TransferID) {}
-    func failUpload(_ id: TransferID) {}
-    func filesMayHaveChanged() {}
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import ErrandModel
 
 /// What went wrong with YTKNetwork's cache, by the number that it has in the list of its troubles.
-@Suite(.timeLimit(.minutes(5))) struct YTKNetworkCacheTests {
+@Suite(.timeLimit(.minutes(20))) struct YTKNetworkCacheTests {
     private let minute = CachePolicy.timed(.seconds(60))
 
     /// 27: the key took the configured base URL for the request's own.

@@ -35,6 +35,7 @@ extension RequestStatesDocument {
         Event(name: "maySubmit") { action($0.maySubmit(transfer: 3)) },
         Event(name: "submitted") { action($0.submitted(id, transfer: 3)) },
         Event(name: "submitted", note: "for an earlier transfer") { action($0.submitted(id, transfer: 2)) },
+        Event(name: "transferContinues") { action($0.transferContinues(as: id)) },
         Event(name: "stopRequested") { action($0.stopRequested()) },
         Event(name: "childStopRequested") { action($0.childStopRequested(isNotifying: false)) },
         Event(name: "childStopRequested", note: "for the run whose callbacks are being called") {

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandDownloads
 
 /// A download that is run once more, and what it finds at its destination.
-@Suite(.timeLimit(.minutes(5))) struct DownloadAgainTests {
+@Suite(.timeLimit(.minutes(20))) struct DownloadAgainTests {
     /// The bytes say nothing any more of what is there: kept, every later run would end with the same.
     @Test func aPartThatIsLongerThanItSaysIsNotKept() async throws {
         let stubbed = try StubbedDownload()

@@ -8,8 +8,8 @@ import Testing
 @testable import ErrandDownloads
 
 /// What a download says, and what it is refused for.
-@Suite(.timeLimit(.minutes(5))) struct DownloadCommandTests {
-    private struct Signed: Interceptor {
+@Suite(.timeLimit(.minutes(20))) struct DownloadCommandTests {
+    private struct Signed: StepwiseInterceptor {
         func prepare(_ description: RequestDescription, in context: InterceptionContext) -> RequestDescription {
             var description = description
             description.url += "?signature=\(context.replays)"
@@ -55,6 +55,17 @@ import Testing
         let download = Download(command, to: .directory("/"))
         #expect(try stubbed.client.describe(download).headers[.accept] == "image/png")
         #expect(download.options == .freshConnection)
+    }
+
+    /// The option of all requests of a client is not for downloads, whose bytes go to the disk.
+    @Test func noMemoryForTheBody() async throws {
+        let stubbed = try StubbedDownload { $0.settings.options = .bodyMemory }
+        #expect(try stubbed.client.describe(stubbed.download()).options.contains(.bodyMemory))
+        let request = stubbed.start()
+        let asked = try await stubbed.transfer(1).asked
+        #expect(asked.options.isDisjoint(with: .bodyMemory) && asked.options.contains(.keepsEncoding))
+        request.stop()
+        await stubbed.client.shutdown(.cancel)
     }
 
     @Test func pathsAreThoseOfTheMomentOfMaking() {

@@ -9,7 +9,7 @@ import Testing
 @testable import ErrandDownloads
 
 /// Rate, progress, and many at once.
-@Suite(.timeLimit(.minutes(5))) struct DownloadPaceTests {
+@Suite(.timeLimit(.minutes(20))) struct DownloadPaceTests {
     @Test func aBucketOfBytes() {
         var limiter = RateLimiter(bytesPerSecond: 1000)
         #expect(limiter.take(500, now: .zero) == .milliseconds(500))

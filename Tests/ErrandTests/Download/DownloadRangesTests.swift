@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandDownloads
 
 /// One file over several connections.
-@Suite(.timeLimit(.minutes(5))) struct DownloadRangesTests {
+@Suite(.timeLimit(.minutes(20))) struct DownloadRangesTests {
     private static let total = 8 << 20
     private static let quarter = 2 << 20
 
@@ -276,6 +276,30 @@ import Testing
         sharing.ended(next.piece, nil)
         let restMade = sharing.next(now: .seconds(1))
         #expect(restMade?.ask.offset == 15)
+    }
+
+    /// Bytes that a lost transfer has asked for are asked for again. A half of a share is not, nor what was never sent.
+    @Test func whatWasLostIsAskedForAgain() throws {
+        var sharing = try #require(Self.sharing(3))
+        let made = sharing.next(now: .zero)
+        let lost = try #require(made)
+        #expect(!sharing.asksAgain(lost.piece))
+        sharing.ended(lost.piece, .receiveFailed)
+        let madeAgain = sharing.next(now: .zero)
+        let again = try #require(madeAgain)
+        #expect(again.ask.offset == lost.ask.offset && sharing.asksAgain(again.piece))
+        let madeNext = sharing.next(now: .zero)
+        let unsent = try #require(madeNext)
+        #expect(!sharing.asksAgain(unsent.piece))
+        sharing.ended(unsent.piece, .queueFull, wasSent: false)
+        // The width is 1 now, which the first one has.
+        _ = sharing.chunkArrived(again.piece, count: 1)
+        sharing.ended(again.piece, .receiveFailed)
+        let madeRest = sharing.next(now: .zero)
+        let rest = try #require(madeRest)
+        #expect(rest.ask.offset == lost.ask.offset + 1 && sharing.asksAgain(rest.piece))
+        sharing.ended(rest.piece, ErrandError.addressRefused.refused)
+        #expect(sharing.width == 0)
     }
 
     /// Each that brings nothing is one less, so that it comes to an end.

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandDownloads
 
 /// One download over all its transfers, on a stub and a clock that stands still.
-@Suite(.timeLimit(.minutes(5))) struct DownloadRunTests {
+@Suite(.timeLimit(.minutes(20))) struct DownloadRunTests {
     @Test func aWholeFile() async throws {
         let stubbed = try StubbedDownload()
         let request = stubbed.start()
@@ -50,6 +50,7 @@ import Testing
         let file = try await request.ended().get()
         // Of this run alone: nothing was there before.
         #expect(file.resumedFrom == 0 && file.response.statusCode == 206)
+        #expect(request.resends == [.resumption])
         #expect(stubbed.isContent(100_000))
         await stubbed.client.shutdown(.cancel)
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandDownloads
 
 /// A directory that others may write to, as /var/tmp: what they have put there they may have open, and go on writing.
-@Suite(.timeLimit(.minutes(5))) struct PartFileOwnerTests {
+@Suite(.timeLimit(.minutes(20))) struct PartFileOwnerTests {
     private let folder: DownloadFolder
 
     init() throws {

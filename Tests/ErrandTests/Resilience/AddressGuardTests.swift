@@ -164,13 +164,100 @@ import Testing
         #expect(answer(subject, "8.8.8.8", 80) == "allowed")
     }
 
+    private func refusal(
+        _ filter: AddressGuardFilter, _ address: [UInt8], port: UInt16 = 80, isOpen: Bool = false
+    ) -> String? {
+        address.withUnsafeBytes { filter.refusal(of: $0, port: port, isOpen: isOpen) }
+    }
+
+    /// Special ranges, own rules, a closed port and an unreadable address have a counter each.
+    @Test(arguments: [false, true]) func everyRuleIsCounted(isDryRun: Bool) throws {
+        let subject = AddressGuard(
+            rules: [
+                try .deny("8.8.8.0/24"), try .deny("8.8.8.0/24"), try .deny("9.9.9.9", ports: 80...81),
+                try .allow("::ffff:0:0/96"),
+            ],
+            ports: [80...80], isDryRun: isDryRun)
+        let filter = AddressGuardFilter(subject)
+        var expected: [String: Int] = [:]
+        func ask(_ address: [UInt8], port: UInt16 = 80, _ rule: String) {
+            let answer: String? = isDryRun ? nil : rule
+            #expect(refusal(filter, address, port: port) == answer, "\(rule)")
+            expected[rule, default: 0] += 1
+        }
+        for special in AddressGuard.specialRanges where special.range.base.family == .v4 {
+            let low = special.range.base.low
+            let bytes = [24, 16, 8, 0].map { (shift: UInt64) -> UInt8 in UInt8(truncatingIfNeeded: low >> shift) }
+            ask(bytes, special.name)
+        }
+        ask([8, 8, 8, 8], "deny 8.8.8.0/24")
+        ask([9, 9, 9, 9], "deny 9.9.9.9/32 ports 80-81")
+        ask([9, 9, 9, 8], port: 82, "port")
+        ask([], "unreadable address")
+        // The rule for the embedded address.
+        ask(Array(repeating: 0, count: 10) + [255, 255, 127, 0, 0, 1], "loopback")
+        ask(Array(repeating: 0, count: 16), "unspecified")
+        #expect(refusal(filter, [1, 1, 1, 1]) == nil)
+        #expect(filter.counts.byRule == expected)
+        let total = expected.values.reduce(0, +)
+        #expect(filter.counts.refused == (isDryRun ? 0 : total))
+        #expect(filter.counts.wouldRefuse == (isDryRun ? total : 0))
+    }
+
+    /// A request that connects in a dry run is asked about twice.
+    @Test func aConnectCountsOnce() {
+        let filter = AddressGuardFilter(AddressGuard(isDryRun: true))
+        for isOpen in [false, true, false] { #expect(refusal(filter, [127, 0, 0, 1], isOpen: isOpen) == nil) }
+        #expect(filter.counts.wouldRefuse == 2)
+        let strict = AddressGuardFilter(AddressGuard())
+        for isOpen in [false, true, false] { #expect(refusal(strict, [127, 0, 0, 1], isOpen: isOpen) != nil) }
+        #expect(strict.counts.refused == 3)
+    }
+
+    /// Each engine counts for itself.
+    @Test func anotherEngineCountsAnew() throws {
+        let filter = AddressGuardFilter(AddressGuard(ports: [443...443], isDryRun: true))
+        #expect(refusal(filter, [8, 8, 8, 8]) == nil)
+        let other = try #require(filter.forEngine() as? AddressGuardFilter)
+        #expect(other.subject == filter.subject && other.counts == AddressGuard.Counts())
+        #expect(filter.counts.byRule == ["port": 1])
+    }
+
+    /// Loop threads count at the same time.
+    @Test func noRefusalIsLost() async {
+        let filter = AddressGuardFilter(AddressGuard(isDryRun: true))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    let address: [UInt8] = [10, 0, 0, 1]
+                    for _ in 0..<500 {
+                        _ = address.withUnsafeBytes { filter.refusal(of: $0, port: 80, isOpen: false) }
+                    }
+                }
+            }
+        }
+        #expect(filter.counts == AddressGuard.Counts(wouldRefuse: 2000, byRule: ["private": 2000]))
+    }
+
+    /// The dry run is a part of the guard's value, and changes no verdict.
+    @Test func aDryRunChangesNoVerdict() {
+        #expect(AddressGuard().isDryRun == false)
+        #expect(AddressGuard(isDryRun: true) != AddressGuard())
+        #expect(answer(AddressGuard(isDryRun: true), "127.0.0.1") == "no: loopback")
+        var configuration = Client.Configuration()
+        configuration.addressGuard = AddressGuard()
+        configuration.addressGuard?.isDryRun = true
+        #expect(configuration.addressGuard == AddressGuard(isDryRun: true))
+    }
+
     /// What the engine asks.
     @Test func theFilterOfAnEngine() {
-        let refusal = { (bytes: [UInt8]) in bytes.withUnsafeBytes { AddressGuard().refusal(of: $0, port: 80) } }
-        #expect(refusal([127, 0, 0, 1]) == "loopback")
-        #expect(refusal([8, 8, 8, 8]) == nil)
-        #expect(refusal([0xFE, 0x80] + Array(repeating: 0, count: 14)) == "link-local")
-        #expect(refusal([]) == "unreadable address")
+        let filter = AddressGuardFilter(AddressGuard())
+        #expect(refusal(filter, [127, 0, 0, 1]) == "loopback")
+        #expect(refusal(filter, [127, 0, 0, 1], isOpen: true) == "loopback")
+        #expect(refusal(filter, [8, 8, 8, 8]) == nil)
+        #expect(refusal(filter, [0xFE, 0x80] + Array(repeating: 0, count: 14)) == "link-local")
+        #expect(refusal(filter, []) == "unreadable address")
         var configuration = Client.Configuration()
         #expect(configuration.addressGuard == nil)
         configuration.addressGuard = AddressGuard(ports: [443...443])

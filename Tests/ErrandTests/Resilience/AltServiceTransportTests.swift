@@ -71,6 +71,8 @@ import Testing
         let (receiver, id) = try fixture.submit()
         try fixture.end(.failure(error))
         #expect(fixture.places == ["alt.test:444", "-"] && receiver.events.all.isEmpty)
+        // The alternative has got nothing, so this is the first send.
+        #expect(receiver.resends.all.isEmpty)
         let altUsed = try #require(AltServiceTransport.altUsed)
         #expect(fixture.stub.submitted.last?.headers[altUsed] == nil)
         fixture.transport.cancel(id)
@@ -113,7 +115,30 @@ import Testing
         #expect(fixture.places == ["alt.test:444", "-"] && receiver.events.all.isEmpty)
         // The origin's own 421 stands.
         try fixture.end(status: 421)
-        #expect(receiver.events.all == ["421"])
+        #expect(receiver.events.all == ["421"] && receiver.resends.all == ["alternative"])
+    }
+
+    /// The guard of a command says nothing about the alternative for others.
+    @Test(arguments: [true, false]) func whatTheGuardOfACommandRefuses(isOwn: Bool) throws {
+        let fixture = Fixture()
+        let (receiver, _) = try fixture.submit("https://a/") {
+            if isOwn { $0.resilience = RequestResilience(addressGuard: .own(AddressGuard())) }
+        }
+        try fixture.end(.failure(.addressRefused))
+        #expect(fixture.places == ["alt.test:444", "-"])
+        #expect(fixture.cache.services(of: "https://a:443").count == (isOwn ? 1 : 0))
+        try fixture.end(status: 200)
+        #expect(receiver.events.all == ["200"])
+    }
+
+    /// The origin's attempt is accepted, and then refused.
+    @Test(arguments: [true, false]) func theOriginsAttemptIsNotSent(wasSent: Bool) throws {
+        let fixture = Fixture()
+        let (receiver, _) = try fixture.submit()
+        if wasSent { try fixture.end(status: 421) } else { try fixture.end(.failure(.connectFailed)) }
+        try fixture.end(.failure(ErrandError.addressRefused.refused))
+        #expect(receiver.resends.all == (wasSent ? ["alternative", "not alternative"] : []))
+        #expect(receiver.error == .addressRefused && receiver.error?.isRefusal == !wasSent)
     }
 
     @Test func theTimeThatIsLeft() throws {
@@ -210,5 +235,44 @@ import Testing
             ])
         configuration.altServices = nil
         #expect(configuration.layers.count == 2 && configuration.altServices == nil)
+    }
+
+    private struct Signer: AttemptSigner {
+        var failure: ErrandError?
+
+        func sign(_ attempt: inout SignableAttempt) throws {
+            if let failure { throw failure }
+            try attempt.headers.set(.authorization, to: "\(attempt.number)")
+        }
+    }
+
+    private static func signed(_ stub: StubTransport, _ signer: Signer) -> AltServiceTransport {
+        let clock = ManualClock()
+        let cache = AltServiceCache(clock: clock)
+        cache.learn(["h2=\"alt.test:444\""], from: "https://a:443", overFaultlessTLS: true)
+        return AltServiceTransport(
+            SigningTransport(stub, signer), cache, stopwatch: Stopwatch(clock), connection: Fixture.http2)
+    }
+
+    /// What the signer refuses says nothing about the alternative.
+    @Test func aSignerThatRefuses() throws {
+        let stub = StubTransport(delivery: .immediate) { _ in .hold }
+        let transport = Self.signed(stub, Signer(failure: .invalidOption))
+        let description = try ResilientFixture.description(url: "https://a/")
+        let receiver = CallReceiver(callbacks: .inline())
+        #expect(throws: ErrandError.invalidOption) { try transport.submit(description, for: receiver) }
+        #expect(stub.submitted.isEmpty && transport.cache?.services(of: "https://a:443").count == 1)
+    }
+
+    /// The attempt at the origin has a signature of its own.
+    @Test func theOriginGetsAnotherSignature() throws {
+        let stub = StubTransport(delivery: .immediate) { _ in .hold }
+        let transport = Self.signed(stub, Signer())
+        let description = try ResilientFixture.description(url: "https://a/")
+        _ = try transport.submit(description, for: CallReceiver(callbacks: .inline()))
+        let id = try #require(stub.open.first)
+        #expect(stub.complete(id, with: .failure(.connectFailed)))
+        #expect(stub.submitted.map { $0.headers[.authorization] } == ["1", "2"])
+        stub.completeAll { _ in .response(Response(statusCode: 200)) }
     }
 }

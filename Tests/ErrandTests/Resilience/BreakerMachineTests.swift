@@ -19,10 +19,14 @@ private struct Driver {
     /// Asks for a permit; the answer in words.
     mutating func ask() -> String {
         let (decision, transitions) = machine.permitWanted(now: now, random: 0)
+        if case .allow(let permit) = decision { permits.append(permit) }
+        return words(decision, transitions)
+    }
+
+    func words(_ decision: Machine.Decision, _ transitions: [BreakerTransition]) -> String {
         let changes = transitions.map { words($0) + ", " }.joined()
         switch decision {
         case .allow(let permit):
-            permits.append(permit)
             return changes + (permit.isCounted ? "allow" : "allow uncounted")
         case .refuse(let refusal):
             let time = refusal.retryAfter.map { "\($0 / .seconds(1))" } ?? "-"
@@ -32,6 +36,16 @@ private struct Driver {
 
     mutating func release(_ index: Int, _ outcome: BreakerOutcome) -> String {
         words(machine.permitReleased(permits[index], outcome, now: now, random: 0))
+    }
+
+    /// The call waits.
+    mutating func hold(_ index: Int) { machine.permitHeld(permits[index]) }
+
+    /// The call is sent after its wait; the answer in words.
+    mutating func send(_ index: Int) -> String {
+        let (decision, transitions) = machine.permitUsed(permits[index], now: now, random: 0)
+        if case .allow(let permit) = decision { permits[index] = permit }
+        return words(decision, transitions)
     }
 
     mutating func call(_ outcome: BreakerOutcome) -> String {
@@ -167,6 +181,55 @@ private struct Driver {
         #expect(driver.release(3, .success) == "closed to open for 5.0: slowCallRate")
     }
 
+    /// A wait before a call is sent is no part of the call.
+    @Test func aWaitIsNotSlow() {
+        var driver = Driver(
+            BreakerPolicy(window: .count(4), slowCallRate: 0.5, slowCallDuration: .seconds(1), minimumCalls: 2))
+        for index in 0..<4 {
+            #expect(driver.ask() == "allow")
+            driver.hold(index)
+            driver.now += .seconds(9)
+            #expect(driver.send(index) == "allow")
+            driver.now += .milliseconds(999)
+            #expect(driver.release(index, .success) == "-")
+        }
+        #expect(driver.machine.tally.calls == 4 && driver.machine.tally.slow == 0)
+    }
+
+    /// A call that got its permit while the breaker was closed is sent after a wait.
+    @Test func aFormerPermitIsExchanged() {
+        let expected: [Place: String] = [
+            .closed: "allow", .open: "refuse open 5.0", .openPassed: "open to halfOpen: openTimePassed, allow",
+            .probing: "allow", .probesOut: "refuse halfOpen 30.0", .forcedOpen: "refuse forcedOpen -",
+            .forcedClosed: "allow", .disabled: "allow uncounted",
+        ]
+        for place in Place.allCases {
+            var driver = Self.driver(at: place)
+            driver.hold(0)
+            #expect(driver.send(0) == expected[place], "\(place)")
+            #expect(driver.machine.counts.late == 0)
+        }
+        // The new permit is that of a probe, and votes.
+        var driver = Self.driver(at: .openPassed)
+        #expect(driver.send(0) == "open to halfOpen: openTimePassed, allow")
+        #expect(driver.release(0, .failure) == "halfOpen to open for 10.0: failureRate")
+    }
+
+    @Test func anExpiredProbeIsExchanged() {
+        var driver = Self.driver(at: .probing)
+        driver.hold(driver.permits.count - 1)
+        driver.now += .seconds(30)
+        #expect(driver.send(driver.permits.count - 1) == "allow")
+        #expect(driver.release(driver.permits.count - 1, .success) == "-")
+        #expect(driver.machine.tally.calls == 1 && driver.machine.counts.expired == 0)
+        // Another probe was sent, and was lost.
+        var other = Self.driver(at: .probesOut)
+        other.hold(other.permits.count - 1)
+        other.now += .seconds(30)
+        let answer = other.send(other.permits.count - 1)
+        #expect(answer == "halfOpen to open for 10.0: failureRate, refuse open 10.0")
+    }
+
     @Test func probesCloseTheBreaker() {
         var driver = Self.driver(at: .probesOut)
         let last = driver.permits.count - 1
@@ -198,6 +261,37 @@ private struct Driver {
         driver.now += .seconds(10)
         #expect(driver.ask() == "open to halfOpen: openTimePassed, allow")
         #expect(driver.call(.failure) == "allow, halfOpen to open for 15.0: failureRate")
+    }
+
+    /// The lifetime of a probe begins when the probe is sent.
+    @Test func aProbeThatWaitsLivesLonger() {
+        var driver = Self.driver(at: .probing)
+        let probe = driver.permits.count - 1
+        driver.hold(probe)
+        driver.now += .seconds(29)
+        #expect(driver.send(probe) == "allow")
+        driver.now += .seconds(29)
+        #expect(driver.ask() == "allow")
+        #expect(driver.ask() == "refuse halfOpen 1.0")
+        #expect(driver.release(probe, .success) == "-")
+        #expect(driver.release(probe + 1, .success) == "halfOpen to closed: probesSucceeded")
+    }
+
+    /// A probe that does not leave the client within its lifetime gives its place back. It says nothing about the
+    /// endpoint.
+    @Test func aProbeThatIsNeverSentDoesNotVote() {
+        var driver = Self.driver(at: .probesOut)
+        let last = driver.permits.count - 1
+        driver.hold(last - 1)
+        driver.hold(last)
+        driver.now += .milliseconds(29_500)
+        #expect(driver.ask() == "refuse halfOpen 0.5")
+        driver.now += .milliseconds(500)
+        #expect(driver.call(.success) == "allow, -")
+        #expect(driver.call(.success) == "allow, halfOpen to closed: probesSucceeded")
+        #expect(driver.machine.counts.expired == 0)
+        // Their results come too late.
+        #expect(driver.release(last, .failure) == "-" && driver.machine.name == .closed)
     }
 
     @Test func aDryRunLetsEverythingPass() {

@@ -103,6 +103,47 @@ import Testing
                 .map { "https://a.test \($0)" })
     }
 
+    /// A breaker that an operator has set outlives any number of other names, until the operator releases it.
+    @Test(arguments: BreakerOverride.allCases) func anOverriddenBreakerIsKept(override: BreakerOverride) {
+        let breakers = CircuitBreakers(Self.policy, capacity: 16, clock: ManualClock())
+        let forced = breakers.breaker(for: "a")
+        forced.force(override)
+        for number in 0..<500 { _ = breakers.breaker(for: "\(number)") }
+        #expect(breakers.breaker(for: "a") === forced && breakers.all.count <= 17)
+        #expect(breakers.all.count { $0 === forced } == 1 && breakers.hasOverridden)
+        forced.release()
+        #expect(breakers.breaker(for: "a") === forced && forced.state == .closed)
+        for number in 0..<500 { _ = breakers.breaker(for: "\(number)") }
+        #expect(breakers.breaker(for: "a") !== forced && breakers.all.count <= 16 && !breakers.hasOverridden)
+    }
+
+    /// The count of breakers that an operator has set is that of the breakers that exist.
+    @Test func overridesAreCounted() {
+        let breakers = CircuitBreakers(Self.policy, capacity: 1, clock: ManualClock())
+        for override in BreakerOverride.allCases { breakers.breaker(for: "a").force(override) }
+        #expect(breakers.hasOverridden)
+        breakers.breaker(for: "a").release()
+        breakers.breaker(for: "a").release()
+        #expect(!breakers.hasOverridden)
+        // More than are kept: those that nobody has any more do not count.
+        for name in ["a", "b", "c"] { breakers.breaker(for: name).force(.open) }
+        for breaker in breakers.all { breaker.release() }
+        for name in ["d", "e"] { _ = breakers.breaker(for: name) }
+        #expect(!breakers.hasOverridden)
+    }
+
+    @Test func overriddenBreakersAreBounded() {
+        let breakers = CircuitBreakers(Self.policy, capacity: 4, clock: ManualClock())
+        for number in 0..<100 { breakers.breaker(for: "\(number)").force(.open) }
+        #expect(breakers.all.count <= 8)
+        // Those that were released make room for others.
+        for breaker in breakers.all { breaker.release() }
+        let forced = breakers.breaker(for: "last")
+        forced.force(.open)
+        for number in 0..<100 { _ = breakers.breaker(for: "\(number)") }
+        #expect(breakers.breaker(for: "last") === forced && breakers.all.count <= 8)
+    }
+
     @Test func eachNameHasItsOwn() throws {
         let clock = ManualClock()
         let breakers = CircuitBreakers(Self.policy, capacity: 16, clock: clock)

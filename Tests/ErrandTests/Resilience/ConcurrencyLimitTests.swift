@@ -154,6 +154,46 @@ import Testing
         #expect(limit.limit(of: "k") == 8)
     }
 
+    /// A request that waits for something else with its permit is not in flight, and its wait is no latency.
+    @Test func aHeldPermitIsNoSample() throws {
+        let clock = ManualClock()
+        let adaptive = AdaptiveLimit.Settings(
+            .aimd(.init(timeout: .seconds(1))), initial: 10, bounds: 1...20, window: .milliseconds(100),
+            minimumSamples: 1)
+        let limit = ConcurrencyLimit(.init(adaptive: adaptive), clock: clock)
+        for _ in 0..<2 {
+            let permit = try limit.acquireNow("k")
+            permit.hold()
+            clock.advance(by: .seconds(2))
+            permit.begin(now: clock.now.offset)
+            clock.advance(by: .milliseconds(10))
+            permit.record()
+        }
+        #expect(limit.limit(of: "k") == 10)
+        // Nine hold their places, and one is in flight: the limit is not in use.
+        let held = try (0..<9).map { _ in try limit.acquireNow("k") }
+        for permit in held { permit.hold() }
+        for _ in 0..<2 {
+            let permit = try limit.acquireNow("k")
+            #expect(throws: LimitRefusal(.queueFull, key: "k")) { try limit.acquireNow("k") }
+            clock.advance(by: .milliseconds(100))
+            permit.record()
+        }
+        #expect(limit.limit(of: "k") == 10)
+        for permit in held { permit.begin(now: clock.now.offset) }
+        for permit in held {
+            clock.advance(by: .milliseconds(20))
+            permit.record()
+        }
+        #expect(limit.limit(of: "k") == 11 && limit.inFlight(of: "k") == 0)
+        // A permit that is dropped while it is held leaves nothing behind.
+        let lost = try limit.acquireNow("k")
+        lost.hold()
+        lost.drop()
+        lost.begin(now: clock.now.offset)
+        #expect(limit.inFlight(of: "k") == 0)
+    }
+
     /// Many tasks, some cancelled: no more than the limit run, and nothing is left.
     @Test func aStorm() async throws {
         let limit = ConcurrencyLimit(.init(limit: 4, queueCapacity: 10_000))

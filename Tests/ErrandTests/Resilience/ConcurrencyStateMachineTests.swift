@@ -143,6 +143,17 @@ extension ConcurrencyStateMachine<Int> {
         #expect(machine.keyCount == 0)
     }
 
+    /// Requests that would wait next are counted as those that wait at once.
+    @Test func permitsThatAreFree() {
+        var dry = Machine(.init(limit: 2, queueCapacity: 3, isDryRun: true))
+        for number in 1...7 { #expect(dry.permitIfFree("k", now: .zero)?.inFlight == number) }
+        #expect(dry.counts.wouldWait == 3 && dry.counts.wouldRefuse == 2 && dry.counts.granted == 7)
+        var machine = Machine(.init(limit: 1))
+        #expect(machine.permitIfFree("k", now: .zero)?.inFlight == 1)
+        #expect(machine.permitIfFree("k", now: .zero) == nil)
+        #expect(machine.counts.refused == 0 && machine.counts.granted == 1)
+    }
+
     @Test func anAdaptiveLimit() {
         let adaptive = AdaptiveLimit.Settings(
             .aimd(.init()), initial: 2, bounds: 1...3, window: .milliseconds(100), minimumSamples: 1)

@@ -29,6 +29,26 @@ import Testing
         #expect(set.statuses.map(\.pending) == [0, 0])
     }
 
+    /// A stream votes once, by its head, and is pending until its end.
+    @Test func aStreamVotesByItsHead() throws {
+        let set = try set(ManualClock(), EndpointPolicy(.roundRobin, outliers: .init(consecutiveFailures: 1)))
+        let first = try set.pick()
+        first.vote(status: 503)
+        #expect(set.statuses.map(\.health) == [.ejected, .healthy])
+        #expect(set.statuses.map(\.pending) == [1, 0])
+        first.vote(status: 503)
+        first.succeed()
+        #expect(set.statuses.map(\.health) == [.ejected, .healthy])
+        #expect(set.statuses.map(\.pending) == [0, 0])
+        let second = try set.pick()
+        second.vote(status: 200)
+        second.fail()
+        second.vote(status: 503)
+        #expect(set.statuses.map(\.health) == [.ejected, .healthy])
+        #expect(set.statuses.map(\.pending) == [0, 0])
+        #expect(set.counts.ejections == 1 && set.counts.sparedEjections == 0)
+    }
+
     @Test func anEndpointIsEjectedAndReturns() throws {
         let clock = ManualClock()
         let set = try set(clock)

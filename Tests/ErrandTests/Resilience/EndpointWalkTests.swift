@@ -26,12 +26,16 @@ import Testing
         }
         var machine = Machine(policy, all)
         var open: [Machine.Pick] = []
+        // The numbers of open requests that have voted.
+        var voted: Set<UInt64> = []
         var now = Duration.zero
 
         func check() {
             for member in machine.members {
                 #expect(member.pending == open.filter { $0.member == member.id }.count)
-                if case .probing(let number, _) = member.health { #expect(open.contains { $0.number == number }) }
+                if case .probing(let number, _) = member.health {
+                    #expect(open.contains { $0.number == number } && !voted.contains(number))
+                }
                 if case .ejected(let until) = member.health { #expect(until <= now + .seconds(331)) }
             }
             #expect(machine.unhealthyCount == machine.members.count(where: { !$0.health.isHealthy }))
@@ -42,7 +46,7 @@ import Testing
         for _ in 0..<2000 {
             now += .milliseconds(Int.random(in: 0...2000, using: &random))
             let draw = Machine.Draw(.random(in: 0...1, using: &random), .random(in: 0...1, using: &random))
-            switch Int.random(in: 0..<20, using: &random) {
+            switch Int.random(in: 0..<22, using: &random) {
             case 0..<9:
                 let tried = Set(
                     machine.members.map(\.endpoint.url).filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
@@ -72,9 +76,19 @@ import Testing
                 guard !open.isEmpty else { break }
                 let pick = open.remove(at: Int.random(in: 0..<open.count, using: &random))
                 let latency = Duration.milliseconds(Int.random(in: 0...300, using: &random))
-                let outcomes: [Machine.Outcome] = [.success(latency), .failure(latency), .dropped]
-                machine.requestEnded(pick, outcomes[Int.random(in: 0..<3, using: &random)], draw: draw, now: now)
-            case 18: machine.timePassed(now, draw.second)
+                let outcomes: [Machine.Outcome] = [
+                    .success(latency), .failure(latency), .dropped, .throttled(latency, wait: .seconds(5)),
+                    .failure(latency, wait: .seconds(1)), .lost(latency, isLate: latency > .milliseconds(100)),
+                ]
+                let outcome = outcomes[Int.random(in: 0..<outcomes.count, using: &random)]
+                let hasVoted = voted.remove(pick.number) != nil
+                machine.requestEnded(pick, hasVoted ? .voted : outcome, draw: draw, now: now)
+            case 18, 19:
+                guard let pick = open.randomElement(using: &random), voted.insert(pick.number).inserted else { break }
+                let status = [200, 429, 503][Int.random(in: 0..<3, using: &random)]
+                let outcome = Machine.Outcome(status: status, retryAfter: nil, latency: .milliseconds(20))
+                machine.requestAnswered(pick, outcome, draw: draw, now: now)
+            case 20: machine.timePassed(now, draw.second)
             default:
                 let list = all.shuffled(using: &random).prefix(Int.random(in: 0...8, using: &random))
                 machine.endpointsReplaced(EndpointList(Array(list), policy))
@@ -93,11 +107,14 @@ import Testing
         for number in odd {
             for span in spans {
                 let outliers = EndpointPolicy.Outliers(
-                    consecutiveFailures: 1,
+                    consecutiveFailures: 1, stallTime: span,
                     successRate: .init(factor: number, minimumEndpoints: .min, minimumRequests: .min), interval: span,
                     baseEjection: span, longestEjection: span, jitter: number, largestShare: number)
                 for balancing: EndpointPolicy.Balancing in [
-                    .powerOfTwo(.init(decay: span, assumed: span, failurePenalty: span)),
+                    .powerOfTwo(
+                        .init(
+                            decay: span, assumed: span, failurePenalty: span, throttlePenalty: span,
+                            longestRetryAfter: span)),
                     .ringHash(.init(size: number.isNaN ? .max : 16, loadBound: number)),
                 ] {
                     var machine = Machine(
@@ -106,7 +123,10 @@ import Testing
                             zonePreference: .init("x", healthyShare: number)),
                         [try Endpoint("http://a", weight: 1000, zone: "x"), try Endpoint("http://b")])
                     for now in spans {
-                        for outcome: Machine.Outcome in [.success(span), .failure(span), .dropped] {
+                        for outcome: Machine.Outcome in [
+                            .success(span), .failure(span), .dropped, .lost(span, isLate: true),
+                            .throttled(span, wait: span), .failure(span, wait: span),
+                        ] {
                             let pick = try? machine.endpointRequested(
                                 key: nil, excluding: [], allowsRepeats: true, draw: .init(number, number), now: now
                             ).get()

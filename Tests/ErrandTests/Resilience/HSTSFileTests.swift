@@ -34,6 +34,67 @@ import Testing
         #expect(mode == 0o600)
     }
 
+    /// The links stay, and the file that they lead to is replaced where it is.
+    @Test func aLinkIsWrittenThrough() throws {
+        let (folder, other) = (try DownloadFolder(), try DownloadFolder())
+        let path = folder.path + "/hsts"
+        #expect(symlink("link", path) == 0 && symlink(other.path + "/real", folder.path + "/link") == 0)
+        // The first save makes the file.
+        for host in ["a.test", "b.test"] {
+            try store([host]).save(to: path)
+            let loaded = HSTSStore()
+            #expect(try loaded.load(from: other.path + "/real") == 0)
+            #expect(loaded.count == 1 && loaded.isKnown(host))
+        }
+        let files = FileManager.default
+        #expect(try files.destinationOfSymbolicLink(atPath: path) == "link")
+        #expect(try files.destinationOfSymbolicLink(atPath: folder.path + "/link") == other.path + "/real")
+        #expect(try files.contentsOfDirectory(atPath: folder.path).sorted() == ["hsts", "link"])
+        #expect(try files.contentsOfDirectory(atPath: other.path) == ["real"])
+        #expect(symlink("circle", folder.path + "/circle") == 0)
+        #expect(throws: ErrandError.fileUnwritable) { try store(["a.test"]).save(to: folder.path + "/circle") }
+    }
+
+    @Test(arguments: [0o644, 0o640, 0o400]) func thePermissionsStay(mode: Int) throws {
+        let folder = try DownloadFolder()
+        let path = folder.path + "/hsts"
+        try store(["a.test"]).save(to: path)
+        #expect(chmod(path, mode_t(mode)) == 0 && symlink("hsts", folder.path + "/link") == 0)
+        for name in ["hsts", "link"] {
+            try store(["b.test"]).save(to: folder.path + "/" + name)
+            let found = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(found == mode)
+        }
+    }
+
+    /// What the group of the former file may do is not for another group.
+    @Test func theGroupStays() throws {
+        let folder = try DownloadFolder()
+        let path = folder.path + "/hsts"
+        try store(["a.test"]).save(to: path)
+        var groups = [gid_t](repeating: 0, count: 256)
+        let count = Int(getgroups(256, &groups))
+        // Root may give a file to every group, others to those that they are in.
+        let group: gid_t? =
+            geteuid() == 0 ? 54_321 : groups.prefix(max(0, count)).first { $0 != getegid() }
+        guard let group, chown(path, .max, group) == 0 else { return }
+        #expect(chmod(path, 0o660) == 0)
+        try store(["b.test"]).save(to: path)
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw ErrandError.fileUnreadable }
+        #expect(status.st_gid == group && status.st_mode & 0o777 == 0o660)
+    }
+
+    /// A name that was repaired would be another one.
+    @Test func aLinkThatIsNotUTF8() throws {
+        let folder = try DownloadFolder()
+        let path = folder.path + "/hsts"
+        let target = [CChar(bitPattern: 0xFF), 0]
+        #expect(symlink(target, path) == 0)
+        #expect(throws: ErrandError.fileUnwritable) { try store(["a.test"]).save(to: path) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["hsts"])
+    }
+
     @Test func aFileThatIsNotThere() throws {
         let store = store(["a.test"])
         #expect(try store.load(from: "/nowhere/hsts") == 0)

@@ -123,6 +123,44 @@ extension HSTSTable {
         }
     }
 
+    /// The entries of the flood expire last.
+    @Test func aSiteThatFloodsDisplacesItsOwnHosts() {
+        var others = ["x.h0.test", "test"]
+        others += (0..<20).map { "h\($0).test" }
+        others += (0..<10).map { "s\($0).co.test" }
+        for flood in ["evil.test", "evil.co.test", "y.evil.test"] {
+            var table = HSTSTable(preloads: [("own.test", true)], capacity: 64)
+            for host in others { _ = table.fieldReceived(["max-age=60"], from: host, now: Self.start) }
+            for index in 0..<1000 {
+                _ = table.fieldReceived(["max-age=9999"], from: "a\(index).b\(index % 7).\(flood)", now: Self.start)
+                #expect(table.learned.count <= 64)
+            }
+            for host in others + ["own.test"] { #expect(table.isKnown(host, now: Self.start), "\(host), \(flood)") }
+            // The newest host of the flood is known too.
+            #expect(table.isKnown("a999.b\(999 % 7).\(flood)", now: Self.start))
+        }
+    }
+
+    @Test func theLargestSiteLosesTheHostsThatExpireFirst() {
+        var table = HSTSTable(capacity: 16)
+        for index in 0..<6 {
+            _ = table.fieldReceived(["max-age=\(10 + index)"], from: "s\(index).small.test", now: Self.start)
+        }
+        for index in 0..<10 {
+            _ = table.fieldReceived(["max-age=\(100 + index)"], from: "l\(index).large.test", now: Self.start)
+        }
+        #expect(
+            table.inOrderOfRemoval.prefix(6) == [
+                "l0.large.test", "l1.large.test", "l2.large.test", "l3.large.test", "s0.small.test", "l4.large.test",
+            ])
+        _ = table.fieldReceived(["max-age=1"], from: "new.test", now: Self.start)
+        #expect(table.learned.count == 15)
+        for host in ["s0.small.test", "l2.large.test", "new.test"] {
+            #expect(table.isKnown(host, now: Self.start), "\(host)")
+        }
+        for host in ["l0.large.test", "l1.large.test"] { #expect(!table.isKnown(host, now: Self.start), "\(host)") }
+    }
+
     @Test func theTextOfCurl() {
         var table = table([("b.test", "max-age=60"), ("a.test", "max-age=86400; includeSubDomains")])
         #expect(table.textRead("c.test \"unlimited\"", now: Self.start) == 0)

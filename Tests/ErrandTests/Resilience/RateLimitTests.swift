@@ -79,6 +79,35 @@ import Testing
         #expect(limit.available("k") == 0)
     }
 
+    /// A short pause costs those that wait its time, and not another turn.
+    @Test func aShortPauseKeepsTheOrder() async throws {
+        let clock = ManualClock()
+        let limit = RateLimit(.init(rate: .init(1, per: .seconds(1)), longestWait: .seconds(6)), clock: clock)
+        try await limit.wait("k")
+        let order = Notes<Int>()
+        var tasks: [Task<Void, any Error>] = []
+        for number in 1...5 {
+            tasks.append(
+                Task {
+                    try await limit.wait("k")
+                    order.add(number)
+                })
+            try await waitUntil("request \(number) has a permit") { limit.counts.granted == number + 1 }
+        }
+        await clock.sleepers(5)
+        limit.pause("k", for: .seconds(2))
+        clock.advance(by: .seconds(1))
+        for (index, task) in tasks.enumerated() {
+            // Those whose former time has come wait again.
+            await clock.sleepers(5 - index)
+            #expect(order.all == Array(1..<index + 1))
+            clock.advance(by: .seconds(1))
+            try await task.value
+        }
+        #expect(order.all == [1, 2, 3, 4, 5])
+        #expect(limit.counts.granted == 6 && limit.counts.refused == 0)
+    }
+
     @Test func serversAreObeyed() throws {
         let limit = RateLimit(.init(rate: nil), clock: ManualClock())
         var fields = HTTPFields()

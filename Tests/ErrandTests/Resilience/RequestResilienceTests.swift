@@ -33,6 +33,19 @@ import Testing
         return Client(configuration: configuration, transport: stub)
     }
 
+    /// Streams and WebSockets are requests of another command, which wraps that of the caller.
+    @Test func theCommandOfAStreamIsAsked() async throws {
+        let stub = StubTransport { _ in .response(status: 503) }
+        let client = client(stub, Resilience(retry: Self.quick, budget: nil))
+        for isOff in [true, false] {
+            let command = Get(path: "a", resilience: isOff ? .off : nil)
+            _ = try? await client.stream(command)
+            #expect(stub.submitted.last?.isExempt == isOff)
+            _ = try? await client.webSocket(command)
+            #expect(stub.submitted.last?.isExempt == isOff)
+        }
+    }
+
     @Test func aCommandReplacesParts() async throws {
         let stub = StubTransport { _ in .response(status: 503) }
         let client = client(stub, Resilience(retry: Self.quick, budget: nil))
@@ -99,6 +112,30 @@ import Testing
         for client in [one, other, plain] { await client.shutdown() }
     }
 
+    /// Breakers of the client and of its commands, but not those that it shares: these have a closure of their own.
+    @Test func aConfigurationHearsOfTransitions() async throws {
+        let told = Notes<String>()
+        let stub = StubTransport { _ in .response(status: 500) }
+        var configuration = Client.Configuration(baseURL: "http://a/")
+        configuration.onBreakerTransition = { told.add("\($0.name) \($1.to)") }
+        let settings = Resilience(breaker: BreakerPolicy(window: .count(4), minimumCalls: 1))
+        configuration.resilience = settings
+        let client = Client(configuration: configuration, transport: stub)
+        configuration.resilienceParts = ResilienceParts(settings)
+        #expect(configuration.resilience == settings && configuration.onBreakerTransition != nil)
+        let sharing = Client(configuration: configuration, transport: stub)
+        let own = RequestResilience(breaker: BreakerPolicy(window: .count(2), minimumCalls: 1), name: "own")
+        _ = try await sharing.run(Get(path: ""))
+        _ = try await client.run(Get(path: ""))
+        _ = try await client.run(Get(path: "", resilience: own))
+        #expect(told.all == ["http://a:80 open", "own open"])
+        configuration.resilience = nil
+        configuration.resilienceParts = nil
+        configuration.onBreakerTransition = nil
+        #expect(configuration.layers.isEmpty)
+        for client in [client, sharing] { await client.shutdown() }
+    }
+
     @Test func theServerIsToldTheTimeThatIsLeft() async throws {
         let fixture = ResilientFixture(
             Resilience(retry: RetryPolicy(attemptTimeout: .seconds(2)), deadlineHeader: .requestTimeout))
@@ -112,7 +149,7 @@ import Testing
         try fixture.answer(200)
         #expect(receiver.events.all.last == "200")
         // Less than a millisecond is no time to be sent with.
-        #expect(throws: ErrandError.timeoutTotal) {
+        #expect(throws: ErrandError.deadlineExceeded) {
             try fixture.submit(ResilientFixture.description(total: .microseconds(500)))
         }
         #expect(fixture.isEmpty())
@@ -156,6 +193,31 @@ import Testing
         await withCheckedContinuation { done in _ = request.start { _ in done.resume() } }
         #expect(request.resends.map(\.label) == ["redirect", "noConnection", "replay", "status503"])
         #expect(stub.submitted.count == 1 + request.resends.count)
+        await client.shutdown()
+    }
+
+    /// A retry that the breaker or the transport refuses was decided, and is no further send.
+    @Test(arguments: [true, false]) func aRefusedRetryIsNotCounted(byBreaker: Bool) async throws {
+        let asked = Mutex(0)
+        let stub = StubTransport { _ in
+            let number = asked.withLock { asked -> Int in
+                asked += 1
+                return asked
+            }
+            return number == 1 ? .response(status: 503) : .refuse(.queueFull)
+        }
+        let recorder = EventRecorder()
+        let breaker = BreakerPolicy(window: .count(4), minimumCalls: 1)
+        var configuration = Client.Configuration(baseURL: "http://a/")
+        configuration.accessories = [recorder]
+        configuration.resilience = Resilience(retry: Self.quick, breaker: byBreaker ? breaker : nil)
+        let client = Client(configuration: configuration, transport: stub)
+        let request = client.request(Get(path: "first"))
+        await withCheckedContinuation { done in _ = request.start { _ in done.resume() } }
+        #expect(request.response?.statusCode == 503 && stub.submitted.count == 1)
+        #expect(request.resends.isEmpty && recorder.names.contains("retrying status503"))
+        #expect(recorder.names.contains("decided refused.breaker") == byBreaker)
+        #expect(asked.withLock { $0 } == (byBreaker ? 1 : 2))
         await client.shutdown()
     }
 }

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import Synchronization
 import Testing
 
 @testable import ErrandClient
@@ -68,6 +69,26 @@ import Testing
         try await waitUntil("the late one has fired") { fired.all.last == 6 }
     }
 
+    /// What is not wanted any more neither fires nor wakes the queue.
+    @Test func unwantedItemsAreDropped() async throws {
+        let clock = ManualClock()
+        let fired = Notes<Int>()
+        let unwanted = Mutex<Set<Int>>([])
+        let queue = TimerQueue<Int>(
+            Stopwatch(clock), isWanted: { item in !unwanted.withLock { $0.contains(item) } }, fire: { fired.add($0) })
+        for (item, due) in [(1, 1000), (2, 1100), (3, 5000)] { queue.add(item, at: .milliseconds(due)) }
+        unwanted.withLock { $0 = [1, 2] }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        try await waitUntil("both are dropped") { queue.count == 1 }
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(3999))
+        await allowTime(for: "an early third item")
+        #expect(fired.all.isEmpty)
+        clock.advance(by: .milliseconds(1))
+        try await waitUntil("the third has fired") { fired.all == [3] }
+    }
+
     /// The task that sleeps does not keep the queue.
     @Test func aReleasedQueueIsGone() async {
         let clock = ManualClock()
@@ -81,31 +102,62 @@ import Testing
 }
 
 @Suite struct KeyedPartsCacheTests {
-    private static func parts(_ key: String) -> KeyedParts { KeyedParts(key: key, budget: nil, breaker: nil) }
+    private static func parts(_ key: String) -> KeyedParts {
+        KeyedParts(key: key, budget: nil, breaker: nil, concurrency: nil, rate: nil)
+    }
+    private let transport = ResilientTransport(StubTransport(), Resilience(), stopwatch: Stopwatch(ManualClock()))
 
-    @Test func urlsOfOneOriginShareTheirParts() {
+    /// A request whose URL no builder has checked.
+    private static func request(_ url: String) throws -> RequestDescription {
+        var request = try ResilientFixture.description()
+        request.url = url
+        return request
+    }
+
+    @Test func urlsOfOneOriginShareTheirParts() throws {
         var cache = KeyedPartsCache()
-        cache.store(Self.parts("one"), of: "https://a.test/path", now: .zero)
+        _ = cache.store(Self.parts("one"), of: "https://a.test/path", now: .zero, transport)
         for url in ["https://a.test/path", "https://a.test/", "https://a.test", "https://a.test?x=/"] {
-            #expect(cache.parts(of: url, now: .zero)?.key == "one", "\(url)")
+            let found = cache.attempts(of: try Self.request(url), now: .zero)
+            #expect(found?.parts.key == "one", "\(url)")
         }
         for url in [
             "http://a.test/", "https://a.test:80/", "https://a.tes", "https://b@a.test/", "https://a.testing/", "x", "",
         ] {
-            #expect(cache.parts(of: url, now: .zero) == nil, "\(url)")
+            let found = cache.attempts(of: try Self.request(url), now: .zero)
+            #expect(found == nil, "\(url)")
         }
-        #expect(cache.parts(of: "https://a.test/", now: .seconds(1)) == nil)
+        let expired = cache.attempts(of: try Self.request("https://a.test/"), now: .seconds(1))
+        #expect(expired == nil)
     }
 
     /// Short hosts, and none, are no trap.
-    @Test func oddURLs() {
+    @Test func oddURLs() throws {
         var cache = KeyedPartsCache()
         for (number, url) in ["http://a", "http://a/", "http:///", "https://", "http://[::1]:80/", "group:", ""]
             .enumerated()
         {
-            cache.store(Self.parts("\(number)"), of: url, now: .zero)
-            let found = cache.parts(of: url, now: .zero)
-            #expect(found == nil || found?.key == "\(number)", "\(url)")
+            _ = cache.store(Self.parts("\(number)"), of: url, now: .zero, transport)
+            let found = cache.attempts(of: try Self.request(url), now: .zero)
+            #expect(found == nil || found?.parts.key == "\(number)", "\(url)")
         }
+    }
+}
+
+/// Messages have no more than milliseconds, which are rounded up: a caller who waits that long does not come too early.
+@Suite struct SecondsTextTests {
+    @Test(
+        arguments: [
+            (0, "0.0"), (1, "0.001"), (400_000, "0.001"), (1_000_000, "0.001"), (1_000_001, "0.002"),
+            (4_723_073_141, "4.724"), (4_999_999_999, "5.0"), (5_000_000_000, "5.0"), (300_123_000_000, "300.123"),
+        ])
+    func isRoundedUp(nanoseconds: Int, seconds: String) {
+        let time = Duration.nanoseconds(nanoseconds)
+        #expect(time.secondsText == "\(seconds) seconds")
+        let breaker = ErrandError(BreakerRefusal(state: .open, retryAfter: time), of: "http://a:80")
+        #expect(breaker.message.hasSuffix("is open; the next request may pass after \(seconds) seconds"))
+        let limit = ErrandError(LimitRefusal(.rateExceeded, key: "k", retryAfter: time))
+        #expect(limit.message.hasSuffix("retry after \(seconds) seconds"))
+        #expect(breaker.retryAfter == time && limit.retryAfter == time)
     }
 }

@@ -68,6 +68,22 @@ import Testing
         #expect(error == .circuitOpen && error.statusCode == 503 && !error.isRefusal && decision.givesBackToken)
     }
 
+    /// The deadline passes in the wait, and the rejected response cannot come back.
+    @Test func aRejectedStreamWithoutTime() {
+        var machine = Self.machine(isStreamed: true)
+        _ = machine.started(now: .zero)
+        _ = machine.willSubmit(1)
+        _ = machine.headReceived(Response(statusCode: 503), now: .zero, random: 1)
+        _ = machine.budgetAnswered(granted: true, now: .zero)
+        _ = machine.attemptEnded(.failure(.cancelled), now: .zero, random: 1)
+        let decision = machine.waitElapsed(now: .seconds(100))
+        guard case .end(let outcome) = decision.action, case .failure(let error) = outcome.result else {
+            Issue.record("the call did not end")
+            return
+        }
+        #expect(error == .deadlineExceeded && error.statusCode == 503 && !error.isRefusal && decision.givesBackToken)
+    }
+
     /// Any event at any time: one end, no attempt after it, and every token is used or goes back.
     @Test(arguments: 0..<20) func randomWalks(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

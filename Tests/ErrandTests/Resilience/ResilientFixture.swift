@@ -13,6 +13,9 @@ import Testing
 final class CallReceiver: TransferReceiver, @unchecked Sendable {
     let events = Notes<String>()
     let results = Notes<TransferResult>()
+    /// What was sent once more, and what was not in the end.
+    let resends = Notes<String>()
+    let decisions = Notes<ResilienceDecision>()
 
     override func receive(_ event: TransferEvent.Kind) {
         switch event {
@@ -20,8 +23,12 @@ final class CallReceiver: TransferReceiver, @unchecked Sendable {
         case .chunk(let response): events.add("chunk \(response.body.count)")
         case .progress, .uploadCredit: break
         case .started: events.add("started")
+        case .connected: events.add("connected")
         case .sent: events.add("sent")
         case .retrying(let retry): events.add("retrying \(retry.attempt) \(retry.reason) \(retry.wait)")
+        case .resending(let reason): resends.add(reason.label)
+        case .notResent(let reason): resends.add("not \(reason.label)")
+        case .decided(let decision): decisions.add(decision)
         case .ended(let result):
             results.add(result)
             switch result {

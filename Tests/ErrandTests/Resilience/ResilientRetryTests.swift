@@ -26,6 +26,7 @@ import Testing
                 "retrying 1 status503 0.1 seconds", "retrying 2 status502 0.2 seconds", "head 200", "200",
             ])
         #expect(fixture.transport.parts.counts.retries == ["status503": 1, "status502": 1])
+        #expect(receiver.resends.all == ["status503", "status502"])
         #expect(fixture.transport.parts.counts.attempts == 3 && fixture.isEmpty())
     }
 
@@ -46,15 +47,22 @@ import Testing
     /// Nothing of the second attempt was sent, but the first one was: the call is not refused.
     @Test func anAddressThatIsRefusedLater() async throws {
         let fixture = ResilientFixture(Self.retry)
-        let (receiver, _) = try fixture.submit()
+        let trail = AttemptTrail()
+        var description = try ResilientFixture.description()
+        description.trail = trail
+        let (receiver, _) = try fixture.submit(description)
         try fixture.answer(503)
         try await fixture.pass(.milliseconds(100), attempts: 2)
         let refusal = ErrandError.addressRefused.refused
         #expect(fixture.stub.complete(try #require(fixture.stub.open.first), with: .failure(refusal)))
         #expect(receiver.error == .addressRefused && receiver.error?.isRefusal == false)
+        // It counts as one that was refused at once.
+        #expect(receiver.resends.all == ["status503", "not status503"] && trail.attemptsSent == 1)
+        let budget = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80")
+        #expect(budget.counts.withdrawals == 0)
         let (first, _) = try fixture.submit()
         #expect(fixture.stub.complete(try #require(fixture.stub.open.first), with: .failure(refusal)))
-        #expect(first.error?.isRefusal == true && fixture.isEmpty())
+        #expect(first.error?.isRefusal == true && first.resends.all.isEmpty && fixture.isEmpty())
     }
 
     @Test func aRefusedRetryLeavesTheLastResult() async throws {
@@ -67,7 +75,7 @@ import Testing
         fixture.stub.shutdown { stopped.add(1) }
         fixture.clock.advance(by: .milliseconds(100))
         try await waitUntil("the call ended") { receiver.results.all.count == 1 }
-        #expect(receiver.answers == ["503"])
+        #expect(receiver.answers == ["503"] && receiver.resends.all == ["status503", "not status503"])
         let budget = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80")
         #expect(budget.counts.withdrawals == 0)
         try await waitUntil("nothing is left") { fixture.isEmpty() }

@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import ErrandClient
@@ -27,7 +28,7 @@ import Testing
     @Test func theDeadlineOfTheTaskCounts() throws {
         let fixture = ResilientFixture(Resilience())
         let (past, soon) = (Deadline.after(.zero), Deadline.after(.seconds(100)))
-        #expect(throws: ErrandError.timeoutTotal) {
+        #expect(throws: ErrandError.deadlineExceeded) {
             try Deadline.limit(to: past) { try fixture.submit() }
         }
         _ = try Deadline.limit(to: soon) { try fixture.submit() }
@@ -161,7 +162,7 @@ import Testing
         await fixture.clock.sleepers(1)
         fixture.clock.advance(by: .seconds(3))
         try await waitUntil("the call ended") { !waiting.results.all.isEmpty }
-        #expect(waiting.error == .timeoutTotal && waiting.error?.isRefusal == true)
+        #expect(waiting.error == .deadlineExceeded && waiting.error?.isRefusal == true)
         fixture.transport.cancel(id)
         try await waitUntil("nothing is left") { fixture.isEmpty() }
     }
@@ -173,6 +174,71 @@ import Testing
         let fixture = ResilientFixture(settings) { _ in .refuse(.queueFull) }
         for _ in 0..<3 { #expect(throws: ErrandError.queueFull) { try fixture.submit() } }
         #expect(fixture.isEmpty() && fixture.transport.parts.counts.attempts == 0)
+    }
+
+    /// The only probe of a half-open breaker is refused by the transport beneath: the next call may probe.
+    @Test func aProbeThatIsNotSentIsReturned() throws {
+        let (fixture, breaker, isFull) = try Self.openBreaker()
+        isFull.withLock { $0 = true }
+        #expect(throws: ErrandError.queueFull) { try fixture.submit() }
+        isFull.withLock { $0 = false }
+        #expect(breaker.state == .halfOpen)
+        _ = try fixture.submit()
+        #expect(throws: ErrandError.circuitOpen) { try fixture.submit() }
+        try fixture.answer(200)
+        #expect(breaker.state == .closed && fixture.isEmpty())
+    }
+
+    /// Logs and metrics hear of every state of a client's breakers.
+    @Test func transitionsAreTold() async throws {
+        let told = Notes<String>()
+        let settings = Resilience(
+            breaker: BreakerPolicy(
+                window: .count(2), minimumCalls: 1, openTime: .seconds(1), jitter: 0, halfOpenPermits: 1))
+        let clock = ManualClock()
+        let parts = ResilienceParts(settings, clock: clock) { breaker, transition in
+            told.add("\(breaker.name) \(transition.from) \(transition.to) \(transition.cause)")
+        }
+        let fixture = ResilientFixture(settings, parts: parts)
+        _ = try fixture.submit()
+        try fixture.answer(500)
+        clock.advance(by: .seconds(1))
+        _ = try fixture.submit()
+        try fixture.answer(200)
+        #expect(
+            told.all == [
+                "http://a:80 closed open failureRate", "http://a:80 open halfOpen openTimePassed",
+                "http://a:80 halfOpen closed probesSucceeded",
+            ])
+    }
+
+    /// A probe votes by its head, whatever becomes of the body.
+    @Test func aStreamedProbeVotesByItsHead() throws {
+        let (fixture, breaker, _) = try Self.openBreaker()
+        var description = try ResilientFixture.description()
+        try description.stream()
+        _ = try fixture.submit(description)
+        let id = try #require(fixture.stub.open.first)
+        fixture.stub.send(.head(Response(statusCode: 200)), to: id)
+        #expect(breaker.state == .closed)
+        fixture.stub.complete(id, with: .failure(.partialBody))
+        #expect(breaker.state == .closed && fixture.isEmpty())
+    }
+
+    /// A breaker whose open time has passed, with one probe, and a transport beneath that may be full.
+    private static func openBreaker() throws -> (ResilientFixture, CircuitBreaker, SharedFlag) {
+        let isFull = SharedFlag()
+        let fixture = ResilientFixture(
+            Resilience(
+                breaker: BreakerPolicy(
+                    window: .count(2), minimumCalls: 1, openTime: .seconds(1), jitter: 0, halfOpenPermits: 1))
+        ) { _ in isFull.withLock { $0 } ? .refuse(.queueFull) : .hold }
+        let breaker = try #require(fixture.transport.parts.breakers?.breaker(for: "http://a:80"))
+        _ = try fixture.submit()
+        try fixture.answer(500)
+        #expect(breaker.state == .open)
+        fixture.clock.advance(by: .seconds(1))
+        return (fixture, breaker, isFull)
     }
 
     /// What is written before the attempt is sent reaches it in order.
@@ -257,4 +323,11 @@ import Testing
         await #expect(throws: ErrandError.circuitOpen) { try await client.run(GetText()) }
         await client.shutdown(.cancel)
     }
+}
+
+/// A flag that a stub's answers read.
+private final class SharedFlag: Sendable {
+    private let value = Mutex(false)
+
+    func withLock<R>(_ body: (inout Bool) -> R) -> R { value.withLock { body(&$0) } }
 }

@@ -33,6 +33,12 @@ import Testing
         return (try? ServiceEndpoints(of: "http://a/", .list(list), policy: policy)).map { [$0] } ?? []
     }()
 
+    private static let ownLimit = ConcurrencyLimit.Settings(limit: 2, queueCapacity: 3, longestWait: .seconds(10))
+    /// A command with a breaker and limits of its own.
+    private static let own = RequestResilience(
+        breaker: BreakerPolicy(window: .count(10), minimumCalls: 4, openTime: .seconds(1)), concurrency: ownLimit,
+        rate: .init(rate: .init(10, per: .seconds(1)), burst: 2, longestWait: .seconds(5)))
+
     private final class Walk: Sendable {
         let fixture: ResilientFixture
         let open = Mutex<[(CallReceiver, TransferID)]>([])
@@ -69,8 +75,10 @@ import Testing
             let receiver = CallReceiver(callbacks: serial ?? .inline())
             if case .streamed = description.delivery { streams.add(receiver) }
             if Int.random(in: 0..<6, using: &random) == 0 {
-                description.resilience =
-                    Bool.random(using: &random) ? .off : RequestResilience(hedge: .never, name: "other")
+                let choices: [RequestResilience] = [
+                    .off, RequestResilience(hedge: .never, name: "other"), ResilientWalkTests.own,
+                ]
+                description.resilience = choices.randomElement(using: &random)
             }
             if let id = try? fixture.outer.submit(description, for: receiver) {
                 all.add(receiver)
@@ -113,7 +121,10 @@ import Testing
                 fixture.clock.advance(by: .milliseconds(500))
                 return fixture.transport.count == 0 && fixture.outer.count == 0
             }
-            try await waitUntil("nothing is left") { fixture.isEmpty() }
+            let limit = fixture.transport.parts.concurrencyLimit(with: ResilientWalkTests.ownLimit)
+            try await waitUntil("nothing is left") {
+                fixture.isEmpty() && limit.inFlight(of: "http://a:80") == 0 && limit.waiting(of: "http://a:80") == 0
+            }
         }
     }
 

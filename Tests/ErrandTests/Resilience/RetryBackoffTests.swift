@@ -23,6 +23,31 @@ import Testing
         #expect(backoff.wait(retry: 2, random: 0.25) == .milliseconds(50))
     }
 
+    /// A jitter of 0 is the wait of `curl --retry`.
+    @Test func aPartOfTheWaitIsFixed() {
+        let curl = RetryBackoff(base: .seconds(1), cap: .seconds(600), jitter: 0)
+        let seconds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600]
+        #expect((1...11).map { curl.wait(retry: $0, random: 0.3) } == seconds.map { .seconds($0) })
+        let half = RetryBackoff(base: .milliseconds(100), cap: .seconds(1), jitter: 0.5)
+        #expect(half.wait(retry: 1, random: 0) == .milliseconds(50))
+        #expect(half.wait(retry: 2, random: 0.5) == .milliseconds(150))
+        #expect(half.wait(retry: 9, random: 1) == .seconds(1))
+        #expect(half.wait(retry: 1, random: .nan) == .milliseconds(100))
+        #expect(RetryBackoff(jitter: .nan).jitter == 1 && RetryBackoff(jitter: -1).jitter == 0)
+        #expect(RetryBackoff(jitter: 7).jitter == 1 && RetryBackoff().jitter == 1)
+    }
+
+    /// What the server asks for replaces the fixed part where it is longer; the draw is added.
+    @Test(
+        arguments: [
+            (1, 0, 0, 0), (1, 0, 1, 100), (1, 300, 0, 300), (1, 300, 1, 400), (0, 0, 1, 100), (0, 60, 1, 100),
+            (0, 300, 1, 300), (0.5, 20, 1, 100), (0.5, 300, 1, 350),
+        ] as [(Double, Int, Double, Int)])
+    func whatTheServerAsksFor(jitter: Double, least: Int, random: Double, expected: Int) {
+        let backoff = RetryBackoff(base: .milliseconds(100), cap: .seconds(1), jitter: jitter)
+        #expect(backoff.wait(retry: 1, atLeast: .milliseconds(least), random: random) == .milliseconds(expected))
+    }
+
     @Test func numbersOutOfRangeAreClamped() {
         let backoff = RetryBackoff(base: .seconds(-1), cap: .seconds(-5))
         #expect(backoff.base == .zero && backoff.cap == .zero)

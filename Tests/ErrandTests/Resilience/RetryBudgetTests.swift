@@ -62,6 +62,22 @@ import Testing
         #expect(machine.withdrawalWanted(now: .seconds(2)) == true)
     }
 
+    @Test func aDryRunCountsOnly() {
+        var machine = RetryBudgetMachine(RetryBudget.Policy(ratio: 0, floorPerSecond: 0.1, isDryRun: true))
+        for _ in 0..<4 { #expect(machine.withdrawalWanted(now: .zero) == true) }
+        #expect(machine.counts.withdrawals == 4 && machine.counts.wouldRefuse == 3 && machine.counts.refusals == 0)
+        #expect(machine.available(now: .zero) == 0 && machine.available(now: .seconds(10)) == 1)
+    }
+
+    /// A token that comes back after the window was not used either.
+    @Test func aTokenThatComesBackLateIsNotCounted() {
+        var machine = RetryBudgetMachine(policy(0, 0.1))
+        #expect(machine.withdrawalWanted(now: .zero) == true)
+        machine.givenBack(now: .seconds(60))
+        machine.givenBack(now: .seconds(60))
+        #expect(machine.counts.withdrawals == 0 && machine.available(now: .seconds(60)) == 1)
+    }
+
     @Test func aClockThatGoesBackwardsStays() {
         var machine = RetryBudgetMachine(policy(1, 0))
         machine.deposited(now: .seconds(50))
@@ -135,6 +151,87 @@ import Testing
         #expect(shared.available == 2)
         #expect(shared.withdrawOnly.withdraw())
         #expect(shared.counts.deposits == 0)
+    }
+
+    /// A charge is never refused. What it takes is missing for retries, until it leaves the window.
+    @Test func chargesAreNeverRefused() {
+        let clock = ManualClock()
+        let budget = RetryBudget(policy(0, 0.2), clock: clock)
+        budget.charge()
+        #expect(budget.available == 1)
+        for _ in 0..<4 { budget.charge() }
+        #expect(budget.available == 0 && !budget.withdraw())
+        #expect(budget.counts.charges == 5 && budget.counts.withdrawals == 5 && budget.counts.refusals == 1)
+        #expect(budget.counts.deposits == 0)
+        budget.returnCharge()
+        #expect(budget.counts.charges == 4 && budget.counts.withdrawals == 4 && budget.available == 0)
+        clock.advance(by: .seconds(10))
+        #expect(budget.available == 2 && budget.withdraw())
+        #expect(budget.counts.charges == 4 && budget.counts.withdrawals == 5)
+    }
+
+    /// A token that comes back after its window is not that of a later send.
+    @Test func aTokenComesBackToItsOwnSlot() {
+        var machine = RetryBudgetMachine(policy(0, 0.2))
+        let isFirstGranted = machine.withdrawalWanted(now: .zero)
+        let isSecondGranted = machine.withdrawalWanted(now: .seconds(15))
+        let isThirdGranted = machine.withdrawalWanted(now: .seconds(15))
+        #expect(isFirstGranted && isSecondGranted && isThirdGranted)
+        machine.givenBack(now: .seconds(16), taken: .zero)
+        #expect(machine.available(now: .seconds(16)) == 0)
+        #expect(machine.counts.withdrawals == 2)
+        machine.givenBack(now: .seconds(16), taken: .seconds(15))
+        #expect(machine.available(now: .seconds(16)) == 1)
+        machine.charged(now: .seconds(16))
+        machine.chargeReturned(now: .seconds(40), taken: .seconds(16))
+        #expect(machine.counts.charges == 0 && machine.counts.withdrawals == 1)
+    }
+
+    @Test func aDepositOfNothingGoesBack() {
+        var machine = RetryBudgetMachine(policy(1, 0))
+        machine.deposited(now: .zero)
+        machine.depositReturned(now: .seconds(1), made: .zero)
+        #expect(machine.available(now: .seconds(1)) == 0)
+        #expect(machine.counts.deposits == 0)
+        machine.deposited(now: .seconds(1))
+        machine.deposited(now: .seconds(20))
+        machine.depositReturned(now: .seconds(20), made: .seconds(1))
+        #expect(machine.available(now: .seconds(20)) == 1)
+        #expect(machine.counts.deposits == 1)
+    }
+
+    /// The answers to challenges are counted. They leave the tokens to retries.
+    @Test func whatIsCountedTakesNoToken() {
+        var machine = RetryBudgetMachine(policy(0.1, 0))
+        for _ in 0..<10 {
+            machine.deposited(now: .zero)
+            machine.counted()
+        }
+        #expect(machine.available(now: .zero) == 1)
+        #expect(machine.counts.charges == 10 && machine.counts.withdrawals == 10)
+        machine.countReturned()
+        #expect(machine.counts.charges == 9 && machine.counts.withdrawals == 9)
+        #expect(machine.available(now: .zero) == 1)
+    }
+
+    @Test func depositsPayForCharges() {
+        var machine = RetryBudgetMachine(policy(1, 0))
+        for _ in 0..<3 { machine.charged(now: .zero) }
+        for paid in 1...3 {
+            machine.deposited(now: .zero)
+            #expect(machine.available(now: .zero) == 0, "\(paid)")
+        }
+        machine.deposited(now: .zero)
+        let isGranted = machine.withdrawalWanted(now: .zero)
+        #expect(isGranted)
+        #expect(machine.available(now: .zero) == 0)
+        // What was never charged does not come back.
+        var other = RetryBudgetMachine(policy(0, 0.1))
+        let isOtherGranted = other.withdrawalWanted(now: .zero)
+        #expect(isOtherGranted)
+        other.chargeReturned(now: .zero)
+        #expect(other.available(now: .zero) == 0)
+        #expect(other.counts.withdrawals == 1)
     }
 
     @Test func budgetsOfHosts() {

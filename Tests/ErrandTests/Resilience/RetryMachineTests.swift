@@ -120,6 +120,9 @@ private typealias Machine = RetryMachine
         let choosy = RetryPolicy(failures: [.malformedResponse])
         #expect(Self.decision(.failure(.malformedResponse), policy: choosy) == .askBudget)
         #expect(Self.decision(.failure(.connectFailed), policy: choosy) == .stop(.permanentFailure))
+        let unlike = RetryPolicy(excludedErrors: [.connectFailed])
+        #expect(Self.decision(.failure(.connectFailed), policy: unlike) == .stop(.permanentFailure))
+        #expect(Self.decision(.failure(.resolveFailed), policy: unlike) == .askBudget)
     }
 
     @Test(
@@ -168,6 +171,30 @@ private typealias Machine = RetryMachine
         #expect(late.started(now: .seconds(1)) == .stop(.deadlineTooClose))
     }
 
+    /// `curl --retry-max-time`: counted from the start of the call; an attempt that has begun is not cut.
+    @Test func retriesBeginWithinTheirTime() {
+        func decision(after time: Duration, _ ending: Machine.Ending = Self.unavailable) -> Machine.Action {
+            var machine = Machine(
+                RetryPolicy(backoff: RetryBackoff(base: .milliseconds(100)), maxRetryTime: .seconds(1)),
+                Self.repeatable)
+            #expect(machine.started(now: .seconds(7)) == .send(attempt: 1, timeout: nil))
+            return machine.attemptEnded(
+                ending, isDelivered: false, bodyIsReplayable: true, now: .seconds(7) + time, random: 1)
+        }
+        #expect(decision(after: .milliseconds(900)) == .askBudget)
+        #expect(decision(after: .milliseconds(901)) == .stop(.retryTimeOver))
+        #expect(decision(after: .seconds(70)) == .stop(.retryTimeOver))
+        #expect(decision(after: .zero, .answer(status: 503, fields: [.retryAfter: "2"])) == .stop(.retryTimeOver))
+        // The budget was asked for a while.
+        var slow = Machine(
+            RetryPolicy(backoff: RetryBackoff(base: .milliseconds(100)), maxRetryTime: .seconds(1)), Self.repeatable)
+        _ = slow.started(now: .zero)
+        _ = Self.take(.failed, &slow, now: .milliseconds(900))
+        #expect(slow.budgetAnswered(granted: true, now: .milliseconds(901)) == .stop(.retryTimeOver))
+        #expect(RetryPolicy(maxRetryTime: .seconds(-1)).maxRetryTime == .zero)
+        #expect(Self.decision(Self.unavailable, policy: RetryPolicy(maxRetryTime: .zero)) == .stop(.retryTimeOver))
+    }
+
     @Test func anAttemptGetsTheShorterTime() {
         let policy = RetryPolicy(attemptTimeout: .seconds(2))
         var machine = Machine(policy, Self.repeatable, deadline: .seconds(3))
@@ -183,9 +210,10 @@ private typealias Machine = RetryMachine
     }
 
     @Test func extremeTimesDoNotTrap() {
+        let endless = RetryPolicy(maxRetryTime: .seconds(Int64.max))
         for now in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero] {
             for deadline in [Duration.seconds(Int64.max), .seconds(Int64.min)] {
-                var machine = Machine(Self.policy, Self.repeatable, deadline: deadline)
+                var machine = Machine(endless, Self.repeatable, deadline: deadline)
                 _ = machine.started(now: now)
                 _ = Self.take(.failed, &machine, now: now)
                 _ = machine.budgetAnswered(granted: true, now: now)
@@ -201,7 +229,10 @@ private typealias Machine = RetryMachine
         for _ in 0..<300 {
             let policy = RetryPolicy(
                 maxAttempts: .random(in: 1...6, using: &random),
-                backoff: RetryBackoff(base: .milliseconds(Int.random(in: 0...500, using: &random)), cap: .seconds(2)))
+                backoff: RetryBackoff(
+                    base: .milliseconds(Int.random(in: 0...500, using: &random)), cap: .seconds(2),
+                    jitter: [0, 0.3, 1].randomElement(using: &random) ?? 1),
+                maxRetryTime: Bool.random(using: &random) ? .seconds(2) : nil)
             let limit = Duration.milliseconds(Int.random(in: 0...5000, using: &random))
             let deadline = Bool.random(using: &random) ? limit : nil
             var machine = Machine(policy, Self.repeatable, deadline: deadline)
@@ -220,6 +251,7 @@ private typealias Machine = RetryMachine
                 case .wait(let until, _):
                     #expect(until >= now && until - now <= policy.backoff.ceiling(retry: sent))
                     if let deadline { #expect(until < deadline) }
+                    if let time = policy.maxRetryTime { #expect(until <= time) }
                 case .stop: stops += 1
                 case .none: break
                 }

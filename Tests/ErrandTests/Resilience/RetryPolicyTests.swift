@@ -63,7 +63,7 @@ import Testing
             (.protocolError, .brokenConnection), (.timeoutFirstByte, .timeout), (.timeoutIdle, .timeout),
             (.timeoutTotal, .timeout), (.malformedResponse, .malformedResponse), (.timeoutQueue, nil),
             (.queueFull, nil), (.cancelled, nil), (.tlsUntrusted, nil), (.statusNotAccepted, nil), (.shutDown, nil),
-            (.addressRefused, nil), (.limitBodyBytes, nil),
+            (.addressRefused, nil), (.limitBodyBytes, nil), (.deadlineExceeded, nil),
         ] as [(ErrandError, ErrandError.TransientFailure?)])
     func transientFailures(error: ErrandError, kind: ErrandError.TransientFailure?) {
         #expect(error.transientFailure == kind)

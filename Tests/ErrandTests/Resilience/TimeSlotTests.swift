@@ -24,6 +24,8 @@ import Testing
             let border = length * number
             #expect(border.slot(length) == number)
             #expect((border - .nanoseconds(1)).slot(length) == number - 1)
+            let times = Duration.times(ofSlot: number, length)
+            #expect(times.lowerBound == border && times.upperBound == border + length)
         }
     }
 

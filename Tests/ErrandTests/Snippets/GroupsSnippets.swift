@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The code of the guide "Groups" and of the groups of docs/tour.md; GuideTests compares it line by line.
-@Suite(.timeLimit(.minutes(5))) struct GroupsSnippets {
+@Suite(.timeLimit(.minutes(20))) struct GroupsSnippets {
     private typealias GetUser = GettingStartedSnippets.GetUser
 
     struct Register: Command {

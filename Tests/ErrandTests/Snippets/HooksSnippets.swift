@@ -49,7 +49,9 @@ import Testing
         func requestFailed(_ request: AnyRequest) { text.withLock { $0 = request.error?.shortDescription ?? "" } }
     }
 
-    struct PatientOnce: ReplayingInterceptor {
+    typealias PatientOnce = InterceptorsSnippets.PatientOnce
+
+    struct PatientAgain: ReplayingInterceptor {
         func replays(after result: TransferResult, in context: InterceptionContext) async throws -> Bool {
             guard case .response(let response) = result, response.statusCode == 503, context.replays == 0 else {
                 return false

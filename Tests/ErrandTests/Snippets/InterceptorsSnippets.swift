@@ -5,6 +5,48 @@ import Testing
 
 /// The code of the guide "Hooks" about interceptors and credentials; GuideTests compares it line by line.
 @Suite struct InterceptorsSnippets {
+    struct Timing: Interceptor {
+        var report: @Sendable (String, Duration) -> Void
+
+        func intercept(
+            _ request: RequestDescription, in context: InterceptionContext, next: Next
+        ) async throws -> Response {
+            let start = ContinuousClock.now
+            defer { report(request.url, ContinuousClock.now - start) }
+            return try await next(request)
+        }
+    }
+
+    struct PatientOnce: Interceptor {
+        func intercept(
+            _ request: RequestDescription, in context: InterceptionContext, next: Next
+        ) async throws -> Response {
+            let response = try await next(request)
+            guard response.statusCode == 503 else { return response }
+            try await Task.sleep(for: .milliseconds(100))
+            return try await next(request)
+        }
+    }
+
+    struct Impatient: Interceptor {
+        var patience: Duration
+
+        func intercept(
+            _ request: RequestDescription, in context: InterceptionContext, next: Next
+        ) async throws -> Response {
+            try await withThrowingTaskGroup(of: Response?.self) { group in
+                group.addTask { try await next(request) }
+                group.addTask {
+                    try await Task.sleep(for: patience)
+                    return nil
+                }
+                let first = try await group.next() ?? nil
+                group.cancelAll()
+                return first ?? Response(statusCode: 200, body: Array("[]".utf8))
+            }
+        }
+    }
+
     struct Signing: PreparingInterceptor {
         var sign: @Sendable ([UInt8]) -> String
 
@@ -24,6 +66,13 @@ import Testing
             guard response.statusCode == 200 else { return response }
             return response.replacing(body: try decrypt(response.body.bytes))
         }
+    }
+
+    struct Rates: Codable, Sendable { var euro: Double }
+
+    struct GetRates: Command {
+        var path = "rates"
+        typealias Response = Rates
     }
 
     struct Token: Decodable, Sendable {
@@ -54,10 +103,17 @@ import Testing
     }
 
     static func guarded(
-        _ configuration: inout Client.Configuration, sign: @escaping @Sendable ([UInt8]) -> String,
-        decrypt: @escaping @Sendable ([UInt8]) throws -> [UInt8]
+        _ configuration: inout Client.Configuration, report: @escaping @Sendable (String, Duration) -> Void,
+        sign: @escaping @Sendable ([UInt8]) -> String, decrypt: @escaping @Sendable ([UInt8]) throws -> [UInt8]
     ) {
-        configuration.interceptors = [Signing(sign: sign), Decrypting(decrypt: decrypt)]
+        configuration.interceptors = [Timing(report: report), Signing(sign: sign), Decrypting(decrypt: decrypt)]
+    }
+
+    static func fallingBack(_ configuration: inout Client.Configuration) -> Fallback {
+        let fallback = Fallback(
+            .stale(atMost: .seconds(3600)), .command(GetRates(path: "mirror/rates")), .json(Rates(euro: 1)))
+        configuration.interceptors = [fallback]
+        return fallback
     }
 
     static func authenticated(_ configuration: inout Client.Configuration, issuer: Client, saved: Token?) {
@@ -75,13 +131,53 @@ import Testing
 
     @Test func signingAndDecrypting() async throws {
         var configuration = Client.Configuration(baseURL: "http://test/")
-        Self.guarded(&configuration, sign: { "\($0.count)" }, decrypt: { $0.map { $0 ^ 1 } })
+        let reported = Notes<String>()
+        Self.guarded(
+            &configuration, report: { url, _ in reported.add(url) }, sign: { "\($0.count)" },
+            decrypt: { $0.map { $0 ^ 1 } })
         let stub = StubTransport { _ in .response(status: 200, body: "`c") }
         let client = Client(configuration: configuration, transport: stub)
         let response = try await client.run(RawCommand(method: .post, url: "x", body: .string("abc")))
         #expect(try response.text() == "ab")
         #expect(stub.submitted.map { $0.headers[.authorization] } == ["3"])
+        #expect(reported.all == ["http://test/x"])
         await client.shutdown()
+    }
+
+    @Test func fallbacks() async throws {
+        var configuration = Client.Configuration(baseURL: "http://test/")
+        let fallback = Self.fallingBack(&configuration)
+        let stub = StubTransport { description in
+            description.url.hasSuffix("mirror/rates")
+                ? .response(status: 200, body: #"{"euro": 2}"#) : .failure(.connectFailed)
+        }
+        let client = Client(configuration: configuration, transport: stub)
+        #expect(try await client.run(GetRates()).euro == 2)
+        #expect(fallback.counts.commands == 1)
+        await client.shutdown()
+    }
+
+    @Test func patience() async throws {
+        let stub = statuses(503, 200)
+        let client = Client.stubbed(stub) { $0.interceptors = [PatientOnce()] }
+        #expect(try await client.run(GetText()) == "200")
+        await client.shutdown()
+    }
+
+    @Test func impatience() async throws {
+        let stub = StubTransport()
+        let client = Client.stubbed(stub) { $0.interceptors = [Impatient(patience: .milliseconds(20))] }
+        #expect(try await client.run(GetText()) == "[]")
+        #expect(stub.open.isEmpty)
+        await client.shutdown()
+        let quick = Client.stubbed(statuses(200)) { $0.interceptors = [Impatient(patience: .seconds(600))] }
+        #expect(try await quick.run(GetText()) == "200")
+        await quick.shutdown()
+        let broken = Client.stubbed(StubTransport { _ in .failure(.connectFailed) }) {
+            $0.interceptors = [Impatient(patience: .seconds(600))]
+        }
+        await #expect(throws: ErrandError.connectFailed) { try await broken.run(GetText()) }
+        await broken.shutdown()
     }
 
     @Test func oneRefresh() async throws {

@@ -95,9 +95,14 @@ import Testing
         return server
     }
 
+    /// The tests share few threads, so one may wait long for its turn.
+    private static func patient(_ server: ScriptedServer) -> Client.Configuration {
+        .init(baseURL: server.url("/"), timeouts: .init(connect: .seconds(240), idle: .seconds(3600)), loops: 1)
+    }
+
     @Test func responses() async throws {
         let server = try server()
-        let client = Client(configuration: .init(baseURL: server.url("/"), loops: 1))
+        let client = Client(configuration: Self.patient(server))
         #expect(try await Self.chunks(client) == 10)
         #expect(try await Self.collected(client) == Array("0123456789".utf8))
         try await Self.lines(client)
@@ -107,7 +112,7 @@ import Testing
 
     @Test func events() async throws {
         let server = try server()
-        let client = Client(configuration: .init(baseURL: server.url("/"), loops: 1))
+        let client = Client(configuration: Self.patient(server))
         try await Self.news(client)
         try await Self.newsOnce(client)
         #expect(server.requests.map { $0.values(of: "last-event-id") } == [[], ["7"], []])
@@ -116,7 +121,7 @@ import Testing
 
     @Test func requests() async throws {
         let server = try server()
-        let client = Client(configuration: .init(baseURL: server.url("/"), loops: 1))
+        let client = Client(configuration: Self.patient(server))
         let command = PutMeasurements {
             AsyncStream { continuation in
                 for line in ["1,2\n", "3,4\n"] { continuation.yield(Array(line.utf8)) }

@@ -7,6 +7,7 @@ import Testing
 @Suite struct TestingSnippets {
     private typealias GetUser = GettingStartedSnippets.GetUser
     private typealias CreateUser = CommandsSnippets.CreateUser
+    private typealias Signing = InterceptorsSnippets.Signing
 
     @Test func stubbed() async throws {
         let stub = StubTransport { description in
@@ -34,6 +35,19 @@ import Testing
         let description = try client.describe(CreateUser(name: "Ada"))
         #expect(description.method == .post)
         #expect(String(decoding: description.bodyBytes, as: UTF8.self) == #"{"name":"Ada"}"#)
+    }
+
+    @Test func intercepted() async throws {
+        let client = Client(configuration: .init(baseURL: "http://test/"), transport: StubTransport())
+        let request = try client.describe(CreateUser(name: "Ada"))
+        let next = InterceptorNext { request in
+            Response(statusCode: request.headers[.authorization] == nil ? 401 : 200)
+        }
+        let signing = Signing(sign: { "\($0.count) bytes" })
+        let response = try await signing.intercept(request, in: .testing(), next: next)
+        #expect(response.statusCode == 200)
+        let prepared = try await signing.prepare(request, in: .testing())
+        #expect(prepared.headers[.authorization] == "14 bytes")
     }
 
     @Test func timed() async throws {

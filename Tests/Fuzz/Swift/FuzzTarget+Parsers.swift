@@ -17,14 +17,14 @@ extension FuzzTarget {
 
     /// What was parsed is the same value when it is written and parsed again.
     static let json = FuzzTarget(name: "json") { bytes in
-        func value(_ bytes: [UInt8]) -> Errand.JSONValue? { bytes.withUnsafeBytes { try? JSONParser.value(of: $0) } }
+        func value(_ bytes: [UInt8]) -> JSONValue? { bytes.withUnsafeBytes { try? JSONParser.value(of: $0) } }
         guard let first = value(bytes), let written = try? JSONEncoder().encode(first) else { return }
         precondition(value(Array(written)).map { isSame($0, first) } == true)
     }
 
     /// Numbers are compared as `Double`. The shortest text of a `Double` above 2^53 may be another whole number, and whole
     /// numbers are read exactly.
-    private static func isSame(_ left: Errand.JSONValue, _ right: Errand.JSONValue) -> Bool {
+    private static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.array(let left), .array(let right)):
             left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }

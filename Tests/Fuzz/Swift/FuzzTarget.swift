@@ -7,6 +7,7 @@ struct FuzzTarget: Sendable {
 
     static let all: [FuzzTarget] = [
         json, cacheControl, date, disposition, challenge, contentRange, journal, events, fields, record, httpFile,
+        har, histogram, threshold, loadResult, loadPlan,
     ]
 
     /// The target that `ERRAND_FUZZ_TARGET` names.
