@@ -28,6 +28,8 @@ let package = Package(
         .library(name: "Errand", targets: ["Errand"] + parts),
         .library(name: "ErrandXML", targets: ["ErrandXML"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
+        .library(name: "ErrandMetrics", targets: ["ErrandMetrics"]),
+        .library(name: "ErrandTracing", targets: ["ErrandTracing"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
         .library(name: "ErrandLoad", targets: ["ErrandLoad"]),
         .library(name: "CErrand", targets: ["CErrand"]),
@@ -37,6 +39,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
@@ -88,6 +92,16 @@ let package = Package(
         .target(name: "ErrandXML", dependencies: library, swiftSettings: settings),
         // Separate, because it brings SQLite.
         .target(name: "ErrandSQLite", dependencies: library + ["CSQLite"], swiftSettings: settings),
+        // Separate, because it brings swift-metrics.
+        .target(
+            name: "ErrandMetrics",
+            dependencies: library + [.product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: settings),
+        // Separate, because it brings swift-distributed-tracing.
+        .target(
+            name: "ErrandTracing",
+            dependencies: library + [.product(name: "Tracing", package: "swift-distributed-tracing")],
+            swiftSettings: settings),
         // The keys of settings: a table without dependencies, which the tool prints.
         .target(name: "ErrandConfigurationKeys", swiftSettings: settings),
         // Load tests. Separate, because it brings HdrHistogram.
@@ -129,6 +143,16 @@ let package = Package(
         // The load whose costs scripts/gates counts.
         .executableTarget(
             name: "errand-gates", dependencies: library, path: "Benchmarks/Gates", swiftSettings: settings),
+        // The same load with products whose code errand-gates must not have.
+        .executableTarget(
+            name: "errand-gates-products",
+            dependencies: library + [
+                "ErrandMetrics", "ErrandTracing", .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ],
+            path: "Benchmarks/GatesProducts",
+            swiftSettings: settings),
         .testTarget(
             name: "ErrandTests",
             dependencies: library + [
@@ -144,6 +168,25 @@ let package = Package(
             name: "ErrandXMLTests",
             dependencies: library + [
                 "ErrandXML", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandMetricsTests",
+            dependencies: library + [
+                "ErrandMetrics", "ErrandTracing", "ErrandTesting",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            exclude: ["Conventions.json"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandTracingTests",
+            dependencies: library + [
+                "ErrandTracing", "ErrandTesting", .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings),
         // The tests of the cache file run this program in separate processes, to kill them or to restrict their
@@ -193,7 +236,7 @@ if Context.environment["ERRAND_FUZZ"] != nil {
 // The library and its tests without the programs, for builds with a sanitizer: `scripts/test`.
 if Context.environment["ERRAND_LIBRARY_ONLY"] != nil {
     let programs = [
-        "errand", "errand-demo", "errand-sick-server", "errand-gates", "ErrandToolTests",
+        "errand", "errand-demo", "errand-sick-server", "errand-gates", "errand-gates-products", "ErrandToolTests",
     ]
     package.targets.removeAll { programs.contains($0.name) }
     package.products.removeAll { $0.name == "errand" }

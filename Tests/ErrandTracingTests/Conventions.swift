@@ -1,0 +1,1 @@
+../ErrandMetricsTests/Conventions.swift
