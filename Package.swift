@@ -30,6 +30,8 @@ let package = Package(
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
         .library(name: "ErrandMetrics", targets: ["ErrandMetrics"]),
         .library(name: "ErrandTracing", targets: ["ErrandTracing"]),
+        .library(name: "ErrandLifecycle", targets: ["ErrandLifecycle"]),
+        .library(name: "ErrandConfiguration", targets: ["ErrandConfiguration", "ErrandConfigurationKeys"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
         .library(name: "ErrandLoad", targets: ["ErrandLoad"]),
         .library(name: "CErrand", targets: ["CErrand"]),
@@ -43,6 +45,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
     ],
     targets: [
         .systemLibrary(
@@ -102,8 +106,20 @@ let package = Package(
             name: "ErrandTracing",
             dependencies: library + [.product(name: "Tracing", package: "swift-distributed-tracing")],
             swiftSettings: settings),
+        // Separate, because it brings swift-service-lifecycle.
+        .target(
+            name: "ErrandLifecycle",
+            dependencies: library + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
+            swiftSettings: settings),
         // The keys of settings: a table without dependencies, which the tool prints.
         .target(name: "ErrandConfigurationKeys", swiftSettings: settings),
+        // Separate, because it brings swift-configuration.
+        .target(
+            name: "ErrandConfiguration",
+            dependencies: library + [
+                "ErrandConfigurationKeys", .product(name: "Configuration", package: "swift-configuration"),
+            ],
+            swiftSettings: settings),
         // Load tests. Separate, because it brings HdrHistogram.
         .target(
             name: "ErrandLoad",
@@ -199,6 +215,24 @@ let package = Package(
         .testTarget(
             name: "ErrandSQLiteTests",
             dependencies: library + ["ErrandSQLite", "ErrandTesting", "CSQLite", "errand-cache-probe"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandLifecycleTests",
+            dependencies: library + [
+                "ErrandConfiguration", "ErrandConfigurationKeys", "ErrandLifecycle", "ErrandTesting",
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandConfigurationTests",
+            dependencies: library + [
+                "ErrandConfiguration", "ErrandConfigurationKeys", "ErrandTesting",
+                .product(name: "Configuration", package: "swift-configuration"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ErrandLoadTests",
