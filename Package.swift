@@ -32,6 +32,7 @@ let package = Package(
         .library(name: "ErrandTracing", targets: ["ErrandTracing"]),
         .library(name: "ErrandLifecycle", targets: ["ErrandLifecycle"]),
         .library(name: "ErrandConfiguration", targets: ["ErrandConfiguration", "ErrandConfigurationKeys"]),
+        .library(name: "ErrandNIO", targets: ["ErrandNIO"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
         .library(name: "ErrandLoad", targets: ["ErrandLoad"]),
         .library(name: "CErrand", targets: ["CErrand"]),
@@ -47,6 +48,7 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
         .systemLibrary(
@@ -119,6 +121,10 @@ let package = Package(
             dependencies: library + [
                 "ErrandConfigurationKeys", .product(name: "Configuration", package: "swift-configuration"),
             ],
+            swiftSettings: settings),
+        // Separate, because it brings SwiftNIO.
+        .target(
+            name: "ErrandNIO", dependencies: library + [.product(name: "NIOCore", package: "swift-nio")],
             swiftSettings: settings),
         // Load tests. Separate, because it brings HdrHistogram.
         .target(
@@ -232,6 +238,12 @@ let package = Package(
             dependencies: library + [
                 "ErrandConfiguration", "ErrandConfigurationKeys", "ErrandTesting",
                 .product(name: "Configuration", package: "swift-configuration"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandNIOTests",
+            dependencies: library + [
+                "ErrandNIO", "ErrandTesting", "CErrand", .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings),
         .testTarget(

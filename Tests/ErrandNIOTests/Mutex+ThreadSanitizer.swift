@@ -1,0 +1,1 @@
+../../Sources/ErrandSQLite/Support/Mutex+ThreadSanitizer.swift
