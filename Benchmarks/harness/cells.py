@@ -1,21 +1,21 @@
-"""What is measured: programs and cells of the matrix. Targets are in targets.py."""
+"""The programs and cells of the matrix that is measured. Targets are in targets.py."""
 
 from dataclasses import dataclass
 
 LAYERS = ("bare", "core", "closures", "async")
-# Closures again, but a cache answers all requests but the first.
+# The same as closures, but a cache answers all requests except the first.
 CACHES = ("memory", "http", "sqlite")
 AHC = ("async-http-client", "async-http-client-future")
-# As most programs use it: only beside the others, it is the cheapest nowhere.
+# The way in which most programs use it. Shown only beside the other ways, because it is never the cheapest.
 AHC_USUAL = ("async-http-client-async",)
 URLSESSION = ("urlsession",)
 IN_SWIFT = AHC + URLSESSION
-# reqwest in Rust and net/http in Go, where their toolchains are.
+# reqwest in Rust and net/http in Go, if their toolchains are installed.
 BEYOND_SWIFT = ("reqwest", "go")
 RIVALS = IN_SWIFT + AHC_USUAL + BEYOND_SWIFT
 GENERATORS = ("wrk", "h2load")
 ON_QUEUE = ("async-on-queue",)
-# Callbacks on the loop's thread: what the way to another one costs is the difference.
+# Callbacks on the loop's thread: the difference to closures is the cost of the way to another thread.
 INLINE = ("closures-inline",)
 # The bare loop with other receive buffers than libcurl's 16 KB.
 BUFFERS = {"bare-64k": 65_536, "bare-128k": 131_072}
@@ -23,7 +23,7 @@ BARE = ("bare",) + tuple(BUFFERS)
 # Command line tools, each run once for one body.
 CURL = ("curl",)
 TOOLS = CURL + ("download", "fetch")
-# Whose allocations are counted.
+# The programs whose allocations are counted.
 OURS = LAYERS + INLINE + ON_QUEUE + ("typed", "typed-async", "batch") + CACHES
 PROGRAMS = OURS + tuple(BUFFERS) + ("decoder",) + RIVALS + GENERATORS + TOOLS
 
@@ -37,18 +37,18 @@ class Cell:
     requests: int
     warmup: int
     programs: tuple = LAYERS
-    base: str = "bare"  # what ratios are to
+    base: str = "bare"  # ratios are relative to this program
     server: str = "http"  # or tls, slow
     http2: bool = False
     rich: bool = False
     typed: bool = False
     paced: bool = False  # at half the rate of the bare loop
-    stored: bool = False  # of tools: into a file, or else to /dev/null
+    stored: bool = False  # for tools: into a file instead of /dev/null
 
     @property
     def counts(self):
-        """Of two runs, as (requests, in flight): allocations of a request are what the second has more. Where each
-        request waits on a connection of its own, that is counted too."""
+        """Of two runs, as (requests, in flight): the additional allocations of the second run are those of the additional
+        requests. If each request waits on its own connection, the connection is counted too."""
         if self.slow:
             return tuple((count, count) for count in (self.requests // 5, self.requests))
         first = max(2_000, 2 * self.concurrency)
@@ -92,5 +92,5 @@ CELLS = (
          LAYERS + INLINE + AHC + BEYOND_SWIFT, paced=True),
 )
 
-# The same program with a single request: what there is before any is in flight.
+# The same program with a single request: the base before any requests are in flight.
 BASELINE = Cell("slow_c1", "1 in flight to the slow server", "/", 1, 1, 0, server="slow")

@@ -7,7 +7,7 @@ from .formats import duration, percent, ratio, with_unit
 from .programs import look, ordered
 from .summary import MEASURE
 
-CUT = 6  # bars longer than so many times the base are cut, or it could not be seen
+CUT = 6  # bars longer than this many times the base are cut; otherwise the base could not be seen
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 340, 84, 18, 14, 46
 NINES = (0, 50, 90, 99, 99.9, 99.99)
 
@@ -26,7 +26,7 @@ def limit_of(values: list, base) -> float:
 
 
 def _bar(found: dict, colour: str, limit: float) -> str:
-    """As wide as the highest round, the bar itself to the median, a whisker over the rounds."""
+    """The drawing is as wide as the highest round. The bar ends at the median, and a whisker spans the rounds."""
     cut = found["median"] > limit
     reach = limit if cut else max(found["high"], found["median"])
     share = min(reach / limit, 1) if limit else 0
@@ -43,7 +43,7 @@ def _bar(found: dict, colour: str, limit: float) -> str:
 
 
 def bars(entries: dict, base: str, key: str) -> str:
-    """A row a program: name, bar, value and ratio. Text stays text; only bars are SVG."""
+    """One row for each program: name, bar, value and ratio. Text stays text; only bars are SVG."""
     shown = [program for program in ordered(entries) if key in entries[program]]
     if not shown:
         return ""
@@ -80,7 +80,7 @@ def nines(percentile: float) -> float:
 
 
 def log_bounds(low: float, high: float) -> tuple:
-    """The next of 1, 2, 5 times a power of ten, outwards."""
+    """Both bounds, rounded outwards to 1, 2 or 5 times a power of ten."""
     def step(value, up):
         power = 10 ** math.floor(math.log10(value))
         marks = [power * mark for mark in (1, 2, 5, 10)]
@@ -134,7 +134,7 @@ def _line(program: str, curve: list, x, y) -> str:
 
 
 def _legend(curves: dict) -> str:
-    """From the slowest to the fastest at their ends, as the lines lie."""
+    """Sorted from the slowest to the fastest tail, in the order in which the lines end."""
     def tail(item):
         values = dict((at, value) for at, value in item[1])
         return -values.get(99, values.get(99.0, item[1][-1][1]))
@@ -152,7 +152,7 @@ def _legend(curves: dict) -> str:
 
 
 def latency(entries: dict, title: str) -> str:
-    """Percentiles on an axis of nines, so that the tail has room; both axes are logarithmic."""
+    """Percentiles on an axis of nines, which leaves room for the tail. Both axes are logarithmic."""
     curves = {program: entries[program]["curve"] for program in ordered(entries)
               if len(entries[program].get("curve", ())) > 1}
     if not curves:

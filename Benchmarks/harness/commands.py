@@ -14,10 +14,10 @@ RIVALS_BUILD = os.path.join(ROOT, ".build", "bench-rivals")
 BEYOND_BUILD = {"reqwest": os.path.join(ROOT, ".build", "bench-rivals-rust"),
                 "go": os.path.join(ROOT, ".build", "bench-rivals-go")}
 TOOL = os.path.join(ROOT, ".build", "release", "errand")
-# Debian's, which know the crates of Debian; another cargo in PATH may not.
+# Debian's cargo and registry, which know the crates of Debian. Another cargo in PATH may not know them.
 CARGO, CRATES = "/usr/bin/cargo", "/usr/share/cargo/registry"
 JSON_FIELD = ("-H", "Content-Type: application/json")
-# So much slower than the others that a tenth of the requests is as long a run.
+# So much slower than the others that a run with a tenth of the requests takes as long.
 SLOW = URLSESSION
 MODES = {
     "closures": ("--mode", "closure"),
@@ -41,12 +41,13 @@ RIVAL_MODES = {
 
 
 def uses_tool(program, cell):
-    """Whether `errand bench` runs it; its requests are neither typed nor rich."""
+    """Whether `errand bench` runs the program; its requests are neither typed nor rich."""
     return program in MODES and not (cell.typed or cell.rich)
 
 
 def installed(program):
-    """Whether it can be run; after the build, as rivals beyond Swift are built only where their toolchains are."""
+    """Whether the program can be run. Known after the build: rivals beyond Swift are built only if their toolchains are
+    installed."""
     if program in BEYOND_SWIFT:
         return os.path.exists(executable_of(program))
     return program not in GENERATORS + CURL or shutil.which(program) is not None
@@ -57,26 +58,26 @@ def needs_swift(program):
 
 
 def reqwest_version():
-    """Of Debian's crate; nothing where the crate or cargo is missing."""
+    """The version of Debian's crate; None if the crate or cargo is missing."""
     found = [os.path.basename(path) for path in glob.glob(os.path.join(CRATES, "reqwest-0.11.*"))]
     return found[0].partition("-")[2] if found and os.path.exists(CARGO) else None
 
 
 def build_beyond_swift(program):
-    """Does nothing where the toolchain is missing."""
+    """Does nothing if the toolchain is missing."""
     def run(folder, *command, **variables):
         subprocess.run(command, cwd=os.path.join(ROOT, "Benchmarks", folder), check=True, stdout=2,
                        env={**os.environ, **variables})
 
     if program == "reqwest" and reqwest_version():
-        # In its folder: cargo looks for its configuration from there upwards.
+        # Runs in its folder, because cargo looks for its configuration from there upwards.
         run("RivalsRust", CARGO, "build", "--release", "--target-dir", BEYOND_BUILD[program], RUSTC="/usr/bin/rustc")
     if program == "go" and shutil.which("go"):
         run("RivalsGo", "go", "build", "-o", executable_of(program), ".", GOFLAGS="-mod=mod")
 
 
 def executable_of(program):
-    """Of a rival beyond Swift."""
+    """The executable of a rival beyond Swift."""
     name = {"reqwest": "release/rival-reqwest", "go": "rival-go"}[program]
     return os.path.join(BEYOND_BUILD[program], name)
 
@@ -99,7 +100,7 @@ def build(programs, cells):
 
 
 def command_of(program, cell, servers, rate):
-    """The command line; `rate`: requests a second of a paced cell."""
+    """The command line. `rate`: requests per second of a paced cell."""
     count, warmup = cell.requests, cell.warmup
     if program in SLOW:
         count, warmup = max(cell.concurrency * 4, count // 10), max(cell.concurrency, warmup // 10)
@@ -132,13 +133,13 @@ def flags(cell, servers, typed):
     if cell.rich:
         out.append("--rich")
     if cell.typed:
-        # Without the encoding and decoding: the same bytes.
+        # The same bytes, without encoding and decoding.
         out += ["--typed"] if typed else ["--method", "POST", "--body-file", servers.item, *JSON_FIELD]
     return out
 
 
 def generate(program, cell, servers, cpu):
-    """Runs wrk or h2load in place of a client."""
+    """Runs wrk or h2load instead of a client."""
     url = servers.url(cell)
     if program == "wrk":
         return generators.wrk(url, cell.concurrency, 2, cpu)

@@ -1,13 +1,13 @@
-"""Numbers as text, the same in Markdown and HTML."""
+"""Numbers as text, in the same form in Markdown and HTML."""
 
 from .programs import look
 from .summary import MEASURE, best_rival, overloaded
 
 NOTHING = "–"
 TO_RIVAL = "to the best rival"
-# Ours in the column of the best rival; which of them are in a cell depends on the cell.
+# Our programs in the column of the best rival. Not every cell has all of them.
 COMPARED = ("closures", "async", "typed", "typed-async")
-OVERLOADED = "overloaded"  # could not keep its rate, so that it has no latency
+OVERLOADED = "overloaded"  # the program could not keep its rate, so it has no latency
 
 
 def plain(value: float) -> str:
@@ -18,12 +18,12 @@ def plain(value: float) -> str:
 
 
 def microseconds(value: float) -> str:
-    """For a table: whole ones above 100, so that columns can be read down."""
+    """For a table: without decimals from 100 on, so that columns are easy to read."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def duration(value: float, micro: str = "µs", exact: bool = True) -> str:
-    """Three figures and the unit; an axis is without zeros that say nothing."""
+    """Three significant digits and the unit. Without `exact`, as on an axis, trailing zeros are left out."""
     value = float(f"{value:.3g}")  # 999.7 us are 1.00 ms
     size, unit = next(((size, unit) for size, unit in ((1e6, "s"), (1e3, "ms")) if value >= size),
                       (1, micro))
@@ -38,7 +38,7 @@ def bytes_text(value: float) -> str:
 
 
 def of_measure(key: str, value) -> str:
-    """Without the unit, which a column's head has."""
+    """The value without its unit, which is in the head of the column."""
     if value is None:
         return NOTHING
     if key == "cpu":
@@ -75,7 +75,7 @@ def ratio(value, times: str = "×") -> str:
 
 
 def to_rival(entries: dict, key: str, times: str = "×") -> str:
-    """Of one cell: what ours are to the best rival of each round, and which one is best by its median."""
+    """For one cell: the ratios of our programs to the best rival of each round, and the rival with the best median."""
     told = [f"{look(name).short} {ratio(entries[name][key]['rival'], times)}" for name in COMPARED
             if "rival" in entries.get(name, {}).get(key, {})
             and not (MEASURE[key].is_latency and overloaded(entries[name]))]
@@ -87,7 +87,7 @@ def percent(value) -> str:
 
 
 def of_target(verdict: dict, which: str = "reached", times: str = "×") -> str:
-    """A target's figure: a ratio where its measure is divided by something."""
+    """A target's figure: a ratio if its measure is divided by something."""
     value = verdict.get(which)
     key, _, divisor = (verdict.get("measure") or "").partition("/")
     if value is None:

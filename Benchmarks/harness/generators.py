@@ -1,9 +1,9 @@
-"""wrk and h2load: the price of no client at all.
+"""wrk and h2load: the cost without a client.
 
-They send the same bytes over and over, and drop what comes back: a bound, not
-a rival. Each result has the keys that the programs print, or fewer: None, or
-no key, where the generator does not say. CPU is the child's, as the kernel
-counted it, connecting included, divided by the answers."""
+They send the same bytes over and over, and drop the answers. So they are a bound,
+not a rival. Each result has the keys that the programs print, or fewer: a value is
+None, or its key is missing, if the generator does not report it. CPU is that of the
+child process as the kernel counted it, including connecting, divided by the requests."""
 
 import json
 import os
@@ -16,8 +16,8 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wrk.lua")
 
 
 def wrk(url, connections, seconds, cpu=None, headers=()):
-    """A closed loop over HTTP/1.1 for so long, on one thread; None where there
-    is no wrk. Its percentiles are left out: it corrects them for coordinated omission, and no other closed loop does."""
+    """A closed loop over HTTP/1.1 for `seconds`, on one thread; None if wrk is not installed. Its percentiles are left
+    out, because it corrects them for coordinated omission, and no other closed loop does."""
     if shutil.which("wrk") is None:
         return None
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s", "--latency", "-s", SCRIPT]
@@ -28,8 +28,8 @@ def wrk(url, connections, seconds, cpu=None, headers=()):
 
 
 def h2load(url, connections, streams, requests, cpu=None, http1=False, headers=(), body_file=None):
-    """So many requests, `streams` at a time on each connection; None where
-    there is no h2load. It prints no percentiles."""
+    """Sends `requests` requests, `streams` at a time on each connection; None if h2load is not installed. h2load prints
+    no percentiles."""
     if shutil.which("h2load") is None:
         return None
     command = ["h2load", "-t1", f"-c{connections}", f"-m{1 if http1 else streams}", f"-n{requests}"]
@@ -44,7 +44,7 @@ def h2load(url, connections, streams, requests, cpu=None, http1=False, headers=(
 
 
 def parse_wrk(text):
-    """What wrk.lua prints in the midst of wrk's own words."""
+    """Reads the line that wrk.lua prints within the output of wrk."""
     match = re.search(r"^result (\{.*\})$", text, re.MULTILINE)
     if match is None:
         raise SystemExit(f"bench: wrk printed no result:\n{text}")
@@ -56,7 +56,7 @@ def parse_wrk(text):
         "seconds": found["microseconds"] / 1e6,
         "latency_microseconds": {
             "min": found["min"], "mean": None, **dict.fromkeys(("p50", "p90", "p99", "p999")), "max": found["max"]},
-        # It tells good answers from the others, and no more.
+        # wrk distinguishes only good answers from others.
         "status": {key: count for key, count in
                    (("200", answered - found["refused"]), ("other", found["refused"])) if count},
     }
@@ -86,7 +86,7 @@ def parse_h2load(text):
 
 
 def microseconds(text):
-    """Of a time as h2load prints it: 53us, 5.00ms, 1.20s, 2m 3s is 123 s."""
+    """The microseconds of a time as h2load prints it: 53us, 5.00ms, 1.20s; 2m 3s is 123 s."""
     units = {"us": 1, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
     parts = re.findall(r"([\d.]+)(us|ms|s|m|h)", text)
     if not parts:
@@ -109,7 +109,7 @@ def _result(parsed, usage, mode, in_flight):
 
 
 def _run(command, cpu, limit):
-    """Returns what it printed, and the resources that it alone used."""
+    """Returns the output of the command, and the resources that only its process used."""
     if cpu is not None:
         command = ["taskset", "-c", str(cpu)] + command
     child = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The report as one page: no scripts, nothing from a network, all figures also in tables."""
+"""The report as one page, without scripts and without resources from a network. All figures are also in tables."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def anchor(name: str) -> str:
 
 
 def scrolled(label: str, content: str) -> str:
-    """Wide tables scroll by themselves, by keyboard too."""
+    """Wraps a wide table so that it scrolls separately from the page, also by keyboard."""
     return (f'<div class="scroll" tabindex="0" role="region" aria-label="{attribute(label)}">'
             f"{content}</div>")
 
@@ -53,7 +53,7 @@ def caption_of(text: str) -> str:
 
 
 def table(caption: str, head: list, rows: list, kind: str = "") -> str:
-    """Of cells that are HTML already; the first of a row is its head."""
+    """A table of cells that are HTML already. The first cell of a row is its head."""
     heads = "".join(f'<th scope="col">{text}</th>' for text in head)
     body = "".join(f'<tr><th scope="row">{row[0]}</th>'
                    + "".join(f"<td>{text}</td>" for text in row[1:]) + "</tr>" for row in rows)
@@ -66,7 +66,7 @@ def key_of(program: str) -> str:
 
 
 def keyed(program: str) -> str:
-    """A column's name, wrapped where it has two words, its colour never alone on a line."""
+    """The name of a column, wrapped if it has two words. Its colour is never alone on a line."""
     first, *others = look(program).short.split(" ", 1)
     return f'<span class="whole">{key_of(program)}{escape(first)}</span>' + "".join(f" {escape(rest)}" for rest in others)
 
@@ -170,7 +170,7 @@ def curve_table(cell: dict, entries: dict) -> str:
 
 
 def switchable_bars(name: str, cell: dict, entries: dict) -> str:
-    """Radio buttons before the panels that they show: works without scripts."""
+    """Radio buttons before the panels that they show. This works without scripts."""
     panels = [(key, title, bars(entries, cell["base"], key)) for key, title in BARS]
     panels = [panel for panel in panels if panel[2]]
     if not panels:

@@ -1,4 +1,4 @@
-"""The libcurl that the programs run with: the system's, or another one's shared library in its place."""
+"""The libcurl that the programs run with: the system's, or the shared library of another one instead."""
 
 import os
 import re
@@ -9,7 +9,7 @@ ASK = "import ctypes; f = ctypes.CDLL('libcurl.so.4').curl_version; f.restype = 
 
 
 def use(folder):
-    """From here on programs run with the libcurl that the .pc file of that folder describes."""
+    """From now on programs run with the libcurl that the .pc file of that folder describes."""
     asked = subprocess.run(["pkg-config", "--variable=libdir", "libcurl"], capture_output=True, text=True,
                            env={**os.environ, "PKG_CONFIG_PATH": folder})
     if asked.returncode != 0:
@@ -18,6 +18,6 @@ def use(folder):
 
 
 def version():
-    """Of the one that a program started now runs with."""
+    """The version of the libcurl that a program runs with if it is started now."""
     text = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True).stdout
     return re.search(r"libcurl/(\S+)", text)[1]

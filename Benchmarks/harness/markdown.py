@@ -10,7 +10,7 @@ from .summary import MEASURE, MEASURES, columns_of, overloaded
 CORNER = "CPU us/request unless noted (ratio to bare)"
 WORDS = {True: "met", False: "**missed**", None: "not measured"}
 UNITS = {"us": " us", "/s": "", "count": "", "share": ""}
-# What the README shows: rows as (cell, measure), and columns.
+# The table of the README: rows as (cell, measure), and columns.
 BRIEF_ROWS = (("small_c64", "cpu"), ("64kb_c64", "cpu"), ("1mb_c16", "cpu"), ("tls_c64", "cpu"),
               ("h2_c64", "cpu"), ("slow_c10000", "waiting"))
 BRIEF_COLUMNS = ("bare", "core", "closures", "async", "async-http-client", "async-http-client-future",
@@ -20,7 +20,7 @@ PLAIN = ", the same bytes, nothing encoded or decoded"
 
 
 def _cell(text) -> str:
-    """As it is to stand in a table: no end of a column or a line, no tag."""
+    """The text for a cell of a table: it ends no column and no line, and has no tag."""
     line = " ".join(str(text).split()).replace("\\", "\\\\").replace("|", "\\|")
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line)
 
@@ -43,7 +43,7 @@ def _column(measure) -> str:
 
 
 def _short(entry: dict, key: str, base: bool) -> str:
-    """Median and, but of the base itself, ratio: what there is of it."""
+    """The median and the ratio, as far as they exist. The base itself has no ratio."""
     found = (entry or {}).get(key)
     if not found:
         return ""
@@ -54,7 +54,7 @@ def _short(entry: dict, key: str, base: bool) -> str:
 
 
 def _value(entry: dict, key: str, base: bool) -> str:
-    """The spread too."""
+    """The same with the spread."""
     found, text = entry.get(key), _short(entry, key, base)
     if not text:
         return NOTHING
@@ -85,7 +85,7 @@ def _section(name: str, report: dict) -> list:
 
 
 def _offered(programs: dict) -> str:
-    """Of a paced cell."""
+    """The offered rate of a paced cell."""
     rates = [entry["offered"] for entry in programs.values() if "offered" in entry]
     return f" ({median(rates):,.0f}/s)" if rates else ""
 
@@ -122,7 +122,7 @@ def full(report: dict) -> str:
 
 
 def _rows(report: dict) -> list:
-    """CPU of each cell, and what else of it a target is about: (cell, measure)."""
+    """The rows as (cell, measure): the CPU of each cell, and its other measures that have a target."""
     aimed = {(verdict["cell"], verdict["measure"].partition("/")[0])
              for verdict in report["targets"]}
     return [(name, measure.key) for name in report["matrix"] for measure in MEASURES
@@ -130,7 +130,7 @@ def _rows(report: dict) -> list:
 
 
 def _title(name: str, key: str, report: dict) -> str:
-    """Of a row of a table over several cells."""
+    """The title of a row in a table over several cells."""
     cell, programs = report["matrix"][name], report["cells"][name]
     title = _cell(cell["title"]) + _offered(programs)
     if key != "cpu":
@@ -141,7 +141,7 @@ def _title(name: str, key: str, report: dict) -> str:
 
 
 def brief(report: dict) -> str:
-    """What README.md shows between its marks."""
+    """The text that README.md has between its marks."""
     rows = []
     for name, key in BRIEF_ROWS:
         if name not in report["cells"]:
@@ -155,7 +155,7 @@ def brief(report: dict) -> str:
 
 
 def compact(report: dict) -> str:
-    """One table over all cells, and what has no column in it."""
+    """One table over all cells, and the figures that have no column in it."""
     columns = repeated(report["cells"])
     head = [CORNER, *(_cell(look(name).short) for name in columns), TO_RIVAL]
     rows, notes = [], []
@@ -180,7 +180,7 @@ def compact(report: dict) -> str:
 
 
 def targets(report: dict) -> str:
-    """What Benchmarks/README.md shows between its marks."""
+    """The text that Benchmarks/README.md has between its marks."""
     met = [verdict["met"] for verdict in report["targets"]]
     sure = [verdict["met"] for verdict in report["targets"] if verdict["always"]]
     lines = [f"{met.count(True)} met, {sure.count(True)} of them in every round; {met.count(False)} missed, "

@@ -1,4 +1,4 @@
-"""How programs are shown: titles, order, colours. Not what is run: see cells.py."""
+"""How programs are shown: titles, order, colours. cells.py says which programs are run."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Look:
     dash: str = SOLID  # lines must be told apart without colours too
 
 
-# The order is that of tables and bars. Names that are not here come after, by name.
+# This is the order in tables and bars. Other programs follow, sorted by name.
 LOOKS = {
     "bare": Look("bare loop", "bare", "grey"),
     "bare-64k": Look("bare loop, receive buffer of 64 KB", "bare 64 KB", "grey", DOTTED),
@@ -59,31 +59,31 @@ def ordered(names) -> list:
     return sorted(set(names), key=lambda name: (ORDER.get(name, len(ORDER)), name))
 
 
-# In two cells only, so that a column of a table over all cells would be as good as empty.
+# These are in two cells only, so their columns in a table over all cells would be almost empty.
 ASIDE = tuple(BUFFERS) + TOOLS
 
 
 def repeated(cells: dict) -> list:
-    """The columns of a table over all cells: one program of one cell would leave a column empty
-    but for a line. All of them where there are few cells."""
+    """The columns of a table over all cells. A program that is in one cell only has no column, which would be almost
+    empty. If there are few cells, all programs have one."""
     seen = [program for programs in cells.values() for program in programs]
     return [program for program in ordered(seen)
             if len(cells) < 3 or seen.count(program) > 1 and program not in ASIDE]
 
 
-# In whose column the programs stand that encode and decode; the C programs have nothing to do it with.
+# The columns in which the programs that encode and decode are shown. The C programs cannot do so.
 TYPED = {"bare": "", "core": "", "closures": "typed", "async": "typed-async"}
 
 
 def has_rivals(program: str, programs) -> bool:
-    """Whether a program is to be compared with the rivals of its cell: it does what they do."""
+    """Whether a program is to be compared with the rivals of its cell, because it does the same work."""
     if program in RIVALS + GENERATORS:
         return False
     return "typed" not in programs or program in TYPED.values()
 
 
 def places(columns: list, programs) -> dict:
-    """Which of a cell's programs stands in which column of a table over all cells, like beside like."""
+    """Which of a cell's programs is shown in which column of a table over all cells. Columns compare like with like."""
     out = {column: column for column in columns}
     if "typed" in programs and "typed" not in columns:
         out.update((column, typed) for column, typed in TYPED.items() if column in columns)

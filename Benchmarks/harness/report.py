@@ -1,4 +1,4 @@
-"""The document that --json writes, and everything that is made of it."""
+"""The document that --json writes, and everything that is made from it."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from .summary import base_of, number, table
 from .targets import TARGETS, verdicts
 
 MARKS = ("<!-- scripts/bench --readme -->\n", "<!-- end -->")
-# Where output goes says nothing about how to come to the figures again.
+# Options about the output do not help to repeat the measurement.
 _NOT_THE_MEASUREMENT = {"--json": 1, "--markdown": 1, "--html": 1, "--readme": 0, "--no-build": 0,
                         "--strict": 0}
 
@@ -30,7 +30,7 @@ def command_text(arguments: list) -> str:
 
 
 def matrix_of(cells) -> dict:
-    """What a reader must know of cells; a document keeps it, as cells change."""
+    """The facts about cells that a reader needs. The document contains them, because cells change later."""
     return {cell.name: {"title": cell.title, "base": getattr(cell, "base", "bare"),
                         "in_flight": cell.concurrency, "requests": cell.requests}
             for cell in cells}
@@ -38,13 +38,13 @@ def matrix_of(cells) -> dict:
 
 def document(results: dict, *, date: str, machine: str, command: str, rounds: int,
              cells=CELLS) -> dict:
-    """Of {cell: {program: [run, ...]}}."""
+    """The document for `results`: {cell: {program: [run, ...]}}."""
     return complete({"date": date, "machine": machine, "command": command, "rounds": rounds,
                      "matrix": matrix_of(cells), "runs": results})
 
 
 def complete(saved: dict) -> dict:
-    """Fills in what follows from the runs, and what an older document does not have."""
+    """Adds everything that follows from the runs, and the parts that an older document does not have."""
     results = {cell: {program: runs for program, runs in programs.items() if runs}
                for cell, programs in saved["runs"].items()}
     results = {cell: programs for cell, programs in results.items() if programs}
@@ -81,7 +81,7 @@ def load(path: str) -> dict:
 
 
 def _is_document(saved) -> bool:
-    """So far as reports depend on it."""
+    """Whether the value has the form that reports depend on."""
     def mapping(value):
         return isinstance(value, dict)
     if not mapping(saved) or not mapping(saved.get("runs")):
@@ -110,7 +110,7 @@ def write_markdown(path: str, report: dict):
 
 
 def write_readme(path: str, report: dict, make=brief):
-    """Replaces what is between the two marks."""
+    """Replaces the text between the two marks."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     begin, end = MARKS

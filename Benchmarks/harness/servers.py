@@ -1,4 +1,4 @@
-"""nginx, in clear text and with TLS, and the slow server, each started and ended by its process id."""
+"""nginx, in clear text and with TLS, and the slow server. Each is started here and ended by its process id."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def pinned(cpu, command):
 
 
 class Servers:
-    """A context: servers are up inside it, gone after it, whatever happens."""
+    """A context: the servers run inside it, and have ended after it in any case. `slow_server`: None: no slow server."""
 
     def __init__(self, template, slow_server, cpu, slow_delay):
         self.template, self.slow_server = template, slow_server
@@ -61,7 +61,7 @@ class Servers:
         with open(os.path.join(self.root, "www", "1k.bin"), "wb") as file:
             file.write(os.urandom(1 << 10))
         with open(os.path.join(self.root, "www", "1g.bin"), "wb") as file:
-            file.truncate(1 << 30)  # one hole, which takes no room on the disk
+            file.truncate(1 << 30)  # a sparse file, which takes no space on the disk
         item = json.dumps(ITEM, separators=(",", ":"))
         self.item = os.path.join(self.root, "item.json")
         with open(self.item, "w") as file:
@@ -76,7 +76,8 @@ class Servers:
             file.write(text)
         errors = os.path.join(self.root, "error.log")
         self._run([shutil.which("nginx") or "/usr/sbin/nginx", "-c", config, "-e", errors], self.port)
-        self._run([self.slow_server, str(self.slow_port), str(self.slow_delay)], self.slow_port)
+        if self.slow_server:
+            self._run([self.slow_server, str(self.slow_port), str(self.slow_delay)], self.slow_port)
 
     def _certify(self):
         """A certificate for this run, and its own authority."""

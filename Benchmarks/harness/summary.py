@@ -1,7 +1,7 @@
-"""Medians, spreads and ratios to a cell's base, out of the runs of each program.
+"""Medians, spreads and ratios to a cell's base, computed from the runs of each program.
 
-Runs are the JSON objects that programs print: {cell: {program: [run, ...]}}, one run a round.
-What a run does not have is left out: no CPU of a load generator, no allocations of a rival."""
+Runs are the JSON objects that programs print: {cell: {program: [run, ...]}}, one run for each round.
+A value that a run does not have is left out, such as the CPU of a load generator or the allocations of a rival."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Measure:
     key: str
     title: str
     unit: str  # us, /s, bytes, count
-    path: tuple  # where a run has it
+    path: tuple  # the keys that lead to the value in a run
     more_is_better: bool = False
 
     @property
@@ -35,19 +35,19 @@ MEASURES = (
     _latency("p90", "p90"),
     _latency("p99", "p99"),
     _latency("p999", "p99.9"),
-    # Of the one core that it has; well below 1 something else was waited for: the server, or the next tick.
+    # The share of its one core. Well below 1 the client waited for something else: the server, or the next tick.
     Measure("busy", "client's core in use", "share", ("client_busy",)),
     Measure("memory", "peak memory", "bytes", ("peak_resident_bytes",)),
     Measure("waiting", "memory per request in flight", "bytes", ("resident_bytes_per_request",)),
     Measure("allocations", "allocations per request", "count", ("allocations_per_request",)),
 )
-# Those by which ours are compared with the rivals of a cell.
+# The measures by which our programs are compared with the rivals of a cell.
 RIVALLED = ("cpu", "rate", "p99", "waiting")
 MEASURE = {measure.key: measure for measure in MEASURES}
 
 
 def number(value):
-    """None for what is no finite number; JSON may hold anything."""
+    """The value; None if it is no finite number, because JSON may contain anything."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return value if math.isfinite(value) else None
@@ -61,7 +61,7 @@ def read(run: dict, measure: Measure):
 
 
 def in_rounds(runs: list) -> dict:
-    """A run may say its round, as one that failed leaves a hole; else they are in order."""
+    """The runs by round. A run may state its round, because a failed run leaves a gap. Otherwise runs are in order."""
     return {run.get("round", index): run for index, run in enumerate(runs, 1)}
 
 
@@ -71,8 +71,8 @@ def by_round(runs: list, measure: Measure) -> dict:
 
 
 def ratios(runs: list, others: list, measure: Measure) -> list:
-    """Of each round: a slow moment of the machine hits the programs of a round alike.
-    others are the runs of one program or more, whose values are added up."""
+    """The ratio of each round: a slow moment of the machine affects all programs of a round alike.
+    others are the runs of one or more programs, whose values are added up."""
     values = by_round(runs, measure)
     below = [by_round(other, measure) for other in others]
     if not values or not below or not all(below):
@@ -81,14 +81,14 @@ def ratios(runs: list, others: list, measure: Measure) -> list:
     if told or all(len(other) == len(runs) for other in others):
         pairs = [(value, sum(other[name] for other in below)) for name, value in values.items()
                  if all(name in other for other in below)]
-    else:  # nothing says which belong together
+    else:  # it is not known which runs belong together
         pairs = [(median(values.values()), sum(median(other.values()) for other in below))]
     return [value / base for value, base in pairs if base > 0]
 
 
 def best(programs: list, measure: Measure) -> list:
-    """Of the programs' runs that one of each round which is best, as if it were one program. A run that stayed behind
-    its rate has no latency."""
+    """The best run of each round among all programs, as if they were one program. A run that stayed behind its rate has
+    no latency."""
     rounds = {}
     for name, run in (pair for runs in programs for pair in in_rounds(runs).items()):
         if read(run, measure) is not None and not (measure.is_latency and is_behind(run)):
@@ -98,7 +98,7 @@ def best(programs: list, measure: Measure) -> list:
 
 
 def is_behind(run: dict) -> bool:
-    """Whether a paced run could not send at its rate: its latency is then the backlog's, longer the longer it runs."""
+    """Whether a paced run could not send at its rate. Its latency is then the backlog's, and keeps growing."""
     rate, reached = number(run.get("rate")), number(run.get("requests_per_second"))
     return rate is not None and reached is not None and reached < 0.98 * rate
 
@@ -111,8 +111,8 @@ def middle(values: list) -> dict:
 
 
 def curve(runs: list) -> list:
-    """[[percentile, us], ...], medians over the rounds. Percentiles that a run has too few
-    requests for, so that they only repeat its longest one, are left out."""
+    """[[percentile, us], ...], medians over the rounds. A percentile is left out if a run has too few requests for it,
+    because it would only repeat the longest request."""
     points = {}
     for run in runs:
         requests = number(run.get("requests"))
@@ -125,7 +125,7 @@ def curve(runs: list) -> list:
 
 def _points(run: dict):
     spectrum = run.get("latency_spectrum") or []
-    if not spectrum:  # at least what each program prints: p50 is 50, p999 is 99.9
+    if not spectrum:  # at least the percentiles that each program prints: p50 is 50, p999 is 99.9
         latency = run.get("latency_microseconds") or {}
         names = [key for key in latency if key[:1] == "p" and key[1:].isdigit()]
         spectrum = [[float(key[1:3] + "." + (key[3:] or "0")), latency[key]] for key in names]
@@ -136,7 +136,7 @@ def _points(run: dict):
 
 
 def entry(runs: list, base: list = (), rivals: list = ()) -> dict:
-    """Of one program in one cell; base are the runs of what ratios are to, rivals those of each rival."""
+    """The summary of one program in one cell. base: the runs of the ratios' base; rivals: the runs of each rival."""
     result = {"runs": len(runs), "errors": sum(number(run.get("errors")) or 0 for run in runs)}
     behind = sum(map(is_behind, runs))
     if behind:
@@ -164,7 +164,8 @@ def entry(runs: list, base: list = (), rivals: list = ()) -> dict:
 
 
 def columns_of(entries: dict) -> list:
-    """Of one cell's table: (measure, False), and after one by which ours are compared with rivals (measure, True)."""
+    """The columns of one cell's table: (measure, False), followed by (measure, True) if our programs are compared with rivals
+    by this measure."""
     columns = []
     for measure in MEASURES:
         found = [entry[measure.key] for entry in entries.values() if measure.key in entry]
@@ -176,7 +177,7 @@ def columns_of(entries: dict) -> list:
 
 
 def best_rival(entries: dict, key: str):
-    """Of one cell's programs, that rival whose median is best; None where there is none."""
+    """The rival with the best median among one cell's programs; None if there is none."""
     there = {name: entries[name] for name in RIVALS if key in entries.get(name, {})}
     if MEASURE[key].is_latency:
         there = {name: found for name, found in there.items() if not overloaded(found)}
@@ -185,7 +186,7 @@ def best_rival(entries: dict, key: str):
 
 
 def overloaded(found: dict) -> bool:
-    """In most of its rounds."""
+    """Whether the program stayed behind its rate in most of its rounds."""
     return most(found.get("behind", 0), found["runs"])
 
 
@@ -199,7 +200,7 @@ def base_of(name: str, programs, matrix: dict) -> str:
 
 
 def table(results: dict, matrix: dict) -> dict:
-    """{cell: {program: entry}}; matrix says each cell's base."""
+    """{cell: {program: entry}}. matrix has the base of each cell."""
     out = {}
     for cell, programs in results.items():
         base = programs.get(base_of(cell, programs, matrix), [])

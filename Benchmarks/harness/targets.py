@@ -1,12 +1,12 @@
-"""What is aimed at, and what was reached.
+"""The targets, and the figures that were reached.
 
-A measure is a key of summary.MEASURES, alone or by what it is divided:
-  cpu/bare              by that of a program in the same cell
-  cpu/closures+decoder  by the sum of two
-  cpu/@small_c64        by that of the same program in another cell
-  cpu/bare@small_c64    by that of another program there
-  cpu/a|b               by that of some which is best, in each round
-The program that is measured may be some by | as well."""
+A measure is a key of summary.MEASURES, alone or divided by the same measure of other runs:
+  cpu/bare              a program in the same cell
+  cpu/closures+decoder  the sum of two programs
+  cpu/@small_c64        the same program in another cell
+  cpu/bare@small_c64    another program in another cell
+  cpu/a|b               the best of several programs, in each round
+The program that is measured may also be several programs, separated by |."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -76,7 +76,7 @@ TARGETS = (
 
 
 def values(target: Target, results: dict) -> list:
-    """Of each round; empty when something that it takes was not run."""
+    """The value of each round; empty if a program that the target needs was not run."""
     key, _, divisor = target.measure.partition("/")
     measure = MEASURE[key]
     runs = _runs(results.get(target.cell, {}), target.program, measure)
@@ -94,7 +94,7 @@ def _runs(cell: dict, name: str, measure) -> list:
 
 
 def _late(target: Target, results: dict) -> list:
-    """Of each round of a program whose latency is measured: whether it stayed behind its rate."""
+    """For each round of a program whose latency is measured: whether the program stayed behind its rate."""
     measure = MEASURE[target.measure.partition("/")[0]]
     if not measure.is_latency:
         return []
@@ -105,7 +105,7 @@ def verdicts(results: dict, wanted: tuple = TARGETS) -> list:
     out = []
     for target in wanted:
         found, late = values(target, results), _late(target, results)
-        # What could not keep up in most rounds has no latency, and has missed.
+        # A program that could not keep up in most rounds has no latency, and has missed the target.
         overloaded = bool(found) and most(sum(late), len(late))
         if overloaded:
             found = []

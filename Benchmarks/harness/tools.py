@@ -1,4 +1,4 @@
-"""curl and the tool, each for one body: what a process costs from its start to its end."""
+"""curl and the tool, each for one body: the cost of a process from its start to its end."""
 
 import os
 import shutil
@@ -11,13 +11,13 @@ import time
 from .commands import TOOL
 from .servers import pinned
 
-# Where files are made, if there is room: no disk waits for what is written.
+# Files are made here if there is room, so that nothing waits for a disk.
 MEMORY = "/dev/shm"
 STEP = 0.02
 
 
 def transfer(program, cell, servers, cpu, limit):
-    """One run, with the keys that the other programs print, or fewer."""
+    """One run, with all or some of the keys that the other programs print."""
     size = servers.warm(cell)
     folder = tempfile.mkdtemp(prefix="errand-bench-", dir=place(servers.root, size)) if cell.stored else None
     try:
@@ -76,7 +76,7 @@ def _run(words, limit):
 
 
 def _watch(child, end, over, peaks):
-    """Reads the peak again and again. ru_maxrss at the end would be at least that of this process: exec keeps it."""
+    """Reads the peak repeatedly. ru_maxrss at the end would be at least that of this process, because exec keeps it."""
     while not over.wait(STEP):
         peaks.append(peak_resident(child.pid))
         if time.monotonic() > end:
@@ -84,7 +84,7 @@ def _watch(child, end, over, peaks):
 
 
 def peak_resident(pid):
-    """In bytes, so far; 0 where the process has none any more."""
+    """The peak so far, in bytes; 0 if the process has no memory any more."""
     try:
         with open(f"/proc/{pid}/status") as file:
             found = next((line for line in file if line.startswith("VmHWM:")), "VmHWM: 0 kB")

@@ -59,6 +59,8 @@ class CountingTests(unittest.TestCase):
     def test_the_lowest_of_each_count(self):
         self.assertEqual(counting.lowest([{"poll": 2.1, "wake": 0.1}, {"poll": 2.0, "wake": 0.9}]),
                          {"poll": 2.0, "wake": 0.1})
+        self.assertEqual(counting.lowest([{"async": {"poll": 2.1}}, {"async": {"poll": 2.0}}]),
+                         {"async": {"poll": 2.0}})
 
     def test_system_calls(self):
         self.assertEqual(self.shut(poll=2.2, epoll_ctl=0.06, sigaction=2.0, wake=0.3),
@@ -69,6 +71,37 @@ class CountingTests(unittest.TestCase):
         self.assertEqual(self.shut(poll=3.0, recv=2.0, libcurl="8.14.1"), [])
         self.assertEqual(self.shut(poll=3.0, recv=2.0), ["recv", "poll"])
         self.assertEqual(self.shut(poll=3.2, recv=2.3, libcurl="8.14.1"), ["recv", "poll"])
+
+
+class ProductTests(unittest.TestCase):
+    def test_symbols_of_products_are_found_by_their_module(self):
+        names = ["0000 T $s13ErrandMetrics06ClientB0C3runyyYaF", "0000 t $s7Tracing4SpanP", "", "0000 T main",
+                 "0000 T $s12ErrandClient7TracingC", "0000 T $s6ErrandAAC"]
+        self.assertEqual(counting.symbols_of_products(names), 2)
+        self.assertEqual(counting.symbols_of_products(names[2:]), 0)
+
+    def test_what_a_product_adds_has_a_limit(self):
+        def shut(metrics, tracing, same=True):
+            found = {"unused": {"instructions": 21000, "allocations": 5.0},
+                     "metrics-noop": {"instructions": 21000 + metrics[0], "allocations": 5.0 + metrics[1]},
+                     "tracing-noop": {"instructions": 21000 + tracing[0], "allocations": 5.0 + tracing[1]}}
+            return [verdict.line.split()[1:3] for verdict in counting.product_verdicts(found, same)
+                    if not verdict.is_open]
+
+        self.assertEqual(shut((8300, 1.0), (7400, 3.0)), [])
+        self.assertEqual(shut((10001, 1.0), (7400, 3.0)), [["metrics-noop", "instructions"]])
+        self.assertEqual(shut((8300, 2.0), (9001, 4.0)), [["metrics-noop", "allocations"],
+                                                         ["tracing-noop", "instructions"],
+                                                         ["tracing-noop", "allocations"]])
+        self.assertEqual(shut((50000, 9.0), (50000, 9.0), same=False), [])
+
+    def test_each_mode_is_told_beside_the_unused_products(self):
+        found = {"unused": {"instructions": 1000, "allocations": 5.0},
+                 "metrics": {"instructions": 1500, "allocations": 6.5}}
+        lines = [line.split() for line in counting.products(found)]
+        self.assertEqual(lines[0], ["unused", "instructions", "1,000", "+0"])
+        self.assertEqual(lines[2], ["metrics", "instructions", "1,500", "+500"])
+        self.assertEqual(lines[3], ["metrics", "allocations", "6.5", "+1.5"])
 
 
 class ServersOfATest:
