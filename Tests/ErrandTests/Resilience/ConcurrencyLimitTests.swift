@@ -194,10 +194,12 @@ import Testing
         #expect(limit.inFlight(of: "k") == 0)
     }
 
-    /// Many tasks, some cancelled: no more than the limit run, and nothing is left.
+    /// Many tasks, some cancelled: no more than the limit run, and nothing is left. The clock stands still: a wait
+    /// ends with a permit or with its task's cancellation, however slow the machine is.
     @Test func aStorm() async throws {
-        let limit = ConcurrencyLimit(.init(limit: 4, queueCapacity: 10_000))
+        let limit = ConcurrencyLimit(.init(limit: 4, queueCapacity: 10_000), clock: ManualClock())
         let highest = Notes<Int>()
+        let refused = Notes<any Error>()
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<500 {
                 group.addTask {
@@ -208,12 +210,13 @@ import Testing
                         permit.record()
                     }
                     if index % 5 == 0 { task.cancel() }
-                    _ = await task.result
+                    do { try await task.value } catch { refused.add(error) }
                 }
             }
         }
         #expect(highest.all.allSatisfy { $0 <= 4 })
-        #expect(highest.all.count >= 400)
+        #expect(highest.all.count >= 400 && highest.all.count + refused.all.count == 500)
+        #expect(refused.all.allSatisfy { $0 is CancellationError })
         #expect(limit.inFlight(of: "k") == 0 && limit.waiting(of: "k") == 0)
     }
 
