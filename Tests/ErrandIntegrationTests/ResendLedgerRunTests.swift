@@ -4,10 +4,15 @@ import Synchronization
 import Testing
 
 /// What libcurl sends again itself within one transfer, in the ledger of the request and in the budget.
-@Suite struct ResendLedgerRunTests {
+@Suite(.timeLimit(.minutes(20))) struct ResendLedgerRunTests {
     /// How the caller waits for the request.
     enum Form: CaseIterable {
         case closure, async, stream
+    }
+
+    /// Why libcurl sends the attempt again that then loses to a hedge.
+    enum Loss: CaseIterable {
+        case deadConnection, challenge
     }
 
     /// The ledgers of the requests that have ended.
@@ -31,10 +36,13 @@ import Testing
     private static let challenge = ScriptedServer.Step.send(
         "HTTP/1.1 401 Who\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n"
             + "Content-Length: 0\r\n\r\n")
+    private static let hedge = HedgePolicy(
+        delay: .fixed(.seconds(1)), budget: RetryBudget.Policy(ratio: 1, floorPerSecond: 1))
 
-    /// A client with a kept connection to a server whose next connections run `scripts` for `/`.
+    /// A client with a kept connection to a server whose next connections run `scripts` for `/`. `clock`: the client
+    /// sends a hedge after a second of this clock; `nil`: it sends none.
     private func with(
-        _ scripts: [[ScriptedServer.Step]], _ accessories: [any Accessory],
+        _ scripts: [[ScriptedServer.Step]], _ accessories: [any Accessory], hedgedBy clock: ManualClock? = nil,
         _ body: (Client, ScriptedServer) async throws -> Void
     ) async throws {
         let server = try ScriptedServer()
@@ -42,7 +50,9 @@ import Testing
         for script in scripts { try server.on("/", script) }
         var configuration = Client.Configuration.patient(baseURL: server.url("/"), loops: 1)
         configuration.resilience = Resilience(
-            budget: RetryBudget.Policy(ratio: 0, floorPerSecond: 1, window: .seconds(3600)))
+            budget: RetryBudget.Policy(ratio: 0, floorPerSecond: 1, window: .seconds(3600)),
+            hedge: clock == nil ? nil : Self.hedge)
+        if let clock { configuration.clock = clock }
         configuration.accessories = accessories
         try await Client.with(Client(configuration: configuration)) { client in
             _ = try await client.run(Get(path: "keep"))
@@ -120,6 +130,39 @@ import Testing
             #expect(ledgers.all == [[], [.authentication]])
             let counts = try budget(client, server).counts
             #expect(counts.deposits == 2 && counts.charges == 1 && counts.withdrawals == 1)
+        }
+    }
+
+    /// The first attempt is sent twice and gets no answer. The loser's resend is known only when the request has ended.
+    @Test(arguments: Loss.allCases, [Form.closure, .async])
+    func theResendOfALoser(loss: Loss, form: Form) async throws {
+        let (ledgers, clock) = (Ledgers(), ManualClock())
+        let isChallenged = loss == .challenge
+        let scripts: [[ScriptedServer.Step]] =
+            isChallenged
+            ? [[Self.challenge, .readHead, .stall], [Self.challenge, .readHead, Self.ok]]
+            : [[.finish], [.stall], [Self.ok]]
+        let command = Ask(authorization: isChallenged ? .digest(username: "ada", password: "pw") : nil)
+        try await with(scripts, [ledgers], hedgedBy: clock) { client, server in
+            let budget = try budget(client, server)
+            let before = budget.available
+            let run = Task { await self.run(command, as: form, by: client) }
+            #expect(await server.hasSeen(.init(requests: 3)))
+            await clock.sleepers(1)
+            clock.advance(by: .seconds(1))
+            #expect(await run.value == nil)
+            try await waitUntil("both requests have ended") { ledgers.all.count == 2 }
+            // With Digest the hedge has a second round too.
+            let resends: [Resend] = isChallenged ? [.hedge, .authentication] : [.hedge]
+            #expect(ledgers.all == [[], resends])
+            let charges = isChallenged ? 2 : 1
+            try await waitUntil("the loser's resend is charged") { budget.counts.charges == charges }
+            let counts = budget.counts
+            #expect(counts.deposits == 2 && counts.withdrawals == 1 + charges && counts.refusals == 0)
+            // The answers to challenges take no token.
+            #expect(budget.available == before - (isChallenged ? 1 : 2))
+            #expect(server.requests.count == (isChallenged ? 5 : 4))
+            #expect(client.resilience?.counts.losers == 1)
         }
     }
 }

@@ -1,10 +1,12 @@
 /// Why a request was sent to the network once more within one run. `AnyRequest.resends` has all resends, in order: their
 /// number is OpenTelemetry's `http.request.resend_count` of the last send. The cases are all possible reasons.
 ///
-/// With a retry budget each resend takes a token of the service that it goes to, with three exceptions. The first send to
-/// another service deposits there. The answer to a challenge is only counted. A resend of an attempt that was no longer
-/// wanted takes none. A retry and a hedge without a token are not sent. The others are sent all the same, because the
-/// exchange needs them, or because they were sent already.
+/// With a retry budget each resend takes a token of the service that it goes to, with two exceptions. The first send to
+/// another service deposits there. The answer to a challenge is only counted. A retry and a hedge without a token are
+/// not sent. The others are sent all the same, because the exchange needs them, or because they were sent already.
+///
+/// The budget also pays for resends within an attempt that has lost to a hedge. They are not in the list if they become
+/// known after the end of the run.
 public enum Resend: Sendable, Hashable {
     /// The request followed a redirect.
     case redirect

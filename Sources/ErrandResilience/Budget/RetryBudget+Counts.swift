@@ -6,8 +6,8 @@ extension RetryBudget {
         /// The extra sends that the budget allowed or that were charged, without those given back.
         public internal(set) var withdrawals = 0
         /// The extra sends that were made without asking the budget: redirects within the service, replays, and
-        /// requests that the engine has resent by itself. They are among the withdrawals. Both numbers include answers
-        /// to challenges, which take no token.
+        /// requests that the engine has resent by itself, also within the losers of hedges. They are among the
+        /// withdrawals. Both numbers include answers to challenges, which take no token.
         public internal(set) var charges = 0
         /// The extra sends that the budget refused (Finagle `budget_exhausted`).
         public internal(set) var refusals = 0

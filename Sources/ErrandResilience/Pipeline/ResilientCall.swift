@@ -121,9 +121,11 @@ final class ResilientCall: TransferReceiver, @unchecked Sendable {
         if passes { receiver.receive(event) }
     }
 
-    /// A transport beneath has resent the request by itself. This is reported whatever happens to the attempt, for
-    /// example if its streamed response was given up for a retry.
+    /// A transport beneath has resent the request by itself. The budget pays whatever has happened to the attempt,
+    /// because the service has received the request once more. The resend is reported even if the attempt's streamed
+    /// response was given up for a retry.
     private func tellOfResend(_ event: TransferEvent.Kind) {
+        budget?.pay(forNewsFromBeneath: event)
         let isOver = guarded.withLock { guarded in
             switch guarded.course {
             case .first: false
@@ -131,11 +133,9 @@ final class ResilientCall: TransferReceiver, @unchecked Sendable {
             case .idle, .over: true
             }
         }
-        // The ledger is closed if the call has ended, or if another attempt of a hedged transfer has answered it. The
-        // budget pays only for resends that are in the ledger.
-        guard !isOver, !(description.hasRareMembers && description.trail?.hasEnded ?? false) else { return }
-        budget?.pay(forNewsFromBeneath: event)
-        receiver.receive(event)
+        // If the call is over, its ledger is closed. A loser of hedges reports its resends right before it ends. If the
+        // transfer has ended by then, ``HedgedCall`` has closed the ledger and drops the event.
+        if !isOver { receiver.receive(event) }
     }
 
     // MARK: Decisions

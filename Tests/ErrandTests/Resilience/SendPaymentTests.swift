@@ -198,21 +198,57 @@ import Testing
 
     // MARK: Hedges
 
-    /// What an attempt was sent again for that lost is neither told nor charged.
-    @Test(arguments: [true, false]) func theResendOfALoser(hasLost: Bool) throws {
-        let fixture = ResilientFixture(Resilience(budget: RetryBudget.Policy()))
-        var description = try ResilientFixture.description()
-        let trail = AttemptTrail(hedgeDelay: .seconds(1))
-        description.trail = trail
-        let receiver = CallReceiver(callbacks: .inline())
-        _ = try fixture.transport.submit(description, for: receiver)
-        if hasLost { trail.end() }
-        let id = try #require(fixture.stub.open.first)
-        #expect(fixture.stub.send(.resending(.connection), to: id))
-        #expect(receiver.resends.all == (hasLost ? [] : ["connection"]))
+    /// Sends a hedge whose answer ends the transfer. The other attempt reports `early` before the end, and `late` after
+    /// the end, like a cancelled transfer of the engine.
+    private func lose(
+        _ fixture: ResilientFixture, early: [TransferEvent.Kind] = [], late: TransferEvent.Kind
+    ) async throws -> CallReceiver {
+        let callbacks = CallbackQueue.inline()
+        let (receiver, _) = try fixture.submit(callbacks: callbacks)
+        await fixture.clock.sleepers(1)
+        fixture.clock.advance(by: .milliseconds(100))
+        try await waitUntil("the hedge was sent") { fixture.transport.parts.counts.hedges == 1 }
+        let stub = fixture.stub
+        let open = stub.open
+        try #require(open.count == 2)
+        for event in early { stub.send(event, to: open[0]) }
+        // The queue runs both events after this block: first the end, which cancels the other attempt.
+        callbacks.async {
+            stub.complete(open[1], with: .response(Response(statusCode: 200)))
+            stub.send(late, to: open[0])
+        }
+        #expect(receiver.events.all.last == "200" && stub.cancelled == [open[0]])
+        return receiver
+    }
+
+    private func hedgingFixture() -> ResilientFixture {
+        let own = RetryBudget.Policy(ratio: 1, floorPerSecond: 5)
+        return ResilientFixture(
+            Resilience(
+                budget: RetryBudget.Policy(), hedge: HedgePolicy(delay: .fixed(.milliseconds(100)), budget: own)))
+    }
+
+    /// The list of a request is closed when the loser reports its resends. The budget pays for them.
+    @Test(arguments: [Resend.connection, .authentication]) func theResendOfALoser(reason: Resend) async throws {
+        let fixture = hedgingFixture()
+        let receiver = try await lose(fixture, late: .resending(reason))
+        #expect(receiver.resends.all == ["hedge"])
+        let budget = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80")
+        let counts = budget.counts
+        #expect(counts.deposits == 1 && counts.charges == 1 && counts.withdrawals == 2)
+        // The answer to a challenge takes no token.
+        #expect(budget.available == (reason == .connection ? 8 : 9))
+        #expect(fixture.isEmpty())
+    }
+
+    /// The send to the origin after a 421 was refused when the attempt had lost: its token goes back.
+    @Test func theResendOfALoserThatWasNotSent() async throws {
+        let fixture = hedgingFixture()
+        let receiver = try await lose(
+            fixture, early: [.resending(.alternative)], late: .notResent(.alternative))
+        #expect(receiver.resends.all == ["hedge", "alternative"])
         let counts = try #require(fixture.transport.parts.budgets).budget(for: "http://a:80").counts
-        #expect(counts.deposits == 1 && counts.charges == (hasLost ? 0 : 1))
-        fixture.stub.complete(id, with: .response(Response(statusCode: 200)))
+        #expect(counts.deposits == 1 && counts.charges == 0 && counts.withdrawals == 1)
         #expect(fixture.isEmpty())
     }
 
