@@ -5,7 +5,8 @@ extension ClientMetrics {
     public struct Options: Sendable, Hashable {
         /// The value of `errand.client.name`, a label of the metrics that a client has once: those of its engine,
         /// retries, hedges, breakers, budgets and limits. Give each client of a program a different name, because
-        /// clients with the same name overwrite each other's meters. Empty by default, for a program with one client.
+        /// clients with the same name overwrite each other's meters. The statistics of a `SharedEngine` are recorded once,
+        /// with the name of one of its clients. Empty by default, for a program with one client.
         public var clientName: String
         /// The maximum number of servers with series of their own, each with its methods and templates. It counts the
         /// sets of `http.request.method`, `server.address`, `server.port`, `url.scheme` and `url.template`. 1,000 by

@@ -64,7 +64,9 @@ public final class ClientMetrics: Sendable {
     /// What is recorded.
     public let options: Options
     private let clock: any Clock<Duration>
-    /// Held while statistics are read and recorded, so that no growth is counted twice. `nil`: there is no client yet.
+    private let backend: BackendIdentity
+    /// Held while counts of resilience are read and recorded, so that no growth is counted twice. `nil`: there is no
+    /// client yet.
     private let observed = Mutex<Observed?>(nil)
 
     /// The object that attempts and runs report to.
@@ -72,10 +74,10 @@ public final class ClientMetrics: Sendable {
     private let engine: EngineMetrics
     private let resilience: ResilienceMetrics
 
-    /// The client that is observed, and its totals that were recorded last.
+    /// The client that is observed, its engine, and the totals of its resilience that were recorded last.
     private struct Observed: Sendable {
         weak let client: Client?
-        var engine: EngineStatistics
+        let engine: MeasuredEngine
         var resilience: ResilienceTotals
     }
 
@@ -93,6 +95,7 @@ public final class ClientMetrics: Sendable {
         let limit = max(options.labelSetLimit, 1)
         self.options = options
         self.clock = clock
+        backend = BackendIdentity(factory)
         let maker = MetricMaker(options: options, factory: factory)
         recording = AttemptRecording(maker, limit: limit)
         engine = EngineMetrics(maker)
@@ -101,7 +104,8 @@ public final class ClientMetrics: Sendable {
 
     deinit {
         recording.close()
-        closeMeters()
+        observed.withLock({ $0 })?.engine.collect(without: engine)
+        resilience.close()
     }
 
     // MARK: Statistics
@@ -111,17 +115,21 @@ public final class ClientMetrics: Sendable {
     /// values would stay otherwise. Meters that another object uses too, such as the object of a following client with
     /// the same name, are left to that object. All this also happens when this object is released. Costs some hundred
     /// loads, and a lock for each breaker and budget. If two calls run at the same time, the second waits.
+    ///
+    /// An engine that several clients share is recorded once for each backend, with the name of the client that came
+    /// first. Each call for any of these clients records the engine. When the first client has shut down or is gone, the
+    /// next client's series go on from the same totals.
     public func collect() {
-        guard let client = observed.withLock({ $0?.client }) else { return closeMeters() }
+        guard let present = observed.withLock({ $0 }) else { return }
+        present.engine.collect()
+        guard let client = present.client else { return resilience.close() }
         observed.withLock { observed in
             guard var last = observed, last.client === client else { return }
-            let (statistics, parts) = (client.engineStatistics, client.resilience)
-            engine.collect(statistics, since: &last.engine)
+            let parts = client.resilience
             if let parts { resilience.collect(parts, since: &last.resilience) }
             observed = last
             // A client that drains still has requests.
-            guard !client.isStopping else { return closeMeters() }
-            engine.set(statistics)
+            guard !client.isStopping else { return resilience.close() }
             if let parts { resilience.set(parts) }
         }
         // Not released while the lock is held: this may be the last reference.
@@ -147,17 +155,16 @@ public final class ClientMetrics: Sendable {
         collect()
     }
 
-    private func closeMeters() {
-        engine.close()
-        resilience.close()
-    }
-
-    /// A client was made with this object. Earlier counts of its engine or its parts, for other clients, do not belong
-    /// to this client.
+    /// A client was made with this object. Earlier counts of its parts, for other clients, do not belong to this client.
     func observe(_ client: Client) {
         let present = Observed(
-            client: client, engine: client.engineStatistics ?? EngineStatistics(),
+            client: client, engine: MeasuredEngine.of(client, backend),
             resilience: ResilienceTotals(client.resilience))
-        observed.withLock { $0 = present }
+        let former = observed.withLock { observed -> Observed? in
+            defer { observed = present }
+            return observed
+        }
+        former?.engine.collect(without: engine)
+        present.engine.enter(client, engine)
     }
 }

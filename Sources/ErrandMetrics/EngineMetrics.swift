@@ -74,7 +74,8 @@ final class EngineMetrics: Sendable {
 
     private func set(_ place: Place, _ value: Double) { meters.handles(place).meter.set(value) }
 
-    /// Closes the meters: the client is gone, and their last values would stay otherwise.
+    /// Closes the meters: the client is gone, or another client of its engine has the meters. The last values would stay
+    /// otherwise.
     func close() {
         for meter in meters.removeAll() { meter.close() }
     }

@@ -33,7 +33,8 @@ struct MetricMaker: Sendable {
     }
 
     /// The labels of metrics that a client has once, such as those of its engine. Clients with different names have
-    /// different series; clients with the same name overwrite each other's meters.
+    /// different series; clients with the same name overwrite each other's meters. Clients of one engine have its series
+    /// one after the other: see ``MeasuredEngine``.
     func ofClient(_ labels: [(String, String)] = []) -> [(String, String)] {
         [("errand.client.name", options.clientName)] + labels
     }

@@ -199,8 +199,8 @@ public final class Client: Sendable {
 }
 
 extension Client {
-    /// The client's engine, which other clients may share.
-    private var reactor: ReactorTransport? { ((engine as? BorrowedTransport)?.base ?? engine) as? ReactorTransport }
+    /// The client's engine, which other clients may share; `nil`: the transport is not the engine.
+    package var reactor: ReactorTransport? { ((engine as? BorrowedTransport)?.base ?? engine) as? ReactorTransport }
 
     /// The cookies of the client, or of all clients of its ``SharedEngine``; `nil` if ``Configuration/cookies`` is off or
     /// the transport is not the engine.
