@@ -76,8 +76,12 @@ struct SQLiteCacheFile {
     ) throws(CacheStoreError) -> Result {
         let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return try body() }
-        // Closing the descriptor releases the lock.
-        defer { close(descriptor) }
+        // A child process that another thread forks has this descriptor, and with it the lock, until the child calls
+        // exec. Unlocking ends the lock for both, closing only for this process.
+        defer {
+            _ = flock(descriptor, LOCK_UN)
+            close(descriptor)
+        }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { return try body() }
             guard waiting.now() < deadline else {
