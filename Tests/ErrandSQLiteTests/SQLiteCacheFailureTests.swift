@@ -42,6 +42,26 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
+    /// Stands for a child process that another thread has forked: a duplicated descriptor has the same lock.
+    @Test func theLockEndsAlthoughAForkedChildHasItsDescriptor() throws {
+        let file = SQLiteCacheFile(path: folder.path)
+        var inherited: Int32 = -1
+        try file.exclusively(until: .now + .seconds(300)) {
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)
+                if target == folder.path + ".lock", let descriptor = Int32(name) {
+                    inherited = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+                }
+            }
+        }
+        try #require(inherited >= 0)
+        defer { close(inherited) }
+        let other = open(folder.path + ".lock", O_RDWR | O_CLOEXEC)
+        try #require(other >= 0)
+        defer { close(other) }
+        #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+    }
+
     /// Killed between the file and its log: a new file with pages would take the log for its own.
     @Test func aLogWithoutItsFileIsNobodys() throws {
         var log: [UInt8] = []
