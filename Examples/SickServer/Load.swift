@@ -40,7 +40,7 @@ final class Load: Sendable {
     /// Waits for the requests in flight, and then ends the client and the server.
     func finish() async -> Outcome {
         // Each request ends within its time limit.
-        await client.shutdown(.drain(within: .seconds(10)))
+        await client.shutdown(.drain(within: .seconds(300)))
         let counts = client.resilience?.counts
         let server = server
         let seen: SickServer.Seen = await withCheckedContinuation { continuation in

@@ -88,7 +88,7 @@ private struct Ask: Command {
         // As gzip does with files: it takes the suffix away.
         let run = try ProgramRun("/bin/gzip", ["-dk", path])
         defer { try? FileManager.default.removeItem(atPath: String(path.dropLast(3))) }
-        #expect(run.wait() == 0)
+        #expect(run.wait(seconds: 240) == 0)
         #expect(try Data(contentsOf: URL(filePath: String(path.dropLast(3)))) == Data(text.utf8))
     }
 

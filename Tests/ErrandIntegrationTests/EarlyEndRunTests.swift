@@ -11,11 +11,11 @@ import Testing
         var path: String { "both" }
         var method: HTTPRequest.Method { .put }
         var body: RequestBody { .stream(values) }
-        var timeouts: Timeouts? { Timeouts(idle: .after(idle), total: .seconds(280)) }
+        var timeouts: Timeouts? { Timeouts(idle: .after(idle), total: .seconds(3600)) }
         typealias Response = Errand.Response
     }
 
-    private func run(_ answer: String, idle: Duration = .seconds(240)) async throws -> (
+    private func run(_ answer: String, idle: Duration = .seconds(3600)) async throws -> (
         Result<[UInt8], any Error>, ScriptedServer
     ) {
         let server = try ScriptedServer()
@@ -34,7 +34,7 @@ import Testing
             // The sender has waited for the end of the response.
             upload.yield(Array(" last".utf8))
             upload.finish()
-            await client.shutdown(.drain(within: .seconds(240)))
+            await client.shutdown(.drain(within: .seconds(600)))
             return result
         }
         return (result, server)

@@ -85,7 +85,7 @@ import Testing
         try server.on("/", [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")])
         let base = "http://localhost:\(server.port)"
         var configuration = Client.Configuration.patient(baseURL: base, loops: 1)
-        configuration.endpoints = [try ServiceEndpoints(of: base, .dns())]
+        configuration.endpoints = [try ServiceEndpoints(of: base, .dns(every: .seconds(3600), timeout: .seconds(3600)))]
         configuration.resilience = Resilience(retry: RetryPolicy(backoff: RetryBackoff(base: .milliseconds(1))))
         try await Client.with(Client(configuration: configuration)) { client in
             let set = try #require(client.endpoints(of: base))

@@ -14,16 +14,19 @@ private struct PrioritisedGet: Command {
         let server = try ScriptedServer()
         try server.on("/a", [.echo])
         try server.on("/b", [.stall])
+        let began = ContinuousClock.now
         let client = Client(configuration: .patient(baseURL: server.url(), loops: 1))
         let before = try #require(client.engineStatistics)
         #expect(before.submitted == 0 && before.connectionsOpened == 0 && before.loops == 1)
         for _ in 0..<3 { _ = try await client.run(Get(path: "a")) }
         try await waitUntil("the connection is idle") { client.engineStatistics?.connectionsIdle == 1 }
         let after = try #require(client.engineStatistics)
+        // The core forgets the longest turn after 15 seconds at the earliest.
+        let isRecent = ContinuousClock.now - began < .seconds(15)
         #expect(after.submitted == 3 && after.completed == 3 && after.inFlight == 0 && after.queued == 0)
         #expect(after.connectionsOpened == 1 && after.connectionsOpen == 1)
         #expect(after.turns > 0 && after.wakeUps > 0 && (1...after.turns).contains(after.deliveries))
-        #expect(after.longestTurn > .zero && after.turnTime >= after.longestTurn)
+        #expect((after.longestTurn > .zero || !isRecent) && after.turnTime >= after.longestTurn)
         #expect(after.lags > 0 && after.lagTime >= after.longestLag)
         client.start(Get(path: "b"))
         #expect(await server.hasSeen(.init(requests: 4)))

@@ -18,9 +18,13 @@ enum Nginx {
 
 extension Client.Configuration {
     /// On a busy machine the library's 10 s to connect may be over before libcurl looks at the socket. The 60 s without a
-    /// byte may be over before a task of the test has made the next part of an upload.
+    /// byte may be over before a task of the test has made the next part of an upload. The 50 s of an idle connection may
+    /// be over before a task of the test has sent the next request.
     static func patient(baseURL: String? = nil, loops: Int? = nil) -> Self {
-        Self(baseURL: baseURL, timeouts: Timeouts(connect: .seconds(240), idle: .seconds(240)), loops: loops)
+        var configuration = Self(
+            baseURL: baseURL, timeouts: Timeouts(connect: .seconds(3600), idle: .seconds(3600)), loops: loops)
+        configuration.connection.idleConnectionSeconds = 3600
+        return configuration
     }
 }
 

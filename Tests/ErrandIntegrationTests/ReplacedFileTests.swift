@@ -87,7 +87,7 @@ import Testing
         try authority.become("ca.pem")
         handles.append(try eager.handle(for: connection))
         #expect(handles[2] != handles[1])
-        let patient = OptionsCache()
+        let patient = OptionsCache(pause: 3600)
         handles.append(try patient.handle(for: connection))
         try authority.become("ca.pem")
         handles.append(try patient.handle(for: connection))

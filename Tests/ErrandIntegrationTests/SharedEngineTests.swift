@@ -72,6 +72,7 @@ import Testing
     @Test func responsesOfInsecureRequestsAreKeptApart() async throws {
         let client = client {
             $0.loops = 1
+            $0.connection.idleConnectionSeconds = nil
             $0.connection.tls.insecureAcceptAnyCertificate = true
             $0.settings.cache = .timed(.seconds(600))
         }

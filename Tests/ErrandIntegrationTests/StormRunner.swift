@@ -54,10 +54,10 @@ struct StormRunner {
             plan.seed = seed
             let storm = Storm(plan, client, callbacks, ledger)
             await storm.rage()
-            let left = await storm.calm(within: .seconds(180))
+            let left = await storm.calm(within: .seconds(600))
             #expect(left.isEmpty, "seed \(seed): \(left.prefix(10))")
             storm.settle()
-            await client.shutdown(.drain(within: .seconds(60)))
+            await client.shutdown(.drain(within: .seconds(600)))
             #expect(client.requests.isEmpty && census.open == 0)
             await #expect(throws: ErrandError.shutDown) { try await client.run(RawCommand(url: plan.servers.site)) }
             let totals = ledger.totals

@@ -135,7 +135,7 @@ struct WebSocketPeerTests {
 
     @Test func `a socket without a reference is closed with 1001`() async throws {
         try await with { client, _ in
-            _ = try await client.webSocket(Talk(path: "farewell"))
+            _ = try await client.webSocket(Talk(path: "farewell"), policy: Self.patient)
             #expect(try await last(client) == "1001 ")
         }
     }
@@ -158,7 +158,7 @@ struct WebSocketPeerTests {
     @Test(arguments: badFrames.indices) func `a bad frame fails the connection with its code`(index: Int) async throws {
         let (bytes, code, expected) = Self.badFrames[index]
         try await with { client, _ in
-            let socket = try await client.webSocket(Talk(path: "raw/\(bytes)"))
+            let socket = try await client.webSocket(Talk(path: "raw/\(bytes)"), policy: Self.patient)
             var messages = socket.makeAsyncIterator()
             await #expect(throws: expected, "\(bytes)") { try await messages.next() }
             await #expect(throws: ErrandError.webSocketClosed) { try await socket.send(.text("late")) }

@@ -120,12 +120,14 @@ private struct Chat: Command {
     @Test(.enabled(if: hasWebSocket)) func `a drain closes with 1001`() async throws {
         try await with { client, server in
             try server.on("/ws", [.send(Self.answer()), .readBytes(8), .sendBytes([0x88, 2, 0x03, 0xE9]), .finish])
-            let socket = try await open(client)
+            var policy = WebSocketPolicy()
+            policy.closeTimeout = .seconds(600)
+            let socket = try await open(client, "ws", policy)
             let reading = Task {
                 var messages = socket.makeAsyncIterator()
                 return try await messages.next()
             }
-            await client.shutdown()
+            await client.shutdown(.drain(within: .seconds(600)))
             #expect(try await reading.value == nil)
             #expect(socket.closure?.code == .goingAway)
         }

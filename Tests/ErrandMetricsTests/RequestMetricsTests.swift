@@ -7,7 +7,7 @@ import Testing
 
 private struct GetCached: Command {
     var path: String { "cached" }
-    var cache: CachePolicy { .timed(.seconds(60)) }
+    var cache: CachePolicy { .timed(.seconds(86_400)) }
     typealias Response = String
 }
 
@@ -47,6 +47,8 @@ private struct GetPrioritised: Command {
             $0.url.contains("bad") ? .response(status: 503) : .response(status: 200, body: "text")
         }
         let measured = MeasuredClient(stub) {
+            // The clock stands still: the breaker stays open, and the budget gets no tokens.
+            $0.clock = ManualClock()
             $0.resilience = Resilience(
                 retry: RetryPolicy(backoff: .none), breaker: BreakerPolicy(window: .count(6), minimumCalls: 6))
         }
@@ -76,12 +78,16 @@ private struct GetPrioritised: Command {
         let metrics = ClientMetrics(factory: backend)
         var configuration = Client.Configuration(baseURL: server.url("/"))
         configuration.timeouts = Timeouts(connect: .seconds(240), idle: .seconds(3600))
+        configuration.connection.idleConnectionSeconds = 3600
         configuration.loops = 1
         configuration.metrics = metrics
+        let began = ContinuousClock.now
         let client = Client(configuration: configuration)
         for _ in 0..<3 { _ = try await client.run(RawCommand(url: "a")) }
         try await waitUntil("the connection is idle") { client.engineStatistics?.connectionsIdle == 1 }
         for _ in 0..<2 { metrics.collect() }
+        // The core forgets the longest turn after 15 seconds at the earliest.
+        let isRecent = ContinuousClock.now - began < .seconds(15)
         #expect(backend.counterTotal(label: "errand.engine.connections.opened") == 1)
         #expect(backend.counterTotal(label: "errand.engine.turns") > 0)
         #expect(backend.counterTotal(label: "errand.engine.lags") > 0)
@@ -89,7 +95,7 @@ private struct GetPrioritised: Command {
         #expect(backend.counters(label: "errand.engine.turn.time").count == 1)
         #expect(backend.counters(label: "errand.engine.lag.time").count == 1)
         let longestTurn = try #require(backend.meters(label: "errand.engine.turn.longest").first?.lastValue)
-        #expect((0..<60).contains(longestTurn) && longestTurn > 0)
+        #expect((0..<60).contains(longestTurn) && (longestTurn > 0 || !isRecent))
         let longestLag = try #require(backend.meters(label: "errand.engine.lag.longest").first?.lastValue)
         #expect((0..<60).contains(longestLag))
         #expect(backend.meters(label: "errand.engine.in_flight").first?.lastValue == 0)

@@ -7,12 +7,6 @@ import Testing
 @testable import ErrandClient
 @testable import ErrandModel
 
-/// Does not listen to cancellation, as user code may.
-private func deafly(_ time: Duration) async {
-    // Pause: the time that the user's code takes.
-    await Task.detached { try? await Task.sleep(for: time) }.value
-}
-
 private struct Stepwise: Command {
     let order: Notes<String>
     var path = "steps"
@@ -60,67 +54,68 @@ private struct Intercept: StepwiseInterceptor {
 
 /// What becomes of asynchronous steps that nobody waits for any more, and of what follows a step that is out of time.
 @Suite(.timeLimit(.minutes(20))) struct AbandonedStepTests {
+    private let clock = ManualClock()
+
     private func client(_ status: Int = 200) -> Client {
-        Client.stubbed(StubTransport { _ in .response(status: status, body: "v") })
+        Client.stubbed(StubTransport { _ in .response(status: status, body: "v") }) { $0.clock = clock }
     }
 
     private func until(_ condition: () -> Bool) async throws {
         try await waitUntil("the run has come so far", condition)
     }
 
-    /// Until the time is up in the middle of what it is to be up in, which `body` says: on a busy machine it may be before.
-    private func growing(_ body: (Duration) async throws -> Bool) async throws {
-        for milliseconds in [10, 200, 4000, 30_000] where try await body(.milliseconds(milliseconds)) { return }
-        Issue.record("no time was enough")
+    /// Lets the time of the request run out.
+    private func expire(_ request: AnyRequest) async throws {
+        try await waitUntil("the request has ended") {
+            clock.advance(by: .seconds(3600))
+            return request.state.isFinished
+        }
     }
 
     @Test(arguments: ["stop", "timeout", "shutdown"])
     func nothingMoreOfTheRunIsCalled(by end: String) async throws {
-        try await growing { time in
-            let (order, gate, client) = (Notes<String>(), Gate(), client())
-            var command = Stepwise(order: order, gate: gate)
-            if end == "timeout" { command.timeouts = Timeouts(total: .after(time)) }
-            let request = client.start(command)
-            try await until { order.all.contains("validate") || request.state.isFinished }
-            switch end {
-            case "stop": request.stop()
-            case "shutdown": await client.shutdown(.cancel)
-            default: break
-            }
-            try await until { request.state.isFinished }
-            let isAbandoned = order.all.contains("validate")
-            await gate.open()
-            if isAbandoned { try await until { order.all.contains("validated") } }
-            await client.shutdown(.cancel)
-            await client.callbacksDrained()
-            await allowTime(for: "a hook of the abandoned run")
-            let told = order.all.filter { !$0.hasPrefix("validate") }
-            switch end {
-            case "stop": #expect(told == [])
-            case "timeout": #expect(told == ["failure preprocessor timeoutTotal", "failure filter timeoutTotal"])
-            default: #expect(told == ["failure filter shutDown"])
-            }
-            return isAbandoned
+        let (order, gate, client) = (Notes<String>(), Gate(), client())
+        var command = Stepwise(order: order, gate: gate)
+        command.timeouts = Timeouts(total: .seconds(3600))
+        let request = client.start(command)
+        try await until { order.all.contains("validate") }
+        switch end {
+        case "stop": request.stop()
+        case "shutdown": await client.shutdown(.cancel)
+        default: try await expire(request)
+        }
+        try await until { request.state.isFinished }
+        await gate.open()
+        try await until { order.all.contains("validated") }
+        await client.shutdown(.cancel)
+        await client.callbacksDrained()
+        await allowTime(for: "a hook of the abandoned run")
+        let told = order.all.filter { !$0.hasPrefix("validate") }
+        switch end {
+        case "stop": #expect(told == [])
+        case "timeout": #expect(told == ["failure preprocessor timeoutTotal", "failure filter timeoutTotal"])
+        default: #expect(told == ["failure filter shutDown"])
         }
     }
 
+    /// Its preprocessors do not listen to cancellation, as user code may.
     private struct SlowEnd: Command {
         let order: Notes<String>
-        let time: Duration
+        let gate: Gate
         var path: String { "end" }
-        var timeouts: Timeouts? { Timeouts(total: .after(time)) }
+        var timeouts: Timeouts? { Timeouts(total: .seconds(3600)) }
         typealias Response = String
         var successPreprocessor: (@Sendable (String, Errand.Response) async -> Void)? {
-            { [order, time] _, _ in
+            { [order, gate] _, _ in
                 order.add("success")
-                await deafly(time * 4)
+                await gate.pass()
                 order.add("success ended")
             }
         }
         var failurePreprocessor: (@Sendable (ErrandError) async -> Void)? {
-            { [order, time] error in
+            { [order, gate] error in
                 order.add("failure \(error.shortDescription)")
-                await deafly(time * 4)
+                await gate.pass()
                 order.add("failure ended")
             }
         }
@@ -130,16 +125,16 @@ private struct Intercept: StepwiseInterceptor {
     @Test(arguments: [200, 500]) func oneRunCallsOnePreprocessor(_ status: Int) async throws {
         let first = status == 200 ? "success" : "failure statusNotAccepted"
         let last = status == 200 ? "success ended" : "failure ended"
-        try await growing { time in
-            let order = Notes<String>()
-            let client = client(status)
-            let request = client.start(SlowEnd(order: order, time: time))
-            try await until { order.all.last?.hasSuffix(" ended") == true && request.state.isFinished }
-            await client.shutdown(.cancel)
-            await client.callbacksDrained()
-            #expect(order.all.count == 2)
-            return order.all == [first, last] && request.error == .timeoutTotal
-        }
+        let (order, gate, client) = (Notes<String>(), Gate(), client(status))
+        let request = client.start(SlowEnd(order: order, gate: gate))
+        try await until { order.all == [first] }
+        try await expire(request)
+        await gate.open()
+        try await until { order.all.last == last }
+        await client.shutdown(.cancel)
+        await client.callbacksDrained()
+        #expect(order.all == [first, last])
+        #expect(request.error == .timeoutTotal)
     }
 
     @Test func theNextInterceptorIsNotAsked() async throws {
@@ -163,32 +158,27 @@ private struct Intercept: StepwiseInterceptor {
 
     /// The first transfer was sent and answered; whoever sends refusals again must not send it twice.
     @Test func aTimeoutBeforeAReplayIsNoRefusal() async throws {
-        try await growing { time in
-            let stub = StubTransport { _ in .response(status: 503) }
-            let client = Client.stubbed(stub)
-            let gate = Gate()
-            let prepared = Atomic(0)
-            let again = Intercept(
-                prepare: {
-                    if prepared.wrappingAdd(1, ordering: .relaxed).newValue > 1 { await gate.pass() }
-                }, replays: { $0 == 0 })
-            var command = Stepwise(order: Notes())
-            command.timeouts = Timeouts(total: .after(time))
-            command.interceptors = [again]
-            let request = client.start(command)
-            try await until { request.state.isFinished }
-            let isReplaying = prepared.load(ordering: .relaxed) > 1
-            await gate.open()
-            #expect(request.error == .timeoutTotal)
-            if isReplaying {
-                #expect(request.error?.isRefusal == false)
-                #expect(request.error?.statusCode == 503)
-                #expect(request.attempts.map(\.response?.statusCode) == [503])
-                #expect(stub.submitted.count == 1)
-            }
-            await client.shutdown(.cancel)
-            return isReplaying
-        }
+        let stub = StubTransport { _ in .response(status: 503) }
+        let client = Client.stubbed(stub) { $0.clock = clock }
+        let gate = Gate()
+        let prepared = Atomic(0)
+        let again = Intercept(
+            prepare: {
+                if prepared.wrappingAdd(1, ordering: .relaxed).newValue > 1 { await gate.pass() }
+            }, replays: { $0 == 0 })
+        var command = Stepwise(order: Notes())
+        command.timeouts = Timeouts(total: .seconds(3600))
+        command.interceptors = [again]
+        let request = client.start(command)
+        try await until { prepared.load(ordering: .relaxed) > 1 }
+        try await expire(request)
+        await gate.open()
+        #expect(request.error == .timeoutTotal)
+        #expect(request.error?.isRefusal == false)
+        #expect(request.error?.statusCode == 503)
+        #expect(request.attempts.map(\.response?.statusCode) == [503])
+        #expect(stub.submitted.count == 1)
+        await client.shutdown(.cancel)
     }
 
     /// An interceptor's own request was refused; this one was sent.

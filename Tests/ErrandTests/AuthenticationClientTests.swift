@@ -117,7 +117,7 @@ import Testing
         }
         let stub = stub(valid: "t1")
         let client = Client.stubbed(stub) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+            $0.interceptors = [AuthenticationInterceptor(patient: authenticator, credential: "t0")]
         }
         box.withLock { $0 = client }
         let value = try await client.run(GetText())
@@ -151,7 +151,7 @@ import Testing
         }
         let stub = stub(valid: "t1")
         let client = Client.stubbed(stub) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+            $0.interceptors = [AuthenticationInterceptor(patient: authenticator, credential: "t0")]
         }
         let chain = client.request(Chain([Self.token, Self.token]))
         box.withLock { $0 = chain }
@@ -185,7 +185,7 @@ import Testing
         }
         let client = Client.stubbed(stub) {
             $0.callbackQueue = .inline()
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+            $0.interceptors = [AuthenticationInterceptor(patient: authenticator, credential: "t0")]
         }
         box.withLock { $0 = client }
         let steps = [ChainStep(RawCommand(url: "first")), ChainStep(RawCommand(url: "second"))]
@@ -207,7 +207,7 @@ import Testing
             return "t\(number)"
         }
         let client = Client.stubbed(stub(valid: "t1")) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+            $0.interceptors = [AuthenticationInterceptor(patient: authenticator, credential: "t0")]
         }
         let stopped = Task { try await client.run(GetText()) }
         let other = Task { try await client.run(GetText()) }
@@ -229,7 +229,7 @@ import Testing
             return "t\(number)"
         }
         let client = Client.stubbed(stub(valid: "t1")) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+            $0.interceptors = [AuthenticationInterceptor(patient: authenticator, credential: "t0")]
         }
         var command = RawCommand(url: "x")
         command.timeouts = Timeouts(total: .milliseconds(50))
@@ -256,7 +256,7 @@ import Testing
         let stub = stub(valid: "t1")
         let client = Client.stubbed(stub) {
             $0.clock = clock
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+            $0.interceptors = [AuthenticationInterceptor(patient: authenticator, credential: "t0")]
             if hasResilience { $0.resilience = .standard } else { $0.obeysDeadlines = true }
         }
         let failures = Notes<ErrandError>()
@@ -322,7 +322,7 @@ import Testing
             }
         }
         let client = Client.stubbed(stub) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "t0")]
+            $0.interceptors = [AuthenticationInterceptor(patient: authenticator, credential: "t0")]
         }
         held.add(client)
         let task = Task { try await client.run(GetText()) }

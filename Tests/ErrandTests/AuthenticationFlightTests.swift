@@ -101,7 +101,7 @@ import Testing
         let gate = Gate()
         let cancelled = Notes<Bool>()
         let authenticator = hanging(gate, cancelled: cancelled)
-        let interceptor = AuthenticationInterceptor(authenticator)
+        let interceptor = AuthenticationInterceptor(patient: authenticator)
         let tasks = (0..<20).map { _ in
             Task { try await InterceptedRun(interceptors: [interceptor]).prepare().headers[.authorization] }
         }
@@ -126,7 +126,7 @@ import Testing
         let gate = Gate()
         let cancelled = Notes<Bool>()
         let authenticator = hanging(gate, cancelled: cancelled)
-        let interceptor = AuthenticationInterceptor(authenticator)
+        let interceptor = AuthenticationInterceptor(patient: authenticator)
         let task = Task { try await InterceptedRun(interceptors: [interceptor]).prepare() }
         await gate.arrivals(1)
         task.cancel()
@@ -182,7 +182,7 @@ import Testing
         let (held, cancelled) = (Gate(), Gate())
         let told = Notes<String>()
         let authenticator = slow(told, held: held, cancelled: cancelled)
-        let interceptor = AuthenticationInterceptor(authenticator)
+        let interceptor = AuthenticationInterceptor(patient: authenticator)
         let first = prepared(interceptor)
         await held.arrivals(1)
         interceptor.credential = "login"
@@ -262,7 +262,7 @@ import Testing
             if number.isMultiple(of: 5) { throw RefreshTrouble(number: number) }
             return "t\(number)"
         }
-        let interceptor = AuthenticationInterceptor(authenticator)
+        let interceptor = AuthenticationInterceptor(patient: authenticator)
         await withTaskGroup { group in
             for number in 0..<400 {
                 group.addTask {
@@ -283,7 +283,7 @@ import Testing
     func cancelsRaceWithTheEnd() async throws {
         for round in 0..<200 {
             let gate = Gate()
-            let interceptor = AuthenticationInterceptor(hanging(gate, cancelled: Notes()))
+            let interceptor = AuthenticationInterceptor(patient: hanging(gate, cancelled: Notes()))
             let tasks = (0..<8).map { _ in
                 Task { try await InterceptedRun(interceptors: [interceptor]).prepare().headers[.authorization] }
             }

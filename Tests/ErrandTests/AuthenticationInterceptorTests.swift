@@ -199,7 +199,7 @@ import Testing
             await gate.pass()
             return "t\(number)"
         }
-        let interceptor = AuthenticationInterceptor(authenticator)
+        let interceptor = AuthenticationInterceptor(patient: authenticator)
         let waiting = Task { try await InterceptedRun(interceptors: [interceptor]).prepare().headers[.authorization] }
         await gate.arrivals(1)
         interceptor.credential = credential
@@ -254,7 +254,7 @@ import Testing
             statuses.add(try await run.status { _ in Response(statusCode: 401) })
             return "t\(number)"
         }
-        let interceptor = AuthenticationInterceptor(authenticator, credential: "t0")
+        let interceptor = AuthenticationInterceptor(patient: authenticator, credential: "t0")
         box.withLock { $0 = interceptor }
         let status = try await InterceptedRun(interceptors: [interceptor]).status(server("t1"))
         #expect(status == 200)
@@ -265,9 +265,9 @@ import Testing
     }
 
     @Test func anInterceptorWithinTheRefreshOfAnotherStillWorks() async throws {
-        let inner = AuthenticationInterceptor(TestAuthenticator { number, _, _ in "inner\(number)" })
+        let inner = AuthenticationInterceptor(patient: TestAuthenticator { number, _, _ in "inner\(number)" })
         let outer = AuthenticationInterceptor(
-            TestAuthenticator { _, _, _ in
+            patient: TestAuthenticator { _, _, _ in
                 try await InterceptedRun(interceptors: [inner]).prepare().headers[.authorization] ?? "none"
             })
         let sent = try await InterceptedRun(interceptors: [outer]).prepare()

@@ -29,6 +29,8 @@ import Testing
         let client = client()
         let task = Task { try await client.run(Batch([GetText()]), overrides: Self.hour) }
         await clock.sleepers(1)
+        // The group starts its timer before it sends the child.
+        _ = try await stub.opened()
         clock.advance(by: .seconds(3599))
         await client.callbacksDrained()
         #expect(stub.open.count == 1)

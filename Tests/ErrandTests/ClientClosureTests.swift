@@ -104,7 +104,7 @@ private struct Bare: Command {
             stub.completeAll { _ in .response(Response(statusCode: 200)) }
             request.stop()
         }
-        await client.shutdown(.drain(within: .seconds(60)))
+        await client.shutdown(.drain(within: .seconds(3600)))
         #expect(told.all == [])
         #expect(request.state == .cancelled)
         #expect(request.error == .cancelled)
@@ -136,7 +136,7 @@ private struct Bare: Command {
         request.withLock { $0 = made }
         made.start()
         #expect(stub.cancelled == [TransferID(rawValue: 1)])
-        await client.shutdown(.drain(within: .seconds(60)))
+        await client.shutdown(.drain(within: .seconds(3600)))
         #expect(made.state == .cancelled)
         request.withLock { $0 = nil }
     }

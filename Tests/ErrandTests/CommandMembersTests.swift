@@ -69,7 +69,7 @@ private struct Present: Command {
     var urlRules: URLRules { URLRules(pathJoining: .append) }
     var parameters: Parameters { ["p": 1] }
     var authorization: Authorization { .bearer("t") }
-    var timeouts: Timeouts { Timeouts(total: .seconds(7)) }
+    var timeouts: Timeouts { Timeouts(total: .seconds(7000)) }
     var limits: Limits { Limits(bodyBytes: 70) }
     var connection: ConnectionOptions { ConnectionOptions() }
     var redirects: RedirectPolicy { .doNotFollow }
@@ -234,7 +234,7 @@ private struct Wrapping<C: Command>: Command {
         let sent = try await sent(Present(), json)
         #expect(sent.url == "http://other/v1/x?p=1")
         #expect(sent.headers.fields[.authorization] == "Bearer t")
-        #expect(sent.settings.timeouts.total == .seconds(7))
+        #expect(sent.settings.timeouts.total == .seconds(7000))
         #expect(sent.settings.limits.bodyBytes == 70)
         #expect(try await self.sent(ThroughCDN()).url == "http://cdn/x")
         let whole = try await self.sent(Whole())

@@ -206,7 +206,7 @@ private struct Ask: Command {
         /// Lets what runs end, nothing being paused any more.
         func calm(_ random: inout SeededGenerator) async throws {
             do {
-                try await waitUntil("all groups have ended") {
+                try await waitUntil("all groups have ended", within: .seconds(900)) {
                     for top in tops.withLock({ $0 }) { top.request.resume() }
                     answer(100, &random)
                     return started.load(ordering: .relaxed) <= ended.load(ordering: .relaxed)

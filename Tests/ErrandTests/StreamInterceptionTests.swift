@@ -79,7 +79,8 @@ private struct Trouble: Error {}
     /// It stands, and the caller gets it with its body; `transform` is not for streams that are accepted.
     @Test func anAcceptedRefusalMayStand() async throws {
         let asker = Asker { _ in false }
-        try await with(asker) { client, stub, task, id in
+        // The clock stands still: the head waits for the whole body, and not for at most one second.
+        try await with(asker, clock: ManualClock()) { client, stub, task, id in
             stub.sendHead(401, to: id)
             for byte in Array("refused".utf8) { stub.sendChunk([byte], to: id) }
             stub.end(id, 401)

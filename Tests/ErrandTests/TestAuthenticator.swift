@@ -45,3 +45,10 @@ final class TestAuthenticator: Authenticator {
 
     func refuses(_ response: Errand.Response) -> Bool { response.statusCode == 401 }
 }
+
+extension AuthenticationInterceptor where A == TestAuthenticator {
+    /// A refresh may take an hour. Within the default of 60 seconds the tasks of a test may not all get their turns.
+    convenience init(patient authenticator: TestAuthenticator, credential: String? = nil) {
+        self.init(authenticator, credential: credential, refreshTimeout: .seconds(3600))
+    }
+}

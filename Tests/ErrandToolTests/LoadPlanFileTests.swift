@@ -25,7 +25,7 @@ import Testing
               "name": "release",
               "seed": 3,
               "grace": "1s",
-              "thresholds": ["errors<1%", {"condition": "api/*:p99<10s", "abort": true}],
+              "thresholds": ["errors<1%", {"condition": "api/*:p99<10min", "abort": true}],
               "scenarios": [
                 {
                   "files": "shop.http", "variables": {"word": "w"}, "data": [{"file": "ids.csv", "order": "random"}],

@@ -69,7 +69,7 @@ import Testing
         let (tool, result) = try blockWithEnoughTime("both users have sent a request") { time in
             let stalling = try LoadToolRun([.stall])
             let run = try stalling.run([
-                stalling.server.url("/"), "-d", time.optionText, "--users", "2", "--grace", "0",
+                stalling.server.url("/"), "-d", time.optionText, "--users", "2", "--grace", "0", "--timeout", "1h",
             ])
             return stalling.server.counts.requests == 2 ? run : nil
         }

@@ -27,9 +27,10 @@ struct LoadToolRun {
     /// Runs `errand bench` with `--output`.
     func run(
         _ arguments: [String], to name: String = "result.json", interruptWhen isUnderWay: (() -> Bool)? = nil,
-        seconds: Double = 120
+        seconds: Double = 300
     ) throws -> (tool: ToolRun, result: LoadResult) {
-        let tool = try ToolRun(["bench", "-o", path(name)] + arguments, interruptWhen: isUnderWay, seconds: seconds)
+        let tool = try ToolRun(
+            ["bench", "-o", path(name), "--no-progress"] + arguments, interruptWhen: isUnderWay, seconds: seconds)
         return (tool, try result(name))
     }
 

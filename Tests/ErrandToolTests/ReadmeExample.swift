@@ -22,6 +22,6 @@ func example(server: String) async throws {
     client.start(Register(name: user.name)) { request in  // called once, on the client's queue
         print(request.value?.id ?? 0, request.error?.shortDescription ?? "no error")
     }
-    await client.shutdown(.drain(within: .seconds(5)))
+    await client.shutdown(.drain(within: .seconds(30)))
 }
 // README ends

@@ -25,10 +25,10 @@ struct ToolRun {
     /// or to that device, and then it reads as empty here.
     ///
     /// - Parameter shell: what bash does with the tool, which is `"$@"` there.
-    /// - Parameter isUnderWay: Sends `signal` once it says so; ``Stuck`` after 120 s.
+    /// - Parameter isUnderWay: Sends `signal` once it says so; ``Stuck`` after 300 s.
     init(
         _ arguments: [String], shell: String? = nil, input: String = "", interruptWhen isUnderWay: (() -> Bool)? = nil,
-        signal: Int32 = SIGINT, seconds: Double = 120,
+        signal: Int32 = SIGINT, seconds: Double = 300,
         outputTo: String? = nil, errorsTo: String? = nil
     ) throws {
         let folder = try TemporaryFolder()
@@ -42,7 +42,7 @@ struct ToolRun {
             output: outputTo ?? folder.file("output").path, errors: errorsTo ?? folder.file("errors").path)
         var ended: Int32?
         if let isUnderWay {
-            let deadline = Date() + 120
+            let deadline = Date() + 300
             var isReady = false
             while ended == nil, !isReady, Date() < deadline {
                 // Dispatch sets the handler on a thread of its own, and until then the tool ignores the signal.
@@ -88,7 +88,7 @@ extension ScriptedServer {
     /// Ends the `stall` steps once so many requests have come.
     func release(afterRequests count: Int) {
         Thread.detachNewThread {
-            self.wait(for: .init(requests: count), seconds: 120)
+            self.wait(for: .init(requests: count), seconds: 300)
             self.release()
         }
     }

@@ -10,6 +10,7 @@ import Tracing
     private func client(_ server: ScriptedServer, _ tracer: InMemoryTracer) -> Client {
         var configuration = Client.Configuration(
             baseURL: server.url("/"), timeouts: Timeouts(connect: .seconds(240)), loops: 1)
+        configuration.connection.idleConnectionSeconds = 3600
         configuration.tracing = ClientTracing(tracer: tracer)
         return Client(configuration: configuration)
     }

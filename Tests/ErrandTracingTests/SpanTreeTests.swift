@@ -13,7 +13,7 @@ private struct RefreshToken: Command {
 
 private struct GetCached: Command {
     var path: String { "cached" }
-    var cache: CachePolicy { .timed(.seconds(60)) }
+    var cache: CachePolicy { .timed(.seconds(86_400)) }
     typealias Response = String
 }
 
@@ -140,7 +140,9 @@ private final class TokenAuthenticator: Authenticator {
         }
         let authenticator = TokenAuthenticator()
         let traced = TracedClient(stub) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "bad")]
+            $0.interceptors = [
+                AuthenticationInterceptor(authenticator, credential: "bad", refreshTimeout: .seconds(3600))
+            ]
         }
         authenticator.use(traced.client)
         let caller = try await caller(traced) { _ = try await traced.client.run(GetText()) }

@@ -38,7 +38,7 @@ private struct Save: Command {
         allowsRepeats: Bool = false, _ body: (Client) async throws -> Void
     ) async throws -> Cassette {
         let cassette = try Cassette(path, mode: mode, matching: matching, allowsRepeats: allowsRepeats)
-        let transport = CassetteTransport(cassette, over: base)
+        let transport = CassetteTransport(cassette, over: base, clock: ManualClock())
         let client = Client(configuration: .init(baseURL: "http://test/"), transport: transport)
         try await body(client)
         await client.shutdown()

@@ -163,7 +163,7 @@ private struct Send: Command {
     @Test func whatACacheAnswersIsNotTraffic() async throws {
         let traffic = HARAccessory()
         let stub = StubTransport { _ in .response(status: 200, body: "a") }
-        let client = client(traffic, stub) { $0.settings.cache = .timed(.seconds(60)) }
+        let client = client(traffic, stub) { $0.settings.cache = .timed(.seconds(86_400)) }
         for _ in 0..<2 { _ = try await client.run(GetRaw()) }
         #expect(traffic.har.entries.count == 1)
     }

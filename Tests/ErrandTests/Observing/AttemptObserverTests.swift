@@ -270,7 +270,7 @@ private struct PutSource: Command {
         let stub = StubTransport { _ in
             .response(status: 200, headers: [.cacheControl: "max-age=60"], body: "text")
         }
-        try await observe(stub) { client, observer in
+        try await observe(stub, { $0.cache = ResponseCache(now: { 784_111_777_000 }) }) { client, observer in
             _ = try await client.run(CacheableGet(cache: policy))
             _ = try await client.run(CacheableGet(cache: policy))
             #expect(observer.begins.count == 1)
@@ -281,7 +281,7 @@ private struct PutSource: Command {
     /// The second transfer of a run, after a stored response.
     @Test func theNetworkAfterTheCacheHasTheSameScope() async throws {
         let stub = StubTransport { _ in .response(status: 200, body: "text") }
-        try await observe(stub) { client, observer in
+        try await observe(stub, { $0.cache = ResponseCache(now: { 784_111_777_000 }) }) { client, observer in
             var policy = CachePolicy.timed(.seconds(60))
             _ = try await client.run(CacheableGet(cache: policy))
             policy.reading = .cacheThenNetwork

@@ -91,7 +91,9 @@ import Testing
         let server = try ScriptedServer()
         try server.on(nil, [.echo])
         let client = Client(
-            configuration: .init(baseURL: server.url("/"), timeouts: Timeouts(connect: .seconds(240)), loops: 1))
+            configuration: .init(
+                baseURL: server.url("/"), timeouts: Timeouts(connect: .seconds(240), idle: .seconds(3600)),
+                connection: ConnectionOptions(idleConnectionSeconds: 3600), loops: 1))
         for isReused in [false, true] {
             let response = try await client.run(RawCommand(url: "a"))
             let metrics = response.metrics

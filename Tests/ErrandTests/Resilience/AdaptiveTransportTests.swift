@@ -53,7 +53,9 @@ import Testing
     @Test func theLimitFollowsTheServer() async throws {
         let adaptive = AdaptiveLimit.Settings(.aimd(.init(timeout: .seconds(1))), initial: 12, bounds: 2...40)
         let load = Load(
-            Resilience(concurrency: .init(adaptive: adaptive), rate: .init(rate: .init(10, per: .seconds(1)))))
+            Resilience(
+                concurrency: .init(adaptive: adaptive, longestWait: nil),
+                rate: .init(rate: .init(10, per: .seconds(1)))))
         try await waitUntil("the limit has grown at a healthy server") {
             try load.step(latency: .milliseconds(800))
             return load.limit >= 15

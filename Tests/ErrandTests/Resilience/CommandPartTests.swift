@@ -157,7 +157,7 @@ import Testing
 
     // MARK: HSTS
 
-    private static let policy: HTTPFields = [.strictTransportSecurity: "max-age=60"]
+    private static let policy: HTTPFields = [.strictTransportSecurity: "max-age=31536000"]
 
     /// In every client, without any setting of its own.
     @Test func hstsOfTheCommand() async throws {

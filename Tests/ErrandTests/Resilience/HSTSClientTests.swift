@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    private static let field = "max-age=60; includeSubDomains"
+    private static let field = "max-age=31536000; includeSubDomains"
 
     private func store(_ hosts: String...) -> HSTSStore {
         HSTSStore(preloads: hosts.map { .init($0) })

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandResilience
 
 /// What one command changes of a client's resilience, and what clients share.
-@Suite struct RequestResilienceTests {
+@Suite(.timeLimit(.minutes(20))) struct RequestResilienceTests {
     private struct Get: Command {
         var path: String
         var resilience: RequestResilience?
@@ -28,6 +28,8 @@ import Testing
 
     private func client(_ stub: StubTransport, _ resilience: Resilience?, parts: ResilienceParts? = nil) -> Client {
         var configuration = Client.Configuration(baseURL: "http://a/")
+        // The clock stands still: an open breaker stays open on a slow machine.
+        configuration.clock = ManualClock()
         configuration.resilience = resilience
         configuration.resilienceParts = parts
         return Client(configuration: configuration, transport: stub)
@@ -97,7 +99,7 @@ import Testing
         let stub = StubTransport { _ in .response(status: 500) }
         let settings = Resilience(
             breaker: BreakerPolicy(window: .count(4), minimumCalls: 2, openTime: .seconds(60)))
-        let parts = ResilienceParts(settings)
+        let parts = ResilienceParts(settings, clock: ManualClock())
         let (one, other) = (client(stub, settings, parts: parts), client(stub, settings, parts: parts))
         for client in [one, other] { #expect(try await client.run(Get(path: "")).statusCode == 500) }
         for client in [one, other] {
@@ -209,6 +211,7 @@ import Testing
         let recorder = EventRecorder()
         let breaker = BreakerPolicy(window: .count(4), minimumCalls: 1)
         var configuration = Client.Configuration(baseURL: "http://a/")
+        configuration.clock = ManualClock()
         configuration.accessories = [recorder]
         configuration.resilience = Resilience(retry: Self.quick, breaker: byBreaker ? breaker : nil)
         let client = Client(configuration: configuration, transport: stub)

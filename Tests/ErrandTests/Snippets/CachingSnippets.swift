@@ -69,7 +69,11 @@ import Testing
             description.url.contains("feed")
                 ? .response(status: 200, body: "feed") : .response(status: 200, body: "{\"cents\": 7}")
         }
-        let client = Client(configuration: Self.configured(), transport: stub)
+        var configuration = Self.configured()
+        // The clock stands still: a stored response stays fresh on a slow machine.
+        configuration.cache = ResponseCache(
+            LayeredCacheStore(over: MemoryCacheStore()), applicationVersion: "1.4", now: { 784_111_777_000 })
+        let client = Client(configuration: configuration, transport: stub)
         for user in ["ada", "ada", "bob"] { #expect(try await client.run(GetFeed(user: user)) == "feed") }
         #expect(stub.submitted.count == 2)
         let requests = [Self.start(client), Self.start(client), Self.twice(client)]

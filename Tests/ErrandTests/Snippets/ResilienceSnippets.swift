@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The code of the guide "Calls that fail"; GuideTests compares it line by line.
-@Suite struct ResilienceSnippets {
+@Suite(.timeLimit(.minutes(20))) struct ResilienceSnippets {
     struct GetPrice: Command {
         var item: String
         var path: String { "prices/\(segment: item)" }
@@ -163,6 +163,8 @@ import Testing
         _ answer: @escaping @Sendable (RequestDescription) -> StubTransport.Answer
     ) -> Client {
         var configuration = Client.Configuration(baseURL: "http://test/")
+        // The clock stands still: the window and the open time of a breaker do not end on a slow machine.
+        configuration.clock = ManualClock()
         Self.standard(&configuration)
         configuration.resilience?.retry = RetryPolicy(backoff: .none)
         configuration.resilience?.breaker = breaker
