@@ -83,5 +83,5 @@ if(ERRAND_INSTALL AND NOT ERRAND_SANITIZE)
   add_test(NAME consumers COMMAND
     ${PROJECT_SOURCE_DIR}/Tests/Consumers/run
       ${PROJECT_BINARY_DIR} $<TARGET_FILE:consumer_server>)
-  set_tests_properties(consumers PROPERTIES TIMEOUT 180)
+  set_tests_properties(consumers PROPERTIES TIMEOUT 900)
 endif()

@@ -101,7 +101,6 @@ static void an_id_that_is_seen_can_be_cancelled(void **state) {
       items[i] =
           rig_request("GET", text("http://o%d.test:%u/", i,
                                   errand_fault_server_port(rig->server)));
-      items[i].timeout_total = 60000;
       items[i].options = options;
     }
     assert_int_equal(pthread_create(&thread, NULL, cancel_all, &c), 0);

@@ -42,7 +42,7 @@ static void one_group(int number) {
   errand_group *group = NULL;
   assert_int_equal(errand_group_create(&init, &group), ERRAND_OK);
   if (number % REQUEST_EVERY == 0) {
-    errand_request r = {.url = bytes_of(url), .timeout_total = 20000};
+    errand_request r = {.url = bytes_of(url), .timeout_total = 120000};
     assert_int_equal(errand_submit(group, &r, 1), 1);
     if (number % (2 * REQUEST_EVERY) == 0)
       rig_expect_response(collector_wait(&collector, r.id), 200, "ok");
@@ -70,7 +70,7 @@ static void ten_thousand_groups(void **state) {
   errand_memory_read(&after);
   assert_int_equal(after.allocations - after.frees,
                    before.allocations - before.frees);
-  assert_true(process_usage_settles(usage, 10000));
+  assert_true(process_usage_settles(usage, 60000));
   long grown = resident_kb() - resident;
   printf("resident size grew by %ld KB\n", grown);
   assert_true(resident > 0);

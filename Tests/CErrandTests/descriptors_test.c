@@ -145,7 +145,7 @@ static void a_connection_that_cannot_be_ended_is_left(void **state) {
       "GET", text("http://127.0.0.1:%u/late", errand_fault_server_port(other)));
   uint64_t id = rig_submit(rig, &r);
   assert_int_equal(errand_fault_server_wait(
-                       other, &(errand_fault_counts){.requests = 1}, 10000),
+                       other, &(errand_fault_counts){.requests = 1}, 150000),
                    1);
   take_all();
   uint64_t sent = rig_counts(rig).bytes_sent + sizeof EVIL - 1;

@@ -8,7 +8,7 @@
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 /* A thread may be late; one that waits for a hanging name never comes. */
-#define AT_ONCE_MS 30000
+#define AT_ONCE_MS 110000
 
 static int set_up(void **state) {
   dns_hold();
@@ -53,7 +53,7 @@ static void a_hanging_name_blocks_nobody_else(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
   errand_request slow = rig_request("GET", named(rig, "hang.test"));
-  slow.timeout_connect = 60000;
+  slow.timeout_connect = 110000;
   uint64_t id = rig_submit(rig, &slow);
   await_hanging();
   for (int i = 0; i < 20; i++)
@@ -164,7 +164,7 @@ static void the_patient_are_not_ended_with_the_hasty(void **state) {
   static errand_request requests[12];
   for (size_t i = 0; i < COUNT_OF(requests); i++) {
     requests[i] = rig_request("GET", named(rig, "hang-hasty.test"));
-    requests[i].timeout_connect = i < 11 ? 200 : 60000;
+    requests[i].timeout_connect = i < 11 ? 200 : 110000;
   }
   rig->accepted += errand_submit(rig->group, requests, COUNT_OF(requests));
   for (size_t i = 0; i < 11; i++)

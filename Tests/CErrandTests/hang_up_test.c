@@ -15,7 +15,6 @@ static errand_request streamed_upload(const char *url) {
   errand_request request = rig_request("POST", url);
   request.body_kind = ERRAND_BODY_STREAM;
   request.body_length = ERRAND_LENGTH_UNKNOWN;
-  request.timeout_total = 60000;
   return request;
 }
 

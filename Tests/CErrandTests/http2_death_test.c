@@ -14,11 +14,11 @@ static int set_up(void **state) {
   return nginx_set_up(state) == 0 ? rig_set_up_one_loop(state) : -1;
 }
 
-/* At the 256 KiB/s of /slow/ it lasts a minute: none is whole by itself. */
-static void make_16m(void) {
-  FILE *file = fopen(nginx_file(&nginx, "www/16m"), "we");
+/* At the 256 KiB/s of /slow/ it lasts 192 s: none is whole by itself. */
+static void make_48m(void) {
+  FILE *file = fopen(nginx_file(&nginx, "www/48m"), "we");
   assert_non_null(file);
-  assert_int_equal(ftruncate(fileno(file), 16 << 20), 0);
+  assert_int_equal(ftruncate(fileno(file), 48 << 20), 0);
   assert_int_equal(fclose(file), 0);
 }
 
@@ -48,9 +48,9 @@ static void of_many_streams_none_ends_well(void **state) {
   test_rig *rig = *state;
   errand_request requests[STREAMS];
   errand_options *options = http2();
-  make_16m();
+  make_48m();
   for (int i = 0; i < STREAMS; i++) {
-    requests[i] = rig_request("GET", nginx_url(&nginx, NGINX_TLS, "/slow/16m"));
+    requests[i] = rig_request("GET", nginx_url(&nginx, NGINX_TLS, "/slow/48m"));
     requests[i].options = options;
     requests[i].flags = ERRAND_REQUEST_REPORT_EVENTS;
     rig_submit(rig, &requests[i]);

@@ -2,8 +2,10 @@
 #include "support/nginx_fixture.h"
 #include "support/rig.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static errand_options *http2;
 
@@ -143,9 +145,18 @@ static void uploads(void **state) {
   assert_int_equal(errand_payload_body(result->end.payload).length, length);
 }
 
+/* At the 256 KiB/s of /slow/ the body lasts 192 s: longer than any request. */
+static void make_48m(void) {
+  FILE *file = fopen(nginx_file(&nginx, "www/48m"), "we");
+  assert_non_null(file);
+  assert_int_equal(ftruncate(fileno(file), 48 << 20), 0);
+  assert_int_equal(fclose(file), 0);
+}
+
 static void cancelling_a_stream_leaves_the_others(void **state) {
   test_rig *rig = *state;
-  errand_request kept = request_of("/slow/1m"), gone = request_of("/slow/1m");
+  make_48m();
+  errand_request kept = request_of("/slow/1m"), gone = request_of("/slow/48m");
   uint64_t kept_id = rig_submit(rig, &kept);
   uint64_t gone_id = rig_submit(rig, &gone);
   errand_request small = request_of("/12b");

@@ -1,6 +1,6 @@
-/* Deadlines that must not strike, or not yet. Their clocks run for seconds,
-   so that a thread held up for less changes nothing; all of them run at once:
-   the set-up submits what the tests wait for. */
+/* Deadlines that must not strike, or not yet. Their clocks run for 20 s, so
+   that a thread held up for less changes nothing; all of them run at once: the
+   set-up submits what the tests wait for. */
 #include "support/rig.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 /* Milliseconds: what must not strike, and how long it is tempted. */
-enum { CLOCK = 6000, LONGER = 8000 };
+enum { CLOCK = 20000, LONGER = 25000 };
 
 static struct {
   uint64_t held_response;
@@ -61,8 +61,8 @@ static void start_held(test_rig *rig) {
 static void start_uploads(test_rig *rig) {
   RIG_ON(rig, "/late", ERRAND_FAULT_STEP_SLEEP(LONGER),
          ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
-  /* 16 KiB at most at a time: 4,096 times 2 ms. */
-  RIG_ON(rig, "/steady", ERRAND_FAULT_STEP_READ_SLOWLY(1 << 20, 2),
+  /* 16 KiB at most at a time: 4,096 times 6 ms. */
+  RIG_ON(rig, "/steady", ERRAND_FAULT_STEP_READ_SLOWLY(1 << 20, 6),
          ERRAND_FAULT_STEP_SEND(OK));
   errand_request late = upload("PUT", rig_url(rig, "/late"));
   late.timeout_first_byte = CLOCK;
@@ -180,9 +180,9 @@ int main(void) {
       cmocka_unit_test(a_head_is_told_where_the_body_stalls),
       cmocka_unit_test(a_drip_against_idle_and_total),
       cmocka_unit_test(a_slow_upload_does_not_count_as_silence),
-      cmocka_unit_test(a_steady_upload_is_not_idle),
       cmocka_unit_test(a_pause_stops_idle),
       cmocka_unit_test(a_pause_stops_the_clock_of_the_source),
+      cmocka_unit_test(a_steady_upload_is_not_idle),
   };
   return cmocka_run_group_tests_name("patience", tests, start_all,
                                      rig_tear_down);

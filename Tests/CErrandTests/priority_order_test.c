@@ -107,7 +107,7 @@ static void over_options(void **state) {
    have. */
 static void settle(test_rig *rig, uint64_t low, uint64_t high) {
   uint64_t wanted[] = {(uint64_t) 1 << high, (uint64_t) 1 << low};
-  int64_t end = process_milliseconds() + 20000;
+  int64_t end = process_milliseconds() + 150000;
   for (;;) {
     uint64_t at_high = atomic_load(&rig->group->shared.starved[0]);
     uint64_t at_low = atomic_load(&rig->group->shared.starved[2]);

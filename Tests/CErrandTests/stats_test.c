@@ -123,20 +123,32 @@ static int slow_filter(void *context, uint64_t tag,
   return 0;
 }
 
-static bool had_a_long_turn(errand_stats stats) {
-  return stats.longest_turn_ns >= SLOW_MS * MS;
-}
-
 static void a_turn_takes_as_long_as_what_is_done_in_it(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
-  rig_expect_response(rig_get(rig, rig_url(rig, "/")), 200, "ok");
-  errand_stats stats = wait_for(rig, had_a_long_turn);
+  errand_stats stats = {0};
+  errand_stats again = {0};
+  bool in_time = false;
+  /* The group forgets a turn after 15 s. A test that reads later makes another
+     request, whose connection the filter is asked about. */
+  for (int i = 0; i < 10 && !in_time; i++) {
+    errand_request request = rig_request("GET", rig_url(rig, "/"));
+    request.flags = ERRAND_REQUEST_FRESH_CONNECTION;
+    int64_t start = process_milliseconds();
+    rig_expect_response(rig_run(rig, &request), 200, "ok");
+    do {
+      nap(5);
+      stats = rig_stats(rig);
+      again = rig_stats(rig);
+      in_time = process_milliseconds() - start < 15000;
+    } while (in_time && stats.longest_turn_ns < SLOW_MS * MS);
+  }
+  assert_true(stats.longest_turn_ns >= SLOW_MS * MS);
   assert_true(stats.turn_ns >= stats.longest_turn_ns);
   assert_true(stats.turns > 0);
   /* A read resets nothing. */
-  assert_true(rig_stats(rig).longest_turn_ns >= SLOW_MS * MS);
-  assert_true(rig_stats(rig).turn_ns >= stats.turn_ns);
+  assert_true(again.longest_turn_ns >= SLOW_MS * MS);
+  assert_true(again.turn_ns >= stats.turn_ns);
 }
 
 static int set_up_slow_filter(void **state) {
@@ -161,7 +173,7 @@ static void a_signal_has_a_lag(void **state) {
     errand_stats before = rig_stats(rig);
     errand__counter_set(&loop->woken_ns, now_ns() - 100 * MS);
     errand__loop_wake(loop);
-    for (int k = 0; k < 1000 && stats.lags == before.lags; k++) {
+    for (int k = 0; k < 30000 && stats.lags == before.lags; k++) {
       nap(5);
       stats = rig_stats(rig);
     }

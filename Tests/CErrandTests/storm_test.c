@@ -332,6 +332,9 @@ static void run_storm(uint64_t seed, ending end) {
     pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]);
   }
   if (end != ENDS_BY_ITSELF) {
+    /* The threads may start late. */
+    while (atomic_load(&s.accepted) == 0)
+      nap(1);
     nap(random_below(&random, 300));
     errand_group_stop(s.rig->group,
                       end == ENDS_BY_DRAIN ? ERRAND_STOP_DRAIN

@@ -417,19 +417,25 @@ static void uploads_that_break_their_word(void **state) {
 static void a_slow_source_is_not_idle(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
-  errand_request request = rig_request("PUT", rig_url(rig, "/"));
-  request.body_kind = ERRAND_BODY_STREAM;
-  request.body_length = ERRAND_LENGTH_UNKNOWN;
-  /* Of seconds, as this thread may be late with a part. */
-  request.timeout_idle = 5000;
-  uint64_t id = rig_submit(rig, &request);
-  for (int i = 0; i < 15; i++) {
-    rest(400);
-    errand_upload_write(rig->group, id, bytes_of("part"));
+  /* Of seconds, as a thread may be late with a part; of more if it was. */
+  for (int64_t idle = 5000;; idle *= 4) {
+    errand_request request = rig_request("PUT", rig_url(rig, "/"));
+    request.body_kind = ERRAND_BODY_STREAM;
+    request.body_length = ERRAND_LENGTH_UNKNOWN;
+    request.timeout_idle = idle;
+    uint64_t id = rig_submit(rig, &request);
+    for (int64_t took = 0; took <= idle + 500; took += 400) {
+      rest(400);
+      errand_upload_write(rig->group, id, bytes_of("part"));
+    }
+    rest(30);
+    errand_upload_finish(rig->group, id);
+    const test_result *result = collector_wait(&rig->collector, id);
+    if (result->end.status == ERRAND_TIMEOUT_IDLE && idle < 20000)
+      continue;
+    rig_expect_response(result, 200, "ok");
+    break;
   }
-  rest(30);
-  errand_upload_finish(rig->group, id);
-  rig_expect_response(collector_wait(&rig->collector, id), 200, "ok");
 }
 
 /* A refusal before the upload's end is the end (RFC 9110 10.1.1, 15.5.14),

@@ -73,7 +73,7 @@ int rig_tear_down(void **state) {
     fail_msg("%s", violation);
   assert_int_equal(completions, accepted);
   assert_int_equal(now.allocations - now.frees, then.allocations - then.frees);
-  assert_true(process_usage_settles(before, 30000));
+  assert_true(process_usage_settles(before, 120000));
   return 0;
 }
 

@@ -10,7 +10,7 @@
 
 static int open_socket(const struct sockaddr *address, socklen_t length) {
   int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  struct timeval limit = {.tv_sec = 10};
+  struct timeval limit = {.tv_sec = 150};
   if (fd < 0)
     return -1;
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Connects to loopback. Returns: a descriptor, or -1 with errno. Every read
-   gives up after 10 s. */
+   gives up after 150 s. */
 int wire_connect(uint16_t port);
 int wire_connect_unix(const char *path);
 /* Starts connecting and does not wait for it. */
