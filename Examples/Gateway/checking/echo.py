@@ -6,14 +6,15 @@ import json
 import select
 import socket
 import threading
-import time
 import urllib.parse
 
 
 class Echo:
-    """A context: the server is up inside it. `hung_up` is set when a client leaves before its answer has ended."""
+    """A context: the server is up inside it. `waiting` is set when a request to `/slow` has arrived. `hung_up` is set
+    when a client leaves before its answer has ended."""
 
     def __init__(self):
+        self.waiting = threading.Event()
         self.hung_up = threading.Event()
         self.streamed = 0
         owner = self
@@ -78,9 +79,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/early":
             self.close_connection = True
             self.answer(413, b"too much", {"Connection": "close"})
-            # The rest must be read, or a reset would overtake the answer.
             self.connection.shutdown(socket.SHUT_WR)
-            self.drain(2)
+            self.drain(60)
         elif self.path == "/slow":
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             self.wait()
@@ -121,16 +121,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def wait(self):
         """No answer; notices a client that leaves."""
-        if select.select([self.connection], [], [], 20)[0]:
+        self.echo.waiting.set()
+        if select.select([self.connection], [], [], 60)[0]:
             self.echo.hung_up.set()
         self.close_connection = True
 
     def drain(self, seconds):
-        end = time.monotonic() + seconds
-        self.connection.settimeout(0.2)
-        while time.monotonic() < end:
-            try:
-                if not self.connection.recv(65536):
-                    return
-            except OSError:
-                return
+        """Reads until the client closes the connection, or sends nothing for `seconds`. If the connection were closed
+        with unread bytes, a reset would overtake the answer."""
+        self.connection.settimeout(seconds)
+        try:
+            while self.connection.recv(65536):
+                pass
+        except OSError:
+            pass

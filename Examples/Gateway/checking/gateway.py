@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 
@@ -40,13 +41,14 @@ def total(lines, name, labels):
 
 
 class Gateway:
-    """A context: the process has ended after it. `answers` counts the whole answers that were received."""
+    """A context: the process has ended after it. `answers` counts the whole answers that all threads have received."""
 
     def __init__(self, program, folder, variables):
         self.port = free_port()
         self.authority = f"127.0.0.1:{self.port}"
         self.page = os.path.join(folder, f"metrics-{self.port}.txt")
         self.answers = 0
+        self.lock = threading.Lock()
         self.command = [program]
         self.variables = {**os.environ, "GATEWAY_PORT": str(self.port), "GATEWAY_METRICS_FILE": self.page, **variables}
 
@@ -60,7 +62,7 @@ class Gateway:
         return self
 
     def _listens(self):
-        for _ in range(200):
+        for _ in range(2400):
             if self.process.poll() is not None:
                 raise SystemExit(f"check: the gateway ended with {self.process.returncode}")
             try:
@@ -75,15 +77,19 @@ class Gateway:
 
     def request(self, method, path, fields, body=None):
         """Status, fields with names in lower case, body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             connection.request(method, path, body, fields)
             answer = connection.getresponse()
             read = answer.read()
-            self.answers += 1
+            self.received(1)
             return answer.status, {name.lower(): value for name, value in answer.getheaders()}, read
         finally:
             connection.close()
+
+    def received(self, answers):
+        with self.lock:
+            self.answers += answers
 
     def until_answered(self, path, seconds, outcome):
         """Twenty good answers in a row."""
@@ -110,8 +116,10 @@ class Gateway:
         """Returns the exit code; `None`: the gateway had to be killed."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(15)
+            return self.process.wait(120)
         except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
             return None
 
     def __exit__(self, *_):

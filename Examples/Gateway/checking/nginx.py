@@ -30,7 +30,7 @@ class Nginx:
         program = shutil.which("nginx") or "/usr/sbin/nginx"
         self.process = subprocess.Popen([program, "-c", self.config, "-e", os.path.join(self.root, "error.log")],
                                         stdin=subprocess.DEVNULL)
-        for _ in range(100):
+        for _ in range(1200):
             if self.process.poll() is not None:
                 raise SystemExit(f"check: nginx ended with {self.process.returncode}")
             try:

@@ -1,6 +1,17 @@
-"""What was expected, and how much of it held."""
+"""Expectations with their counts, and a wait for a condition."""
 
 import sys
+import time
+
+
+def until(holds, seconds=60):
+    """Waits until `holds()` is true. Returns whether it was in time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 class Outcome:
