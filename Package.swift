@@ -279,11 +279,11 @@ if Context.environment["ERRAND_FUZZ"] != nil {
             swiftSettings: settings))
 }
 
-// The library and its tests without the programs, for builds with a sanitizer: `scripts/test`.
+// The library and its tests without the programs, for builds with a sanitizer: `scripts/test`. The tests of the cache
+// file need the probe.
 if Context.environment["ERRAND_LIBRARY_ONLY"] != nil {
-    let programs = [
-        "errand", "errand-demo", "errand-sick-server", "errand-gates", "errand-gates-products", "ErrandToolTests",
-    ]
-    package.targets.removeAll { programs.contains($0.name) }
+    package.targets.removeAll { target in
+        target.name == "ErrandToolTests" || (target.type == .executable && target.name != "errand-cache-probe")
+    }
     package.products.removeAll { $0.name == "errand" }
 }
