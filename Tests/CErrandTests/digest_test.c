@@ -174,7 +174,11 @@ static void a_stale_nonce(void **state) {
   errand_request request = digest("POST", rig_url(rig, "/"), "ada", "pw");
   request.body_kind = ERRAND_BODY_MEMORY;
   request.body = bytes_of("body");
-  rig_expect_response(rig_run(rig, &request), 200, "ok");
+  request.flags = ERRAND_REQUEST_COUNT_HEADS;
+  const test_result *result = rig_run(rig, &request);
+  rig_expect_response(result, 200, "ok");
+  /* The body was sent twice, and libcurl counts only one of them. */
+  assert_int_equal(result->end.head_bytes_sent, 0);
   request.body = (errand_bytes){0};
   request.body_kind = ERRAND_BODY_STREAM;
   request.body_length = 4;
@@ -338,6 +342,35 @@ static void each_round_may_be_sent_again(void **state) {
   assert_true(has_credentials(rig, 4));
 }
 
+/* The second round moves to another kept connection, and both have records. */
+static void each_connection_of_its_rounds(void **state) {
+  enum { KEPT = 2 };
+  test_rig *rig = *state;
+  errand_request held[KEPT];
+  RIG_ON(rig, "/hold", ERRAND_FAULT_STEP(STALL), ERRAND_FAULT_STEP_SEND(OK));
+  RIG_ON(rig, "/d",
+         ERRAND_FAULT_STEP_SEND(CHALLENGE "Connection: close\r\n"
+                                          "Content-Length: 0\r\n\r\n"));
+  RIG_ON(rig, "/d", ERRAND_FAULT_STEP_SEND(OK));
+  for (int i = 0; i < KEPT; i++) {
+    held[i] = rig_request("GET", rig_url(rig, "/hold"));
+    rig_submit(rig, &held[i]);
+  }
+  rig_await(rig, (errand_fault_counts){.requests = KEPT});
+  errand_fault_server_release(rig->server);
+  for (int i = 0; i < KEPT; i++)
+    rig_expect_response(collector_wait(&rig->collector, held[i].id), 200, "ok");
+  errand_request request = digest("GET", rig_url(rig, "/d"), "ada", "p");
+  request.flags = ERRAND_REQUEST_REPORT_CONNECTION;
+  const test_result *result = rig_run(rig, &request);
+  rig_expect_response(result, 200, "ok");
+  assert_int_equal(result->end.rounds, 1);
+  assert_int_equal(result->end.resends, 0);
+  assert_int_equal(rig_counts(rig).connections, KEPT);
+  assert_int_equal(result->connections, 2);
+  assert_int_equal(result->connected.flags, ERRAND_RECORD_REUSED);
+}
+
 static void wrong_input(void **state) {
   test_rig *rig = *state;
   static const char *const users[] = {"", "a:b", "a\r\nX: y", "a\n", "\x7f"};
@@ -376,6 +409,7 @@ int main(void) {
       RIG_TEST(an_endless_challenge_ends),
       RIG_TEST(challenges_without_end_end),
       RIG_TEST(each_round_may_be_sent_again),
+      RIG_TEST_ONE_LOOP(each_connection_of_its_rounds),
       RIG_TEST(wrong_input),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* Requests that once ended wrongly, or not at all. */
 #include "support/rig.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,45 @@ static void a_failure_says_nothing_of_the_one_before(void **state) {
   assert_int_equal(result->end.os_error, 0);
 }
 
+/* Nor of an address that was tried before the one that answers, whose errno the
+   handle of a kept connection must not have either. */
+static void a_failure_says_nothing_of_other_addresses(void **state) {
+  test_rig *rig = *state;
+  static const char *const paths[] = {"/", "/half", "/half"};
+  unsigned port = errand_fault_server_port(rig->server);
+  const char *entry = text("two.errand.test:%u:127.0.0.2,127.0.0.1", port);
+  errand_options_init init = {.resolve = &entry, .resolve_count = 1};
+  errand_options *options = NULL;
+  assert_int_equal(errand_options_create(&init, &options), ERRAND_OK);
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  RIG_ON(rig, "/half",
+         ERRAND_FAULT_STEP_SEND(
+             "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
+         ERRAND_FAULT_STEP(FINISH));
+  for (size_t i = 0; i < COUNT_OF(paths); i++) {
+    errand_request request =
+        rig_request("GET", text("http://two.errand.test:%u%s", port, paths[i]));
+    request.options = options;
+    const test_result *result = rig_run(rig, &request);
+    rig_expect_status(result, i == 0 ? ERRAND_OK : ERRAND_PARTIAL_BODY);
+    assert_int_equal(result->end.os_error, 0);
+  }
+  assert_int_equal(rig_counts(rig).connections, 2);
+  errand_options_release(options);
+}
+
+/* libcurl resends the request on a new connection, which is reset too. */
+static void a_second_reset_has_its_error(void **state) {
+  test_rig *rig = *state;
+  RIG_ON(rig, "/", ERRAND_FAULT_STEP_SEND(OK));
+  RIG_ON(rig, "/reset", ERRAND_FAULT_STEP(RESET));
+  rig_expect_status(rig_get(rig, rig_url(rig, "/")), ERRAND_OK);
+  const test_result *result = rig_get(rig, rig_url(rig, "/reset"));
+  rig_expect_status(result, ERRAND_CONNECTION_LOST);
+  assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
+  assert_int_equal(result->end.os_error, ECONNRESET);
+}
+
 static void bytes_at_null_are_refused(void **state) {
   test_rig *rig = *state;
   RIG_ON(rig, "/", ERRAND_FAULT_STEP(READ_BODY), ERRAND_FAULT_STEP_SEND(OK));
@@ -280,6 +320,8 @@ int main(void) {
       RIG_TEST(a_decoded_body_of_nothing_has_a_limit),
       RIG_TEST(a_transfer_coding_nobody_asked_for),
       RIG_TEST_ONE_LOOP(a_failure_says_nothing_of_the_one_before),
+      RIG_TEST_ONE_LOOP(a_failure_says_nothing_of_other_addresses),
+      RIG_TEST_ONE_LOOP(a_second_reset_has_its_error),
       RIG_TEST(bytes_at_null_are_refused),
       RIG_TEST_ONE_LOOP(backpressure_leaves_the_connection_alone),
       cmocka_unit_test(a_drain_ends_at_once),

@@ -122,6 +122,41 @@ static void nothing_waits_for_http1(void **state) {
   rig_expect_response(collector_wait(&rig->collector, all[0].id), 200, NULL);
 }
 
+/* HTTP/2 was offered, and the server chose HTTP/1.1: the second attempt of a
+   request does not use the next kept connection, which may be dead too. */
+static void another_kept_connection_may_be_dead_too(void **state) {
+  enum { KEPT = 3 };
+  test_rig *rig = *state;
+  hostile_init init = {.seed = 1, .tls = true, .http1 = true, .once = true};
+  hostile_server_stop(server);
+  server = hostile_server_start(&init);
+  assert_non_null(server);
+  errand_request held[KEPT];
+  for (int i = 0; i < KEPT; i++) {
+    held[i] = rig_request(
+        "GET", text("https://127.0.0.1:%u/hold", hostile_server_port(server)));
+    held[i].options = secure;
+  }
+  rig->accepted += errand_submit(rig->group, held, KEPT);
+  /* Each request has a connection of its own, and all are busy. */
+  for (int i = 0; rig_stats(rig).connections_opened < KEPT ||
+                  rig_stats(rig).connections_idle > 0;
+       i++) {
+    if (i == 6000)
+      fail_msg("%llu connections are idle after 60 s",
+               (unsigned long long) rig_stats(rig).connections_idle);
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+  }
+  hostile_server_release(server);
+  for (int i = 0; i < KEPT; i++)
+    rig_expect_response(collector_wait(&rig->collector, held[i].id), 200, NULL);
+  const test_result *result = get(rig, "/r/1");
+  rig_expect_response(result, 200, NULL);
+  assert_true(result->end.flags & ERRAND_RECORD_REPLAYED);
+  assert_int_equal(result->end.resends, 1);
+  assert_int_equal(rig_stats(rig).connections_opened, KEPT + 1);
+}
+
 /* OpenSSL 3.0 accepts a protocol that the client did not offer, and libcurl
    then speaks it. */
 static void http2_that_was_not_offered(void **state) {
@@ -147,6 +182,7 @@ int main(void) {
       TEST(what_is_not_kept_is_closed_beside_a_request),
       TEST(sound_responses_keep_the_connection),
       TEST(nothing_waits_for_http1),
+      TEST(another_kept_connection_may_be_dead_too),
       TEST(http2_that_was_not_offered),
   };
   return cmocka_run_group_tests_name("hostile_tls", tests, NULL, NULL);

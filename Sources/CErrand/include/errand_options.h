@@ -170,7 +170,9 @@ typedef struct errand_options_init {
    */
   uint32_t tcp_keepalive_seconds;
   /* A connection that was idle for longer is not reused. 0: 50 s, less than the
-     60 and 75 s after which common servers close idle connections. */
+     60 and 75 s after which common servers close idle connections. If no
+     request is sent for a while, and a server closes one idle connection,
+     others may be closed with it. */
   uint32_t idle_connection_seconds;
 
   /* Options with ANY or OWN share no connections with other options. */

@@ -7,6 +7,8 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool usable;
 static int (*pending)(const void *ssl);
+static void (*alpn)(const void *ssl, const unsigned char **name,
+                    unsigned *length);
 
 static bool find(const char *name, void *function) {
   void *found = dlsym(RTLD_DEFAULT, name);
@@ -28,8 +30,11 @@ static bool is_same_library(const char *used) {
 
 static void look_up(void) {
   usable = is_same_library(curl_version_info(CURLVERSION_NOW)->ssl_version);
-  if (usable)
-    find("SSL_pending", &pending); /* NULL if it is absent */
+  if (!usable)
+    return;
+  /* NULL if they are absent */
+  find("SSL_pending", &pending);
+  find("SSL_get0_alpn_selected", &alpn);
 }
 
 bool errand__openssl_find(const char *name, void *function) {
@@ -37,13 +42,29 @@ bool errand__openssl_find(const char *name, void *function) {
   return usable && find(name, function);
 }
 
-bool errand__openssl_has_unread(CURL *easy) {
+/* The SSL of the transfer's connection.
+   Returns: NULL if there is none. */
+static const void *session_of(CURL *easy) {
   const struct curl_tlssessioninfo *session = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK ||
+      !session || session->backend != CURLSSLBACKEND_OPENSSL)
+    return NULL;
+  return session->internals;
+}
+
+bool errand__openssl_has_unread(CURL *easy) {
   pthread_once(&once, look_up);
-  if (!pending ||
-      curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK ||
-      !session || session->backend != CURLSSLBACKEND_OPENSSL ||
-      !session->internals)
+  const void *ssl = pending ? session_of(easy) : NULL;
+  return ssl && pending(ssl) > 0;
+}
+
+bool errand__openssl_chose_http1(CURL *easy) {
+  pthread_once(&once, look_up);
+  const void *ssl = alpn ? session_of(easy) : NULL;
+  if (!ssl)
     return false;
-  return pending(session->internals) > 0;
+  const unsigned char *name = NULL;
+  unsigned length = 0;
+  alpn(ssl, &name, &length);
+  return !name || length != 2 || memcmp(name, "h2", 2) != 0;
 }

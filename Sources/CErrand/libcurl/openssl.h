@@ -18,4 +18,9 @@ bool errand__openssl_find(const char *name, void *function);
    read; false if that is not known. Called in a callback of libcurl's. */
 bool errand__openssl_has_unread(CURL *easy);
 
+/* Whether the transfer's connection uses TLS and ALPN did not choose HTTP/2;
+   false if that is not known. Called in a callback of libcurl's. The URL must
+   be https: for other URLs the session may be the one with a proxy. */
+bool errand__openssl_chose_http1(CURL *easy);
+
 #endif

@@ -157,7 +157,7 @@ void errand__origin_connected(errand__loop *loop, errand__transfer *t) {
   o->warm_until_ms = loop->agenda.now_ms + WARM_MS;
   o->failure = ERRAND_OK;
   errand__list_remove(&o->unreachable_link);
-  t->attempt.counted_http2 = t->may_http2;
+  t->attempt.counted_http2 = t->attempt.http2;
   if (!t->attempt.counted_http2)
     loop->busy_http1++;
   else if (o->http2_active++ == 0)

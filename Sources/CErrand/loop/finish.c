@@ -19,12 +19,12 @@
 /* Whether the next request may use the handle. libcurl counts its resends per
    handle, and fails the sixth time (Curl_retry_request). Only after a transfer
    that ended well is it certain that nothing was added to the count. libcurl
-   never resets the errno that it reports, so an old one would seem to belong to
-   the next failure. */
+   never resets the errno that it reports, so the errno of an address that could
+   not be reached would seem to belong to the next failure. */
 static bool is_reusable(const errand__transfer *t, errand_status status,
-                        CURLcode code, const errand_record *record) {
+                        CURLcode code) {
   return code == CURLE_OK && status == ERRAND_OK && !t->attempt.replayed &&
-         record->os_error == 0;
+         t->attempt.stale_error == 0;
 }
 
 /*
@@ -52,7 +52,7 @@ static bool may_be_named(const errand__loop *loop, const errand__transfer *t) {
    transfer. */
 static void give_up_held(errand__transfer *t) {
   t->dropped = true;
-  if (t->attempt.counted_http2 && t->pause.bits)
+  if (t->attempt.http2 && t->pause.bits)
     curl_easy_pause(t->slot->easy, CURLPAUSE_CONT);
 }
 
@@ -75,14 +75,14 @@ static void leave_libcurl(errand__loop *loop, errand__transfer *t,
   realm->in_flight--;
   t->slot = NULL;
   errand__text_left(loop, t);
-  if (t->attempt.counted_http2 && t->response.http_major == 1)
+  if (t->may_http2 && t->response.http_major == 1)
     errand__fd_set_may_speak(&loop->fds, slot->fd, false);
   loop->freed |= t->response.http_major == 1 &&
                  errand__curl_does(ERRAND__CURL_KEEPS_UNCLEAN_CONNECTIONS);
   if (named)
     errand__slot_leave(slot);
   else
-    errand__slot_give(slot, is_reusable(t, status, code, record));
+    errand__slot_give(slot, is_reusable(t, status, code));
   errand__in_flight_count(loop, t->priority, (uint64_t) -1);
 }
 

@@ -100,6 +100,15 @@ errand__origin *errand__origin_for(errand__loop *loop,
   return o ? o : make(loop, t, options);
 }
 
+/* How long an origin without requests is kept: as long as its connections may
+   be used. A shard with more origins than requests at a time has not kept the
+   connections of all of them (CURLMOPT_MAXCONNECTS). */
+static uint64_t keep_of(const errand__loop *loop, const errand__origin *o) {
+  uint32_t limit = loop->shared->init.shard_in_flight_limit;
+  bool kept = o->shard && o->shard->origin_count <= limit;
+  return kept && o->keep_ms > IDLE_MS ? o->keep_ms : IDLE_MS;
+}
+
 void errand__origins_tend(errand__loop *loop, bool everything) {
   for (size_t i = 0; i < loop->origin_buckets; i++) {
     errand__origin **link = &loop->origins[i];
@@ -107,8 +116,8 @@ void errand__origins_tend(errand__loop *loop, bool everything) {
       errand__origin *o = *link;
       bool unused =
           o->in_flight == 0 && o->waiting_count == 0 && o->parked_count == 0;
-      if (unused &&
-          (everything || loop->agenda.now_ms - o->used_ms >= IDLE_MS)) {
+      if (unused && (everything ||
+                     loop->agenda.now_ms - o->used_ms >= keep_of(loop, o))) {
         *link = o->next;
         errand__list_remove(&o->ready_link);
         errand__list_remove(&o->unreachable_link);

@@ -18,7 +18,8 @@ typedef struct errand__origin {
   errand__list waiting[ERRAND__PRIORITIES]; /* high, default, low */
   uint64_t hash;
   uint64_t identity;
-  int ready_rank; /* the rank of that list */
+  int ready_rank;   /* the rank of that list */
+  uint32_t keep_ms; /* as of its shard */
   size_t waiting_count;
   size_t parked_count; /* paused before their start, so in no queue */
   uint32_t quota;

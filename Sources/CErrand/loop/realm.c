@@ -7,7 +7,8 @@
 #include "loop/shard.h"
 #include "loop/slot_pool.h"
 
-/* A shard or realm without requests is kept as long as an idle connection. */
+/* A shard or realm without requests is kept as long as an idle connection by
+   default, and a shard as long as its connections may be used. */
 #define IDLE_MS 50000
 /* Idle connections whose peer has closed are closed after this time. */
 #define HUNG_UP_MS 1000
@@ -72,10 +73,11 @@ static void tend_realm(errand__realm *realm, uint64_t now) {
     errand__shard *shard = ERRAND__CONTAINER(l, errand__shard, link);
     l = l->next;
     uint64_t idle = now - shard->used_ms;
+    uint64_t keep = shard->keep_ms > IDLE_MS ? shard->keep_ms : IDLE_MS;
     errand__shard_check_timer(shard, now);
     errand__shard_end_shutdowns(shard);
     if (shard->in_flight == 0 &&
-        (realm->loop->out_of_descriptors || shard->retired || idle >= IDLE_MS ||
+        (realm->loop->out_of_descriptors || shard->retired || idle >= keep ||
          (shard->hung_up && idle >= HUNG_UP_MS)))
       errand__shard_discard(shard);
   }

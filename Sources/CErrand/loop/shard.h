@@ -22,6 +22,7 @@ typedef struct errand__shard {
   CURL *nudge;     /* for errand__shard_nudge; NULL: not needed */
   uint64_t serial; /* from 1, within its realm */
   uint32_t in_flight;
+  uint32_t keep_ms; /* the longest idle time of connections of its requests */
   uint64_t timer_at_ms; /* ERRAND__WHEEL_NEVER: none */
   uint64_t used_ms;
   uint64_t seen_used_ms;  /* used_ms of the last use that set shutdown_ticks */

@@ -6,6 +6,7 @@
 
 #include "base/open_error.h"
 #include "libcurl/curl_traits.h"
+#include "libcurl/openssl.h"
 #include "loop/address_filter.h"
 #include "loop/admission.h"
 #include "loop/descriptors.h"
@@ -14,6 +15,7 @@
 #include "transfer/body.h"
 #include "transfer/connection.h"
 #include "transfer/deadline.h"
+#include "transfer/info.h"
 
 /* Whether libcurl found the kept connection dead after it had sent the request
    on it, and is about to resend the request (Curl_retry_request). */
@@ -70,6 +72,15 @@ static void another_round(errand__slot *slot) {
   slot->scratch.length = 0;
 }
 
+/* Whether the connection may be of HTTP/2. With prior knowledge HTTP/2 needs no
+   ALPN. */
+static bool may_be_http2(const errand__slot *slot) {
+  const errand__transfer *t = slot->transfer;
+  return t->may_http2 &&
+         (!t->url_parts.secure || slot->options->prior_knowledge ||
+          !errand__openssl_chose_http1(slot->easy));
+}
+
 /* libcurl is about to send the request, and has sent it before. */
 static void count_resend(errand__attempt *attempt, bool again) {
   uint8_t *count = again ? &attempt->resends : &attempt->rounds;
@@ -82,7 +93,7 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   errand__slot *slot = context;
   errand__transfer *t = slot->transfer;
   errand__loop *loop = slot->realm->loop;
-  (void) remote, (void) local, (void) remote_port, (void) local_port;
+  (void) remote, (void) local, (void) remote_port;
   /* The reason why other addresses could not be used does not matter any more.
    */
   t->reason = ERRAND_OK;
@@ -107,6 +118,9 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   if (opened && t->may_http2)
     errand__shard_connected(slot->shard);
   t->attempt.opened = false;
+  if (opened)
+    t->attempt.stale_error =
+        (uint16_t) errand__info_long(slot->easy, CURLINFO_OS_ERRNO);
   /* The connection is a kept one. libcurl reports its socket when it waits for
      the connection, which may be after a pause. The socket of an earlier round
      may be a different one. */
@@ -120,13 +134,15 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
   }
   /* Another kept connection may be dead too: errand__collect gives the request
      a new one. HTTP/2 streams share a connection, and a stream that one
-     connection refused may use the next. */
-  if (again && !opened && !t->may_http2) {
+     connection refused may use the next, also if that one is of HTTP/1.1
+     (HTTP_1_1_REQUIRED). So the connection before this one decides. */
+  if (again && !opened && !t->attempt.http2) {
     t->attempt.wants_fresh = true;
     return CURL_PREREQFUNC_ABORT;
   }
   if ((t->flags & ERRAND_REQUEST_REPORT_CONNECTION) &&
-      (opened || again || !t->attempt.connected) &&
+      (opened || again || !t->attempt.connected ||
+       (uint16_t) local_port != t->attempt.local_port) &&
       !errand__connection_report(slot, !opened)) {
     t->reason = ERRAND_OUT_OF_MEMORY;
     return CURL_PREREQFUNC_ABORT;
@@ -140,7 +156,11 @@ static int on_ready(void *context, char *remote, char *local, int remote_port,
     count_resend(&t->attempt, again);
   t->attempt.replayed |= again;
   t->attempt.round_replayed |= again;
+  t->attempt.sent_body |= t->attempt.connected && !t->upload.left_out &&
+                          t->send >= ERRAND__SEND_MEMORY;
   t->attempt.connected = true;
+  t->attempt.http2 = may_be_http2(slot);
+  t->attempt.local_port = (uint16_t) local_port;
   t->attempt.ready_header_bytes = t->response.header_bytes;
   t->sent_ms = t->activity_ms = loop->agenda.now_ms;
   /* The first round of Digest goes without the body. */

@@ -16,6 +16,17 @@
 #include "transfer/setup.h"
 #include "transfer/source.h"
 
+/* The shard has the connections, and by the origin its next request finds the
+   shard: both last as long as the connections may be used. */
+static void keep_connections(errand__shard *shard, errand__origin *origin,
+                             const errand_options *options) {
+  uint32_t keep_ms = options->idle_connection_seconds * 1000;
+  if (shard->keep_ms < keep_ms)
+    shard->keep_ms = keep_ms;
+  if (origin->keep_ms < keep_ms)
+    origin->keep_ms = keep_ms;
+}
+
 static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   errand_options *options = t->options ? t->options : loop->shared->options;
   errand__realm *realm = errand__realm_for(loop, t->identity);
@@ -53,6 +64,7 @@ static errand_status enter_libcurl(errand__loop *loop, errand__transfer *t) {
   }
   t->slot = slot;
   errand__shard_entered(shard, t->origin);
+  keep_connections(shard, t->origin, options);
   realm->in_flight++;
   shard->hung_up = false; /* libcurl drops dead connections at a start */
   shard->used_ms = realm->used_ms = loop->agenda.now_ms;

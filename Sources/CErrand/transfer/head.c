@@ -152,10 +152,9 @@ static bool end_of_head(errand__slot *slot) {
      does, it does not pass the body on. With HTTP/2 it may also resend a
      request that was already answered, if another stream of the connection is
      in its first round (conn->bits.authneg belongs to the connection). */
-  bool held =
-      t->username && (t->response.http_status == 401 ||
-                      ((t->upload.left_out || t->attempt.counted_http2) &&
-                       t->response.http_status < 300));
+  bool held = t->username && (t->response.http_status == 401 ||
+                              ((t->upload.left_out || t->attempt.http2) &&
+                               t->response.http_status < 300));
   errand__response_end_head(&t->response, held);
   if (errand__is_websocket(t) && t->response.http_status == 101)
     switch_protocols(t);

@@ -248,9 +248,22 @@ static uint64_t head_bytes_sent(const errand__slot *slot, uint64_t body) {
   if (!joined && !errand__curl_does(ERRAND__CURL_COUNTS_BODIES_WITH_HEADS))
     return all;
   /* `body` counts only the last send, `all` also the sends before it. */
-  if (body > 0 && t->attempt.replayed)
+  if (body > 0 && (t->attempt.replayed || t->attempt.sent_body))
     return 0;
   return all >= body + least_head(t) ? all - body : 0;
+}
+
+/* libcurl never resets the errno that it reports. Once a connection is ready,
+   the errno may be the one of an address that was tried before. After a resend
+   both connections may have failed with the same errno. */
+static int32_t os_error_of(const errand__slot *slot, CURLcode code) {
+  const errand__transfer *t = slot->transfer;
+  bool at_socket = t->attempt.replayed &&
+                   (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR);
+  long error = errand__info_long(slot->easy, CURLINFO_OS_ERRNO);
+  bool stale = !errand__is_connecting(t) && !at_socket &&
+               error == t->attempt.stale_error;
+  return stale ? 0 : (int32_t) error;
 }
 
 void errand__record_fill(const errand__slot *slot, CURLcode code,
@@ -259,7 +272,7 @@ void errand__record_fill(const errand__slot *slot, CURLcode code,
   CURL *easy = slot->easy;
   record->curl_code = code;
   if (code != CURLE_OK)
-    record->os_error = (int32_t) errand__info_long(easy, CURLINFO_OS_ERRNO);
+    record->os_error = os_error_of(slot, code);
   record->http_status =
       errand__has_head(&t->response) ? t->response.http_status : 0;
   record->http_major = t->response.http_major;

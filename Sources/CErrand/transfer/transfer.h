@@ -100,14 +100,19 @@ typedef struct errand__attempt {
   uint8_t rounds;         /* of an authentication */
   bool awaits_descriptor; /* until retry_at_ms */
   bool opened;            /* has a new socket, on which nothing was sent */
-  bool address_refused;   /* at least one, by the address filter */
-  bool reconnecting;      /* had a connection, and libcurl makes another */
-  bool replayed;          /* was resent on another connection */
-  bool round_replayed;    /* the same, within this round of an authentication */
   bool wants_fresh; /* errand__collect passes the transfer to libcurl once more,
                        for a new connection */
+  uint16_t local_port;  /* of the connection that was ready last */
+  uint16_t stale_error; /* the errno that the handle had when the last new
+                           connection was ready, of an earlier attempt; or 0 */
   /* Bits, so that the counters above cost no memory. */
-  bool connected : 1;          /* was ready to send at least once */
+  bool address_refused : 1; /* at least one, by the address filter */
+  bool reconnecting : 1;    /* had a connection, and libcurl makes another */
+  bool replayed : 1;        /* was resent on another connection */
+  bool round_replayed : 1;  /* the same, within this round */
+  bool http2 : 1;     /* the connection that was ready last may be of HTTP/2 */
+  bool sent_body : 1; /* at least once, before the present send */
+  bool connected : 1; /* was ready to send at least once */
   bool left_connection : 1;    /* a reused one, whose peer the filter refused */
   bool counted_connecting : 1; /* in its origin's `connecting` */
   bool counted_http2 : 1;      /* in its origin's `http2_active` */

@@ -15,6 +15,8 @@ typedef struct hostile_init {
                      HTTP/1.1, too, where there is no spite */
   bool http1;     /* HTTP/1.1 alone, over TLS, too */
   bool imposes;   /* HTTP/2 over TLS, also where the client does not offer it */
+  bool once;      /* HTTP/1.1: a connection answers one request, and ends at the
+                     second */
 } hostile_init;
 
 /*

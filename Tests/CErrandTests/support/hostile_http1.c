@@ -206,9 +206,10 @@ static bool answer(hostile_connection *c, hostile_bytes *in, request *to) {
 void hostile_http1(hostile_connection *c) {
   hostile_bytes in = {0};
   bool kept = true;
-  while (kept) {
+  for (int count = 0; kept; count++) {
     request next = {0};
-    kept = read_head(c, &in, &next) && answer(c, &in, &next);
+    kept = read_head(c, &in, &next) && (count == 0 || !c->server->init.once) &&
+           answer(c, &in, &next);
     free(next.head);
   }
   free(in.at);
