@@ -1,7 +1,7 @@
 /// A server among several that answer the same requests.
 public struct Endpoint: Sendable, Hashable {
-    /// The origin, such as `https://10.0.0.1:8443` (scheme, host and port in lower case), or the address. It identifies
-    /// the endpoint.
+    /// The origin, such as `https://10.0.0.1:8443` (scheme, host and port in lower case, an international name as
+    /// A-labels), or the address. It identifies the endpoint.
     public let url: String
     /// The IP address that connections go to, while the request keeps its URL; `nil`: the request goes to ``url``.
     public let address: String?
@@ -25,7 +25,7 @@ public struct Endpoint: Sendable, Hashable {
         guard let first = place?.first, first != UInt8(ascii: ":") else {
             throw ErrandError.invalidURL.with(message: "the endpoint '\(url)' has no host")
         }
-        self.url = reference.origin
+        self.url = reference.lookedUpOrigin
         address = nil
         self.weight = weight.clamped(1...1000)
         self.zone = zone
@@ -44,5 +44,18 @@ public struct Endpoint: Sendable, Hashable {
         self.address = url
         self.weight = weight.clamped(1...1000)
         self.zone = zone
+    }
+}
+
+extension URLReference {
+    /// ``origin`` with the host as the engine looks it up. URLs of requests have international names percent-encoded.
+    var lookedUpOrigin: String {
+        let text = origin
+        guard text.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "%") }), !text.contains("["),
+            let host = try? HostName.lookedUp(by: self), let colon = text.lastIndex(of: ":")
+        else { return text }
+        var plain = self
+        plain.authority = host + text[colon...]
+        return plain.origin
     }
 }

@@ -26,6 +26,6 @@ extension Client {
     /// The endpoints that stand for a base URL, with their health and counts; `nil`: there are none. The counts include
     /// the refreshes of the list and the failed refreshes. Any thread.
     public func endpoints(of baseURL: String) -> EndpointSet? {
-        layer(EndpointTransport.self)?.groups[URLReference(baseURL).origin]?.set
+        layer(EndpointTransport.self)?.groups[URLReference(baseURL).lookedUpOrigin]?.set
     }
 }

@@ -1,8 +1,8 @@
 import Synchronization
 
 /// An endpoint for one request. The lease is given back once, by the first call of ``answer(status:retryAfter:)``,
-/// ``succeed()``, ``fail(retryAfter:)``, ``lose(after:)`` or ``drop()``; later calls do nothing. A lease that is
-/// released without a call is dropped. Any thread.
+/// ``succeed()``, ``fail(retryAfter:)``, ``lose(after:)``, ``abandon()`` or ``drop()``; later calls do nothing. A lease
+/// that is released without a call is dropped. Any thread.
 ///
 /// For a streamed response, call ``vote(status:retryAfter:)`` at its head and ``drop()`` at its end. Until its end the
 /// request counts as load of the endpoint.
@@ -65,7 +65,13 @@ public final class EndpointLease: Sendable {
         giveBack { .lost($0, isLate: $0 >= delay) }
     }
 
-    /// The request says nothing about the endpoint: it was cancelled, or not sent.
+    /// The caller cancelled the request, or had no time left. The time since the choice can raise the endpoint's
+    /// latency, but never lowers it, and says nothing about the endpoint's health.
+    public func abandon() {
+        giveBack { .abandoned($0) }
+    }
+
+    /// The request says nothing about the endpoint: it was not sent.
     public func drop() {
         giveBack { _ in .dropped }
     }

@@ -61,7 +61,9 @@ struct EndpointStateMachine: Sendable {
         /// Another attempt of the request was faster, and this one was cancelled at this age. `isLate`: it was old
         /// enough for an answer.
         case lost(Duration, isLate: Bool)
-        /// The request says nothing about the endpoint: it was cancelled, or not sent.
+        /// The caller cancelled the request at this age, or had no time left.
+        case abandoned(Duration)
+        /// The request says nothing about the endpoint: it was not sent.
         case dropped
         /// The result was already reported by ``EndpointStateMachine/requestAnswered(_:_:draw:now:)``.
         case voted
@@ -184,6 +186,11 @@ struct EndpointStateMachine: Sendable {
         switch outcome {
         case .voted: break
         case .dropped:
+            dropped(pick, of: index)
+        case .abandoned(let age):
+            // A result would have taken longer. Without the age, an endpoint that never answers would keep the assumed
+            // latency, which is lower than that of most endpoints that answer.
+            raise(to: age, of: index, now)
             dropped(pick, of: index)
         case .success(let latency):
             observe(latency, of: index, now)

@@ -24,7 +24,7 @@ package final class EndpointTransport: StackedTransport, ShortIDTransport, Dorma
         _ description: RequestDescription, for receiver: TransferReceiver
     ) throws(ErrandError) -> TransferID {
         let url = URLReference(description.url)
-        guard let group = group(of: url.origin, for: description), group.isReady() else {
+        guard let group = group(of: url.lookedUpOrigin, for: description), group.isReady() else {
             return try beneath.submit(description, for: receiver)
         }
         let lease: EndpointLease
@@ -120,9 +120,11 @@ private final class EndpointReceiver: ForwardingReceiver, @unchecked Sendable {
             lease.fail(retryAfter: error.response?.headers.retryAfter)
         } else if error == .cancelled, let trail, trail.hasWinner, let delay = trail.hedgeDelay {
             lease.lose(after: delay)
+        } else if !error.isRefusal, error == .cancelled || error == .timeoutTotal {
+            // The caller cancelled the request, or had less time than the request needs.
+            lease.abandon()
         } else {
-            // Cancellations by the caller, refusals, a lack of file descriptors and the end of the caller's time say
-            // nothing about the server.
+            // Refusals and a lack of file descriptors say nothing about the server.
             lease.drop()
         }
     }

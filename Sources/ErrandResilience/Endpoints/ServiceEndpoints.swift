@@ -11,9 +11,11 @@
 ///
 /// An endpoint with a URL replaces scheme, host and port of the request's URL, also in `Host` and in the certificate
 /// that is expected. An endpoint with an address leaves the URL as it is. Credentials and client certificates are those
-/// of the base URL in both cases; redirects and cookies follow the URL that was sent.
+/// of the base URL in both cases. Cookies follow the URL that was sent. A redirect is resolved against the URL of the
+/// request. A redirect to the endpoint's own origin leads to another origin: credentials are dropped, and under an https
+/// base URL a redirect to http is refused. Let the servers send relative redirects.
 public struct ServiceEndpoints: Sendable {
-    /// Scheme, host and port of the base URL, in lower case.
+    /// Scheme, host and port of the base URL, in lower case, with an international name as A-labels.
     public let origin: String
     /// How endpoints are chosen, and which ones are left out.
     public let policy: EndpointPolicy

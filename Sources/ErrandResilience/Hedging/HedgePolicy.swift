@@ -1,9 +1,12 @@
 /// When a call that has no answer yet is sent a second time, to another endpoint or over another connection (Dean and
 /// Barroso "hedged requests", gRPC `hedgingPolicy`, Finagle `BackupRequestFilter`).
 ///
-/// The first good answer is that of the call, and the other attempts are cancelled. Only calls that may be repeated are
-/// hedged, see ``RetryPolicy``. A call is hedged or retried, never both. Every hedge needs a token of ``budget`` and of
-/// the retry budget that the call's host has.
+/// The first good answer is that of the call, and the other attempts are cancelled. A call is hedged or retried, never
+/// both. Every hedge needs a token of ``budget`` and of the retry budget that the call's host has.
+///
+/// GET, HEAD, OPTIONS and TRACE are hedged (RFC 9110 9.2.1), because a hedge and the first attempt overlap. With
+/// ``RetryMethods/any`` or ``RetryMethods/only(_:)`` the methods of the retry policy are hedged instead. Of the calls
+/// with an `Idempotency-Key` only GETs are hedged. Calls that are not hedged may be retried.
 ///
 /// A cancelled HTTP/1.1 attempt costs its connection; an HTTP/2 attempt costs only its stream.
 public struct HedgePolicy: Sendable, Hashable {

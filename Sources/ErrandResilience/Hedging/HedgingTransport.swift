@@ -46,7 +46,7 @@ package final class HedgingTransport: StackedTransport {
             !description.isWritten
         else { return try base.submit(description, for: receiver) }
         let policy = replaced?.retry ?? resilient.settings.retry ?? RetryPolicy()
-        guard RetrySubject(description, policy).isRepeatable else { return try base.submit(description, for: receiver) }
+        guard RetrySubject.mayOverlap(description, policy) else { return try base.submit(description, for: receiver) }
         let now = stopwatch.now()
         let keyed = resilient.keyedParts(of: description, now: now)
         let tracker = parts.hedgeTracker(for: keyed.key, hedge)

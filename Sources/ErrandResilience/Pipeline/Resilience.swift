@@ -28,8 +28,8 @@ public struct Resilience: Sendable, Hashable {
     /// How many extra sends retries and hedges may cause; by default 10 % of the requests and one a second. `nil`: no
     /// bound.
     public var budget: RetryBudget.Policy?
-    /// Which requests are sent a second time when the answer is late; `nil`, the default: none. Requests that may be
-    /// repeated, by the methods of ``retry``, are hedged and then not retried; others are retried. As long as there is no
+    /// Which requests are sent a second time when the answer is late; `nil`, the default: none. Requests that may
+    /// overlap (``HedgePolicy``) are hedged and then not retried; others are retried. As long as there is no
     /// delay (``HedgePolicy/Delay``), all are retried.
     public var hedge: HedgePolicy?
     /// When requests to an origin are refused because it fails; `nil`, the default: never. A refused request fails with

@@ -30,5 +30,16 @@ public struct RetryMethods: Sendable, Hashable {
         }
     }
 
+    /// Whether a second request may be sent while the first one is under way. If the program has chosen no methods:
+    /// safe ones (RFC 9110 9.2.1). Of two overlapping requests that change something, the one that the server handles
+    /// later may fail because of the other one: a DELETE with 404, a PUT with `If-Match` with 412.
+    func mayOverlap(_ method: HTTPRequest.Method) -> Bool {
+        switch rule {
+        case .idempotent: Self.safeNames.contains(method.rawValue)
+        case .any, .only: contains(method)
+        }
+    }
+
+    private static let safeNames: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE"]
     private static let idempotentNames: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 }

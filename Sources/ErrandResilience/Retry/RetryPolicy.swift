@@ -26,8 +26,9 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The longest `Retry-After` that is waited for; 60 s by default. A longer one ends the retries with
     /// ``RetryStop/retryAfterTooLong``. `nil`: `Retry-After` is ignored.
     public let retryAfterCap: Duration?
-    /// The time for one attempt; `nil`, the default: no limit of its own. A value that is zero or less counts as one
-    /// millisecond.
+    /// The time for one attempt, with the body of its response; `nil`, the default: no limit of its own. It also ends
+    /// streams and event streams whose body is still arriving. Give their commands a retry policy without this time
+    /// (``Command/resilience``). A value that is zero or less counts as one millisecond.
     public let attemptTimeout: Duration?
     /// For how long after the start of the call retries may begin; `nil`, the default: no limit. A wait that would end
     /// later ends the retries with ``RetryStop/retryTimeOver``. An attempt that has begun goes on, unlike at the call's

@@ -28,5 +28,12 @@ package struct RetrySubject: Sendable, Hashable {
         }
     }
 
+    /// Whether the request may be sent a second time while the first one is under way. Servers answer 409 to a request
+    /// whose `Idempotency-Key` is that of a request under way (IETF draft `idempotency-key-header`).
+    package static func mayOverlap(_ description: RequestDescription, _ policy: RetryPolicy) -> Bool {
+        guard policy.methods.mayOverlap(description.method) else { return false }
+        return description.method == .get || idempotencyKey.flatMap { description.headers[$0] } == nil
+    }
+
     private static let idempotencyKey = HTTPField.Name("Idempotency-Key")
 }

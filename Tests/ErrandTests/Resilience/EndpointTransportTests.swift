@@ -37,6 +37,26 @@ import Testing
         #expect(set.statuses.map(\.pending) == [0, 0] && fixture.isEmpty())
     }
 
+    /// URLs of requests have international names percent-encoded.
+    @Test(arguments: ["https://bücher.example", "https://B%C3%BCCHER.example/x", "https://xn--bcher-kva.example"])
+    func internationalNames(base: String) async throws {
+        let service = try ServiceEndpoints(of: base, .list([try Endpoint("http://one")]))
+        #expect(service.origin == "https://xn--bcher-kva.example:443")
+        let fixture = ResilientFixture(Resilience(), endpoints: [service])
+        let hosts = ["bücher.example", "b%C3%BCcher.example", "user@xn--bcher-kva.example:443"]
+        for host in hosts { _ = try fixture.submit(Self.description("https://\(host)/p")) }
+        _ = try fixture.submit(Self.description("https://other.example/p"))
+        #expect(
+            fixture.stub.submitted.map(\.url) == [
+                "http://one:80/p", "http://one:80/p", "http://user@one:80/p", "https://other.example/p",
+            ])
+        fixture.stub.completeAll { _ in .response(Response(statusCode: 200)) }
+        #expect(fixture.isEmpty())
+        let client = Client.stubbed(StubTransport()) { $0.endpoints = [service] }
+        #expect(client.endpoints(of: "https://BÜCHER.example/x") != nil)
+        await client.shutdown()
+    }
+
     /// Connections go to the address, and the URL stays.
     @Test func addressesLeaveTheURL() throws {
         let list = try ["10.0.0.1", "FD00::1"].map { address throws(ErrandError) in try Endpoint(address: address) }
@@ -171,6 +191,27 @@ import Testing
         fixture.outer.cancel(id)
         try await waitUntil("both attempts ended") { fixture.isEmpty() }
         #expect(set.statuses.map(\.health) == [.healthy, .healthy] && set.counts.lost == 0)
+    }
+
+    /// The callers give up an endpoint that never answers. The endpoint is not the faster one for that.
+    @Test(arguments: [ErrandError.timeoutTotal, .cancelled])
+    func callersThatGiveUp(error: ErrandError) throws {
+        let fixture = ResilientFixture(
+            Resilience(), endpoints: try Self.endpoints(["http://one", "http://two"], EndpointPolicy()))
+        let transport = try #require(fixture.endpoints)
+        let set = try #require(transport.groups["https://a:443"]?.set)
+        var description = try Self.description()
+        description.settings = try description.settings.with(total: .seconds(1), isCutShort: true)
+        for _ in 0..<10 {
+            let id = try transport.submit(description, for: CallReceiver(callbacks: .inline()))
+            let isStalled = fixture.stub.submitted.last?.url.hasPrefix("http://two") == true
+            fixture.clock.advance(by: isStalled ? .seconds(1) : .milliseconds(50))
+            fixture.stub.complete(
+                id, with: isStalled ? .failure(error) : .response(Response(statusCode: 200)))
+        }
+        #expect(fixture.stub.submitted.count { $0.url.hasPrefix("http://two") } <= 1)
+        #expect(set.statuses.map(\.health) == [.healthy, .healthy])
+        #expect(set.counts.lost == 0 && set.counts.picks == 10 && fixture.isEmpty())
     }
 
     // MARK: Health

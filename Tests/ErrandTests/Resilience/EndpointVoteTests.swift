@@ -113,6 +113,23 @@ import Testing
         #expect(machine.members.map(\.health) == [.healthy(failuresInRow: 0), .healthy(failuresInRow: 0)])
     }
 
+    /// Callers that cancel, or have no time left, say how long they have waited at least, and nothing of the health.
+    @Test func anAbandonedRequestRaisesTheLatency() throws {
+        var machine = try machine("ab")
+        try run(&machine, "a", at: 0, .abandoned(.milliseconds(20)))
+        #expect(abs(load(machine, at: 0) - 0.03) < 1e-9)
+        for _ in 0..<20 { try run(&machine, "a", at: 0, .abandoned(.seconds(1))) }
+        try run(&machine, "a", at: 0, .abandoned(.milliseconds(100)))
+        #expect(abs(load(machine, at: 0) - 1) < 1e-9)
+        #expect(machine.members[0].health == .healthy(failuresInRow: 0))
+        #expect(machine.counts.lost == 0 && machine.counts.ejections == 0)
+        // A probe makes room for another one.
+        for _ in 0..<5 { try run(&machine, "a", at: 0, .failure(.zero)) }
+        #expect(machine.members[0].health == .ejected(until: .seconds(30)))
+        try run(&machine, "a", at: 30_000, for: 100, .abandoned(.milliseconds(100)))
+        #expect(machine.members[0].health == .returning)
+    }
+
     /// A probe that is overtaken before the stall time makes room for another one.
     @Test func aProbeThatLoses() throws {
         var machine = try machine("ab", EndpointPolicy(.roundRobin))

@@ -79,6 +79,7 @@ import Testing
                 let outcomes: [Machine.Outcome] = [
                     .success(latency), .failure(latency), .dropped, .throttled(latency, wait: .seconds(5)),
                     .failure(latency, wait: .seconds(1)), .lost(latency, isLate: latency > .milliseconds(100)),
+                    .abandoned(latency),
                 ]
                 let outcome = outcomes[Int.random(in: 0..<outcomes.count, using: &random)]
                 let hasVoted = voted.remove(pick.number) != nil
@@ -125,7 +126,7 @@ import Testing
                     for now in spans {
                         for outcome: Machine.Outcome in [
                             .success(span), .failure(span), .dropped, .lost(span, isLate: true),
-                            .throttled(span, wait: span), .failure(span, wait: span),
+                            .throttled(span, wait: span), .failure(span, wait: span), .abandoned(span),
                         ] {
                             let pick = try? machine.endpointRequested(
                                 key: nil, excluding: [], allowsRepeats: true, draw: .init(number, number), now: now

@@ -133,10 +133,16 @@ import Testing
         #expect(receiver.error == .invalidURL && receiver.results.all.count == 1 && fixture.isEmpty())
     }
 
-    @Test func onlyRepeatableRequestsAreHedged() throws {
+    @Test func onlyRequestsThatMayOverlapAreHedged() throws {
         let fixture = fixture()
-        _ = try fixture.submit(ResilientFixture.description(.post))
-        var written = try ResilientFixture.description(.put)
+        for method in [HTTPRequest.Method.post, .put, .delete] {
+            _ = try fixture.submit(ResilientFixture.description(method))
+        }
+        let key = HTTPField.Name("Idempotency-Key")
+        var keyed = try ResilientFixture.description(.post)
+        try keyed.headers.set(key, to: "a")
+        _ = try fixture.submit(keyed)
+        var written = try ResilientFixture.description()
         written.body = .stream(length: nil)
         _ = try fixture.submit(written)
         var exempt = try ResilientFixture.description()
@@ -145,11 +151,11 @@ import Testing
         var other = try ResilientFixture.description()
         other.resilience = RequestResilience(hedge: .never)
         _ = try fixture.submit(other)
-        #expect(fixture.outer.count == 0 && fixture.transport.count == 4)
-        let key = HTTPField.Name("Idempotency-Key")
-        var keyed = try ResilientFixture.description(.post)
-        try keyed.headers.set(key, to: "a")
-        _ = try fixture.submit(keyed)
+        #expect(fixture.outer.count == 0 && fixture.transport.count == 7)
+        // The methods that the program has chosen.
+        var chosen = try ResilientFixture.description(.post)
+        chosen.resilience = RequestResilience(retry: RetryPolicy(methods: .only([.post])))
+        _ = try fixture.submit(chosen)
         #expect(fixture.outer.count == 1)
         fixture.stub.completeAll { _ in .response(Response(statusCode: 200)) }
         #expect(fixture.isEmpty())

@@ -35,6 +35,24 @@ import Testing
         #expect(RetryMethods.only([.post]).contains(method) == (method == .post))
     }
 
+    /// Whether a second request may be sent while the first one is under way.
+    @Test(
+        arguments: [
+            (.get, true), (.head, true), (.options, true), (.trace, true), (.put, false), (.delete, false),
+            (.post, false), (.patch, false), (.connect, false),
+        ] as [(HTTPRequest.Method, Bool)])
+    func rfc9110_9_2_1(method: HTTPRequest.Method, isSafe: Bool) throws {
+        #expect(RetryMethods.idempotent.mayOverlap(method) == isSafe)
+        #expect(RetryMethods.any.mayOverlap(method))
+        #expect(RetryMethods.only([.post]).mayOverlap(method) == (method == .post))
+        // A server answers 409 to a key of a request that is under way.
+        var description = try ResilientFixture.description(method)
+        #expect(RetrySubject.mayOverlap(description, RetryPolicy()) == isSafe)
+        #expect(RetrySubject.mayOverlap(description, RetryPolicy(methods: .any)))
+        try description.headers.set(HTTPField.Name("Idempotency-Key"), to: "a")
+        #expect(RetrySubject.mayOverlap(description, RetryPolicy(methods: .any)) == (method == .get))
+    }
+
     @Test func methodsAreCaseSensitive() throws {
         let lower = try #require(HTTPRequest.Method("get"))
         #expect(!RetryMethods.idempotent.contains(lower))
