@@ -116,13 +116,14 @@ extension Cassette {
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// The upload of a request that is not sent has failed. A recorded exchange whose upload failed too is used from now
-    /// on. Bodies are not compared, because the number of bytes that were written before the failure is a matter of chance.
-    func uploadFailed(_ sent: HAR.Sent) {
+    /// The upload of a request that is not sent has failed, or a timeout has ended it. A recorded exchange that ended by
+    /// the same error is used from now on. Bodies are not compared, because the number of bytes that were written before
+    /// the failure is a matter of chance.
+    func uploadEnded(_ sent: HAR.Sent, by error: ErrandError) {
         let head = matching.head(of: sent)
         state.withLock { state in
             let index = state.file.unused(of: head).first { index in
-                state.file.entries[index].failure?.kind == ErrandError.uploadFailed.shortDescription
+                state.file.entries[index].failure?.kind == error.shortDescription
             }
             if let index { _ = state.file.use(index) }
         }

@@ -12,12 +12,14 @@ extension Cassette {
         /// Records everything anew, and replaces the file.
         case all
 
-        /// The environment variable that sets the mode of all cassettes that are made without a mode.
+        /// The environment variable that sets the mode of all cassettes that are made without a mode. If the variable
+        /// is `none`, or not a mode, no cassette records.
         public static let variable = "ERRAND_CASSETTE"
 
         /// The mode that the environment sets: the value of `ERRAND_CASSETTE`. Without this variable the mode is
         /// ``none`` in continuous integration, so that a test never reaches the network there, and ``once`` elsewhere.
-        /// A value that is not a mode counts as ``none``.
+        /// A value that is not a mode counts as ``none``. If this mode is ``none``, a mode in the code does not record
+        /// either.
         ///
         /// The environment counts as continuous integration if `CI` or `TF_BUILD` is set and is not `false` or `0`, or
         /// if one of `GITHUB_ACTIONS`, `GITLAB_CI`, `JENKINS_URL`, `BUILDKITE`, `CODEBUILD_BUILD_ID` and
@@ -47,11 +49,10 @@ extension Cassette {
                 || marks.contains { value($0)?.isEmpty == false }
         }
 
-        /// The mode that a cassette really has. In continuous integration nothing is recorded, whatever mode the code
-        /// names, unless the environment variable is set.
+        /// The mode that a cassette really has. If the mode that the environment sets is ``none``, nothing is recorded,
+        /// whatever mode the code names.
         func capped(by value: (String) -> String?) -> Mode {
-            let isSet = value(Mode.variable)?.isEmpty == false
-            return !isSet && Mode.isIntegration(by: value) ? Mode.none : self
+            Mode.mode(by: value) == Mode.none ? Mode.none : self
         }
     }
 }

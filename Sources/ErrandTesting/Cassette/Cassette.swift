@@ -20,7 +20,8 @@ import Synchronization
 public final class Cassette: Sendable {
     /// The path of the file.
     public let path: String
-    /// When the cassette records. In continuous integration ``Mode/none``, unless `ERRAND_CASSETTE` is set.
+    /// When the cassette records. In continuous integration ``Mode/none``, unless `ERRAND_CASSETTE` names a mode that
+    /// records. Everywhere ``Mode/none`` if `ERRAND_CASSETTE` is `none`, or not a mode.
     public let mode: Mode
     /// Which parts of a request count.
     public let matching: RequestMatching
@@ -66,7 +67,8 @@ public final class Cassette: Sendable {
     ///   - path: The file. A relative path begins at the folder of `source`.
     ///   - source: The source file of the test. Default: the file that calls.
     ///   - mode: Default: that of the environment, ``Mode/standard``. In continuous integration nothing is recorded in any
-    ///     mode, unless `ERRAND_CASSETTE` is set.
+    ///     mode, unless `ERRAND_CASSETTE` names a mode that records. If it is `none`, or not a mode, nothing is recorded
+    ///     anywhere.
     ///   - matching: Which parts of a request count. Default: method, URL and body.
     ///   - redaction: The secrets to hide. Default: ``/Errand/Redaction/standard``.
     ///   - allowsRepeats: Whether the last of several equal recorded requests answers all further ones. Default: no.

@@ -32,8 +32,8 @@ public final class CassetteTransport: Transport {
     ///
     /// - Parameters:
     ///   - cassette: The recorded traffic.
-    ///   - configuration: The client's configuration: its engine settings, and the clock on which recorded waits are
-    ///     replayed.
+    ///   - configuration: The client's configuration: its engine settings, and the clock of timeouts and of recorded
+    ///     waits.
     ///   - replaysTime: Whether a replayed exchange takes as long as the recorded one. Default: no, it is answered at once.
     ///   - shiftsDates: Whether `Date`, `Expires`, `Last-Modified` and a date in `Retry-After` are moved, to be as far
     ///     from the present as when they were recorded, so that a cache behaves the same. Default: yes.
@@ -51,7 +51,7 @@ public final class CassetteTransport: Transport {
     /// - Parameters:
     ///   - cassette: The recorded traffic.
     ///   - base: The transport beneath.
-    ///   - clock: The clock on which recorded waits are replayed. Default: the continuous clock.
+    ///   - clock: The clock of timeouts and of recorded waits. Default: the continuous clock.
     ///   - replaysTime: Whether a replayed exchange takes as long as the recorded one. Default: no.
     ///   - shiftsDates: As in the other initializer. Default: yes.
     public convenience init(
@@ -93,15 +93,19 @@ public final class CassetteTransport: Transport {
         guard !description.isWritten else {
             let (id, transfer) = try table.play(description, for: receiver, uploadLimit: cassette.bodyLimit)
             // Without an early answer, the request is compared when its body is complete.
-            if let early = cassette.earlyAnswer(to: description) {
-                let played = script(early.entry, for: description)
-                guard early.isCompared else {
-                    transfer.play(played)
-                    return id
+            guard let early = cassette.earlyAnswer(to: description) else {
+                transfer.awaitScript { [cassette] error in
+                    cassette.uploadEnded(cassette.compared(description, body: []), by: error)
                 }
-                transfer.play(played) { [cassette] body, isCut in
-                    cassette.compare(body, isCut: isCut, of: description, with: early)
-                }
+                return id
+            }
+            let played = script(early.entry, for: description)
+            guard early.isCompared else {
+                transfer.play(played)
+                return id
+            }
+            transfer.play(played) { [cassette] body, isCut in
+                cassette.compare(body, isCut: isCut, of: description, with: early)
             }
             return id
         }
@@ -164,6 +168,7 @@ public final class CassetteTransport: Transport {
     /// Sends an upload whose body was collected to be compared. The response is delivered when it is complete.
     private func send(_ transfer: PlayedTransfer, _ body: [UInt8]) {
         guard let recorder else { return transfer.play(TransferScript(.internalFailure)) }
+        transfer.liftTimeouts()
         var description = transfer.description
         description.body = .bytes(body)
         description.delivery = .buffered
@@ -207,7 +212,9 @@ public final class CassetteTransport: Transport {
     public func finishUpload(_ id: TransferID) { table.finishUpload(id) { self.answer($0, $1) } }
     /// Ends a transfer with ``/Errand/ErrandError/uploadFailed``.
     public func failUpload(_ id: TransferID) {
-        table.failUpload(id) { cassette.uploadFailed(cassette.compared($0.description, body: [])) }
+        table.failUpload(id) {
+            cassette.uploadEnded(cassette.compared($0.description, body: []), by: .uploadFailed)
+        }
     }
     /// Forgets what was written so far.
     public func restartUpload(_ id: TransferID, after attempt: Int) { table.restartUpload(id, after: attempt) }

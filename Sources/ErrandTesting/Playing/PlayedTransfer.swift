@@ -22,12 +22,14 @@ final class PlayedTransfer: Sendable {
     let description: RequestDescription
     private let receiver: TransferReceiver
     private let stage: Stage
-    private let machine = Mutex(PlayedTransferMachine())
+    private let machine: Mutex<PlayedTransferMachine>
     private let upload = Mutex(Upload())
     /// The tasks of the transfer, which are cancelled at its end.
     private let tasks = Mutex(Tasks())
     /// Checks the upload of a transfer that is answered before its upload is complete.
     private let uploadCheck = Mutex<Check?>(nil)
+    /// Called before the end of a transfer that a timeout ends before it has a script.
+    private let onTimeout = Mutex<(@Sendable (ErrandError) -> Void)?>(nil)
 
     /// Gets an upload; `isCut`: only its beginning.
     typealias Check = @Sendable (_ bytes: [UInt8], _ isCut: Bool) -> Void
@@ -35,7 +37,7 @@ final class PlayedTransfer: Sendable {
     private struct Tasks: Sendable {
         /// Runs the handler of a route, or waits for another transfer.
         var work: Task<Void, Never>?
-        /// The sleep before the next step. Earlier sleeps are over.
+        /// The sleep before the next step, or until a timeout. Earlier sleeps are over or cancelled.
         var sleep: Task<Void, Never>?
     }
 
@@ -55,7 +57,13 @@ final class PlayedTransfer: Sendable {
         self.receiver = receiver
         self.stage = stage
         self.onEnd = onEnd
-        started = stage.stopwatch.now()
+        let now = stage.stopwatch.now()
+        started = now
+        let timeouts = description.settings.timeouts
+        machine = Mutex(
+            PlayedTransferMachine(
+                total: timeouts.total?.duration.map { now + $0 },
+                idle: description.isWritten ? timeouts.idle?.duration : nil, now: now))
     }
 
     // MARK: The transport
@@ -63,8 +71,22 @@ final class PlayedTransfer: Sendable {
     /// Whether nothing is played yet.
     var isWaiting: Bool { machine.withLock { $0.isWaiting } }
 
+    /// The transfer has no script yet: from now on it ends by the request's total timeout, and until its upload is over
+    /// by the idle timeout too. Not called if there is a script at once, so that no task is started for nothing.
+    /// `onTimeout`: called before such an end is reported.
+    func awaitScript(onTimeout: (@Sendable (ErrandError) -> Void)? = nil) {
+        self.onTimeout.withLock { $0 = onTimeout }
+        step()
+    }
+
+    /// Another transport sends the request and applies its timeouts.
+    func liftTimeouts() {
+        machine.withLock { $0.liftTimeouts() }
+        step()
+    }
+
     /// Starts the script, limited by the request's timeouts. Ignored if a script is already playing, or if the transfer
-    /// has ended.
+    /// has ended or its time is up.
     func play(_ script: TransferScript) {
         let now = stage.stopwatch.now()
         let script = script.limited(by: description.settings.timeouts, elapsed: now - started)
@@ -72,12 +94,11 @@ final class PlayedTransfer: Sendable {
         step()
     }
 
-    /// The same, but the end of the script waits until ``check(_:isCut:)`` has called `check`, or until the request's
-    /// time is up.
+    /// The same, but the end of the script waits until ``check(_:isCut:)`` has called `check`, or until the
+    /// request's idle timeout or total timeout.
     func play(_ script: TransferScript, checkingUpload check: @escaping Check) {
         uploadCheck.withLock { $0 = check }
-        let limit = description.settings.timeouts.total?.duration.map { started + $0 }
-        machine.withLock { $0.holdEnd(until: limit) }
+        machine.withLock { $0.holdEnd() }
         play(script)
     }
 
@@ -111,7 +132,8 @@ final class PlayedTransfer: Sendable {
     }
 
     func setPaused(_ isPaused: Bool) {
-        machine.withLock { $0.setPaused(isPaused) }
+        let now = stage.stopwatch.now()
+        machine.withLock { $0.setPaused(isPaused, now: now) }
         if !isPaused { step() }
     }
 
@@ -135,18 +157,22 @@ final class PlayedTransfer: Sendable {
             return (true, upload.bytes)
         }
         guard isTaken else { return nil }
-        machine.withLock { $0.took(bytes.count) }
+        let now = stage.stopwatch.now()
+        machine.withLock { $0.took(bytes.count, now: now) }
         step()
         return beginning
     }
 
     /// The upload is over. Returns its bytes, once; `nil` also if its beginning was returned before.
     func finishUpload() -> [UInt8]? {
-        upload.withLock { upload in
+        let bytes = upload.withLock { upload -> [UInt8]? in
             guard !upload.isOver else { return nil }
             upload.isOver = true
             return upload.isCut ? nil : upload.bytes
         }
+        machine.withLock { $0.uploadIsOver() }
+        step()
+        return bytes
     }
 
     func failUpload() {
@@ -176,13 +202,23 @@ final class PlayedTransfer: Sendable {
                 deliver(event)
             case .sleep(let due):
                 return sleep(until: due)
+            case .wake:
+                replaceSleep(by: nil)
             case .end(let result):
-                endTasks()
-                deliver(.ended(result))
-                // The receiver may have its own queue, on which the end still waits.
-                return receiver.callbacks.async(onEnd)
+                return finish(result)
+            case .timedOut(let error):
+                let onTimeout = onTimeout.withLock { $0 }
+                onTimeout?(error)
+                return finish(.failure(error))
             }
         }
+    }
+
+    private func finish(_ result: TransferResult) {
+        endTasks()
+        deliver(.ended(result))
+        // The receiver may have its own queue, on which the end still waits.
+        receiver.callbacks.async(onEnd)
     }
 
     private func deliver(_ event: TransferEvent.Kind) {
@@ -192,12 +228,22 @@ final class PlayedTransfer: Sendable {
     private func sleep(until due: Duration) {
         let task = Task { [self] in
             let left = min(max(due - stage.stopwatch.now(), .zero), .longestSleep)
-            // The task is cancelled only when the transfer has ended.
             try? await stage.stopwatch.sleep(for: left)
+            // The transfer has ended, or another sleep has replaced this one.
+            guard !Task.isCancelled else { return }
+            machine.withLock { $0.woke(from: due) }
             step()
         }
-        tasks.withLock { $0.sleep = task }
+        replaceSleep(by: task)
         if machine.withLock({ $0.hasEnded }) { endTasks() }
+    }
+
+    private func replaceSleep(by task: Task<Void, Never>?) {
+        let former = tasks.withLock { tasks in
+            defer { tasks.sleep = task }
+            return tasks.sleep
+        }
+        former?.cancel()
     }
 
     private func endTasks() {

@@ -17,15 +17,21 @@ import Synchronization
 /// A request that no route matches fails with ``/Errand/ErrandError/unexpectedRequest``, and the message lists the routes.
 /// It keeps the rules of ``/Errand/Transport``: streamed bodies within the credit, one end for each submission. Any thread.
 public final class StubRouter: Transport {
-    /// Answers a request. It runs in a task that is cancelled when the transfer ends. An
-    /// ``/Errand/ErrandError`` that it throws is the failure of the transfer; any other error becomes the
+    /// Answers a request. It runs in a task that is cancelled when the transfer ends, by the request's total timeout for
+    /// example. An ``/Errand/ErrandError`` that it throws is the failure of the transfer; any other error becomes the
     /// `underlyingError` of an ``/Errand/ErrandError/unexpectedRequest``.
     public typealias Handler = @Sendable (StubRequest) async throws -> StubResponse
+
+    private enum Answer: Sendable {
+        /// Without a task, so that a test sees only the delay of the answer on its clock.
+        case fixed(StubResponse)
+        case handled(Handler)
+    }
 
     private struct Route: Sendable {
         let method: HTTPRequest.Method?
         let pattern: PathPattern
-        let handler: Handler
+        let answer: Answer
 
         var name: String { "\(method?.rawValue ?? "any method") \(pattern.text)" }
     }
@@ -39,7 +45,7 @@ public final class StubRouter: Transport {
     /// Makes a router without routes.
     ///
     /// - Parameters:
-    ///   - clock: The clock of delays and stalls. Default: the continuous clock.
+    ///   - clock: The clock of delays, stalls and timeouts. Default: the continuous clock.
     ///   - historyLimit: The most calls that ``history`` keeps. Default: 10,000.
     ///   - historyBodyLimit: The most bytes of all bodies in ``history`` together. Beyond that the oldest calls lose their
     ///     bodies (``StubRequest/isBodyDropped``). Default: 64 MiB.
@@ -65,9 +71,7 @@ public final class StubRouter: Transport {
     /// - Returns: The router, to add another route.
     @discardableResult
     public func on(_ method: HTTPRequest.Method?, _ path: String, _ handler: @escaping Handler) -> StubRouter {
-        let route = Route(method: method, pattern: PathPattern(path), handler: handler)
-        routes.withLock { $0.append(route) }
-        return self
+        add(Route(method: method, pattern: PathPattern(path), answer: .handled(handler)))
     }
 
     /// Adds a route that always answers the same.
@@ -79,7 +83,12 @@ public final class StubRouter: Transport {
     /// - Returns: The router, to add another route.
     @discardableResult
     public func on(_ method: HTTPRequest.Method?, _ path: String, answering response: StubResponse) -> StubRouter {
-        on(method, path) { _ in response }
+        add(Route(method: method, pattern: PathPattern(path), answer: .fixed(response)))
+    }
+
+    private func add(_ route: Route) -> StubRouter {
+        routes.withLock { $0.append(route) }
+        return self
     }
 
     private func answer(_ transfer: PlayedTransfer, _ body: [UInt8]) {
@@ -89,7 +98,14 @@ public final class StubRouter: Transport {
             guard let parameters = route.pattern.parameters(of: description.url) else { continue }
             let request = StubRequest(description, body: body, parameters: parameters)
             history.add(request, route: route.name)
-            return transfer.run { transfer.play(await Self.script(request, by: route)) }
+            switch route.answer {
+            case .fixed(let response):
+                transfer.play(response.script(for: description))
+            case .handled(let handler):
+                transfer.awaitScript()
+                transfer.run { transfer.play(await Self.script(request, by: handler, of: route.name)) }
+            }
+            return
         }
         history.add(StubRequest(description, body: body, parameters: [:]), route: nil)
         transfer.play(TransferScript(Self.unmatched(description, routes.map(\.name))))
@@ -106,9 +122,12 @@ public final class StubRouter: Transport {
         transfer.play(TransferScript(error))
     }
 
-    private static func script(_ request: StubRequest, by route: Route) async -> TransferScript {
+    /// `route`: its name.
+    private static func script(
+        _ request: StubRequest, by handler: Handler, of route: String
+    ) async -> TransferScript {
         do {
-            return try await route.handler(request).script(for: request.transfer)
+            return try await handler(request).script(for: request.transfer)
         } catch let error as ErrandError {
             return TransferScript(error)
         } catch is CancellationError {
@@ -116,7 +135,7 @@ public final class StubRouter: Transport {
         } catch {
             return TransferScript(
                 ErrandError.unexpectedRequest.with(
-                    message: "the handler of \(route.name) threw: \(error)", underlying: error))
+                    message: "the handler of \(route) threw: \(error)", underlying: error))
         }
     }
 
@@ -140,7 +159,10 @@ public final class StubRouter: Transport {
         _ description: RequestDescription, for receiver: TransferReceiver
     ) throws(ErrandError) -> TransferID {
         let (id, transfer) = try table.play(description, for: receiver, uploadLimit: bodyLimit)
-        guard !description.isWritten else { return id }
+        guard !description.isWritten else {
+            transfer.awaitScript()
+            return id
+        }
         let body = description.readBody(atMost: bodyLimit)
         if case .file = description.body, body.count > bodyLimit {
             refuse(transfer, Array(body.prefix(bodyLimit)))

@@ -125,6 +125,11 @@ private struct Save: Command {
         for mode in Cassette.Mode.allCases {
             #expect(capped(mode, [:]) == mode && capped(mode, ["CI": "1"]) == Cassette.Mode.none)
             #expect(capped(mode, ["CI": "1", "ERRAND_CASSETTE": "once"]) == mode)
+            #expect(capped(mode, ["ERRAND_CASSETTE": ""]) == mode)
+            for value in ["none", "recrod", "ALL"] {
+                #expect(capped(mode, ["CI": "1", "ERRAND_CASSETTE": value]) == Cassette.Mode.none, "\(value)")
+                #expect(capped(mode, ["ERRAND_CASSETTE": value]) == Cassette.Mode.none, "\(value)")
+            }
         }
     }
 

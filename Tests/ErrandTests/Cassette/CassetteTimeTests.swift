@@ -169,6 +169,84 @@ import Testing
         await transport.stop()
     }
 
+    /// The rest of the upload does not come, although the answer is there.
+    @Test func anAnsweredUploadThatStallsIsEndedByTheIdleTimeout() async throws {
+        var exchange = entry(3, chunks: [HAR.Chunk(time: .zero, size: 3)])
+        exchange.request.body = HAR.Body(bytes: [1])
+        let transport = try transport([exchange])
+        let receiver = Receiver(callbacks: .inline())
+        var duplex = try upload(Timeouts(idle: .seconds(3)))
+        duplex.delivery = .streamed
+        _ = try transport.submit(duplex, for: receiver)
+        await clock.sleepers(1)
+        #expect(receiver.events.all == ["head 200", "chunk 3"])
+        clock.advance(by: .seconds(3))
+        try await waitUntil("the transfer has ended") { receiver.events.all.count == 3 }
+        #expect(receiver.events.all.last == "failure timeoutIdle")
+        await transport.stop()
+    }
+
+    /// An upload that the receiver writes, with a response in one piece.
+    private func upload(_ timeouts: Timeouts) throws -> RequestDescription {
+        var configuration = Client.Configuration()
+        configuration.timeouts = timeouts
+        let client = Client(configuration: configuration, transport: StubTransport())
+        var description = try client.describe(RawCommand(url: "http://a/"))
+        description.delivery = .buffered
+        description.reports = []
+        description.body = .stream(length: nil)
+        return description
+    }
+
+    /// The recorded upload stalled after one byte.
+    private func stalled() throws -> CassetteTransport {
+        var exchange = entry(0)
+        exchange.response = nil
+        exchange.request.body = HAR.Body(bytes: [1], isTruncated: true)
+        exchange.failure = HAR.Failure(kind: "timeoutIdle", message: "")
+        return try transport([exchange])
+    }
+
+    @Test func aStalledUploadIsEndedByTheIdleTimeout() async throws {
+        let transport = try stalled()
+        let receiver = Receiver(callbacks: .inline())
+        let id = try transport.submit(try upload(Timeouts(idle: .seconds(3))), for: receiver)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(2))
+        [UInt8]([1]).withUnsafeBytes { transport.write($0, to: id) }
+        try await waitUntil("the byte was taken") { receiver.events.all == ["credit 1"] }
+        // The sleep until the third second ends, and the next one begins.
+        clock.advance(by: .seconds(2))
+        await clock.sleepers(1)
+        #expect(receiver.events.all == ["credit 1"])
+        #expect(transport.cassette.unused.count == 1)
+        clock.advance(by: .seconds(1))
+        try await waitUntil("the transfer has ended") { receiver.events.all.count == 2 }
+        #expect(receiver.events.all.last == "failure timeoutIdle")
+        #expect(transport.cassette.unused.isEmpty)
+        await transport.stop()
+    }
+
+    @Test func aPauseStopsTheIdleTimeout() async throws {
+        let transport = try stalled()
+        let receiver = Receiver(callbacks: .inline())
+        let id = try transport.submit(try upload(Timeouts(idle: .seconds(3))), for: receiver)
+        await clock.sleepers(1)
+        transport.pause(id)
+        clock.advance(by: .seconds(10))
+        await allowTime(for: "a timeout in a pause")
+        #expect(receiver.events.all.isEmpty)
+        transport.resume(id)
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(2999))
+        await allowTime(for: "a timeout that is too early")
+        #expect(receiver.events.all.isEmpty)
+        clock.advance(by: .milliseconds(1))
+        try await waitUntil("the transfer has ended") { !receiver.events.all.isEmpty }
+        #expect(receiver.events.all == ["failure timeoutIdle"])
+        await transport.stop()
+    }
+
     @Test func aStreamThatWasStoppedHasNoEnd() async throws {
         var left = entry(3, chunks: [HAR.Chunk(time: .zero, size: 3)])
         left.failure = HAR.Failure(kind: "cancelled", message: "")

@@ -150,6 +150,63 @@ private struct Save: Command {
         #expect(slow.error == error)
     }
 
+    @Test func theTotalTimeoutEndsAHandler() async throws {
+        let ended = Notes<Bool>()
+        router.on(.post, "/hang") { [clock] _ in
+            defer { ended.add(Task.isCancelled) }
+            try await clock.sleep(for: .seconds(3600))
+            return .status(200)
+        }
+        // The other timeouts do not count while a handler runs.
+        let timeouts = Timeouts(firstByte: .seconds(1), idle: .seconds(1), total: .seconds(2))
+        let request = client.start(Save(path: "hang", body: .empty, timeouts: timeouts))
+        // The handler and the timeout.
+        await clock.sleepers(2)
+        clock.advance(by: .milliseconds(1999))
+        await allowTime(for: "a timeout that is too early")
+        #expect(request.error == nil && ended.all.isEmpty)
+        clock.advance(by: .milliseconds(1))
+        await client.shutdown()
+        #expect(request.error == .timeoutTotal)
+        try await waitUntil("the handler has ended") { ended.all == [true] }
+        await router.stop()
+    }
+
+    /// The answer and the timeout come in the same turn of the clock.
+    @Test func aHandlerThatIsTooLateIsNotHeard() async throws {
+        router.on(.post, "/late") { [clock] _ in
+            try await clock.sleep(for: .seconds(10))
+            return .status(200)
+        }
+        let request = client.start(Save(path: "late", body: .empty, timeouts: Timeouts(total: .seconds(2))))
+        await clock.sleepers(2)
+        clock.advance(by: .seconds(10))
+        await client.shutdown()
+        #expect(request.error == .timeoutTotal)
+        await router.stop()
+    }
+
+    /// The program's source neither ends nor gives bytes.
+    @Test(arguments: [
+        (Timeouts(idle: .seconds(3)), ErrandError.timeoutIdle),
+        (Timeouts(idle: .seconds(9), total: .seconds(3)), ErrandError.timeoutTotal),
+    ])
+    func aStalledUploadEndsByTheTimeouts(timeouts: Timeouts, error: ErrandError) async throws {
+        router.on(.post, "/up", answering: .status(200))
+        let (pieces, sink) = AsyncStream<[UInt8]>.makeStream()
+        let request = client.start(Save(path: "up", body: .stream { pieces }, timeouts: timeouts))
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(2999))
+        await allowTime(for: "a timeout that is too early")
+        #expect(request.error == nil)
+        clock.advance(by: .milliseconds(1))
+        await client.shutdown()
+        #expect(request.error == error)
+        #expect(router.history.calls.isEmpty)
+        sink.finish()
+        await router.stop()
+    }
+
     @Test func pausesBetweenPiecesEndByTheTimeouts() throws {
         let pieces = [0, 1, 9].map { TransferScript.Piece(time: .seconds($0), bytes: [1]) }
         let response = Response(statusCode: 200, body: [1, 1, 1])
