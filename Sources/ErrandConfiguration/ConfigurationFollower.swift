@@ -8,6 +8,9 @@ struct ConfigurationFollower {
     private let base: Client.Configuration
     /// What was set when the client was made.
     private let started: [String: ConfigurationText]
+    /// The origins that the client's endpoints stand for, in the order of the endpoints. A client keeps its endpoints,
+    /// and has none for other origins.
+    private let startedOrigins: [String]
     /// What was set in the last snapshot without a wrong value.
     private var texts: [String: ConfigurationText]
     private var lastError: ConfigurationError?
@@ -15,9 +18,10 @@ struct ConfigurationFollower {
     init(_ client: Client, from snapshot: ConfigSnapshotReader, over base: Client.Configuration) {
         self.client = client
         self.base = base
-        let texts = ConfigurationValues(snapshot, startsClient: false).texts
-        self.texts = texts
-        started = texts
+        let values = ConfigurationValues(snapshot, startsClient: false)
+        texts = values.texts
+        started = values.texts
+        startedOrigins = (try? Client.Configuration.read(values, over: base))?.endpoints.map(\.origin) ?? []
     }
 
     /// `nil`: there is nothing to report.
@@ -43,8 +47,11 @@ struct ConfigurationFollower {
                 for field in fields { field.copy(next.settings, &settings) }
             }
         }
+        // The endpoints of the keys stand for the origin of `baseURL`, which may have changed without them.
+        let hasMoved = next.endpoints.map(\.origin) != startedOrigins
         let needingRestart = ConfigurationKey.all.filter {
             !$0.appliesAtRunTime && values.texts[$0.name] != started[$0.name]
+                || hasMoved && $0.name == "endpoints.source"
         }
         return .applied(changed: changed.filter { $0.appliesAtRunTime }, needingRestart: needingRestart)
     }

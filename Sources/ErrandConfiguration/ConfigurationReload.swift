@@ -4,7 +4,8 @@ public import ErrandConfigurationKeys
 public enum ConfigurationReload: Sendable, Hashable {
     /// The values are right. `changed`: the keys whose new values apply to requests that are built from now on; empty
     /// if a wrong value was only taken back. `needingRestart`: all keys whose values differ from those that the client
-    /// was made with. They apply to the next client that is made.
+    /// was made with. They apply to the next client that is made. If `baseURL` leaves the origin of endpoints that
+    /// keys have set, `endpoints.source` is one of them: requests then go to the host of `baseURL` itself.
     case applied(changed: [ConfigurationKey], needingRestart: [ConfigurationKey])
     /// A value is wrong. The client keeps all of its settings.
     case refused(ConfigurationError)

@@ -1,4 +1,5 @@
 import Errand
+import Glibc
 
 extension ConfigurationValues {
     /// How long parts of a request take, and how much a server may send.
@@ -184,10 +185,35 @@ extension ConfigurationValues {
             if file != nil { fail("cookies.file", "is set, and cookies.storage is memory") }
             return .memory
         case .file:
-            if let file { return .file(file) }
-            fail("cookies.file", "is missing: cookies.storage is file")
-            return base
+            guard let file else {
+                fail("cookies.file", "is missing: cookies.storage is file")
+                return base
+            }
+            tryOutCookies(file)
+            return .file(file)
         }
+    }
+
+    /// Notes a file that the engine could not read, and which would fail every request. Without the file, the engine
+    /// begins without cookies. The checks are those of `errand__jar_load`.
+    private func tryOutCookies(_ path: String) {
+        let name = "cookies.file"
+        guard !path.utf8.contains(0) else { return fail(name, "contains a NUL") }
+        guard startsClient else { return }
+        var file: Int32
+        repeat {
+            // O_NONBLOCK: opening a FIFO would wait for its writer.
+            file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        } while file < 0 && errno == EINTR
+        guard file >= 0 else {
+            let error = SystemError(errno)
+            if error.number != ENOENT { fail(name, "\(shown(name)) cannot be opened: \(error.text)") }
+            return
+        }
+        var status = stat()
+        let isRegular = fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        close(file)
+        if !isRegular { fail(name, "\(shown(name)) is not a regular file") }
     }
 
     /// Any key of the cache makes a cache in memory, which replaces the program's cache. Settings without a key are as

@@ -9,7 +9,7 @@ extension ConfigurationValues {
             .or(settings.pathJoining)
         settings.filtersAbsoluteURLs = flag("filtersAbsoluteURLs").or(settings.filtersAbsoluteURLs)
         settings.headers = fields("headers").or(settings.headers, none: HTTPFields())
-        settings.userAgent = text("userAgent").orNil(settings.userAgent)
+        settings.userAgent = userAgent().orNil(settings.userAgent)
         let languages: Given<[String]> = list("languages", of: "a language tag such as de-AT, or *") {
             PreferredLanguages.isRange($0) ? $0 : nil
         }
@@ -39,18 +39,40 @@ extension ConfigurationValues {
         }
     }
 
+    /// RFC 9110 5.5. The core refuses every request with such a field (headers.c).
+    private static func hasControlCharacter(_ text: String) -> Bool {
+        text.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
+    }
+
+    private func userAgent() -> Given<String> {
+        let given = text("userAgent")
+        guard case .value(let name) = given, Self.hasControlCharacter(name) else { return given }
+        fail("userAgent", "contains a control character")
+        return .absent
+    }
+
     /// The value of a field may be secret, so the message about a wrong field contains only its place.
     private func fields(_ name: String) -> Given<HTTPFields> {
         let given = list(name)
         guard case .value(let lines) = given else { return given.map { _ in HTTPFields() } }
         var fields = HTTPFields()
         for (index, line) in lines.enumerated() {
+            guard !Self.hasControlCharacter(line) else {
+                fail(name, "field \(index + 1) contains a control character")
+                return .absent
+            }
             guard let colon = line.firstIndex(of: ":"),
                 let field = try? HTTPField.checked(
                     name: ConfigurationText.trimmed(line[..<colon]),
                     value: ConfigurationText.trimmed(line[colon...].dropFirst()))
             else {
                 fail(name, "field \(index + 1) is not a header field of the form 'Name: value'")
+                return .absent
+            }
+            // The core refuses Transfer-Encoding, and a Content-Length that is not the length of the request's body. It
+            // writes Content-Length itself.
+            guard field.name != .transferEncoding, field.name != .contentLength else {
+                fail(name, "field \(index + 1) is Transfer-Encoding or Content-Length, which only the engine writes")
                 return .absent
             }
             fields.append(field)
@@ -77,13 +99,31 @@ extension ConfigurationValues {
         case .bearer:
             refuse(["authorization.username", "authorization.password"], "is set, and authorization.scheme is bearer")
             guard let token else { return missing("authorization.token", base) }
+            check(.bearer(token), "authorization.token")
             return .bearer(token)
         case .basic, .digest:
             refuse(["authorization.token"], "is set, and authorization.scheme is not bearer")
             guard let username else { return missing("authorization.username", base) }
             guard let password else { return missing("authorization.password", base) }
-            return scheme == .basic
-                ? .basic(username: username, password: password) : .digest(username: username, password: password)
+            func made(_ username: String, _ password: String) -> Authorization {
+                scheme == .basic
+                    ? .basic(username: username, password: password) : .digest(username: username, password: password)
+            }
+            // One after the other, so that the right key is named.
+            check(made(username, ""), "authorization.username")
+            check(made("user", password), "authorization.password")
+            return made(username, password)
+        }
+    }
+
+    /// Notes credentials that every request would refuse. The messages of these errors contain neither names nor
+    /// secrets.
+    private func check(_ authorization: Authorization, _ name: String) {
+        do throws(ErrandError) {
+            _ = try authorization.header()
+            _ = try authorization.challenged()
+        } catch {
+            fail(name, error.message)
         }
     }
 

@@ -105,6 +105,61 @@ import Testing
         set("redirects.limit", nil)
         #expect(follower.apply(reader.snapshot()) == .applied(changed: [], needingRestart: []))
         #expect(follower.apply(reader.snapshot()) == nil)
+        set("cookies.storage", "file")
+        set("cookies.file", "/")
+        #expect(Self.names(follower.apply(reader.snapshot())) == [[], ["cookies.storage", "cookies.file"]])
+        await client.shutdown()
+    }
+
+    /// The client keeps its old token.
+    @Test func aTokenThatNoRequestCouldUseIsRefused() async throws {
+        set("authorization.scheme", "bearer")
+        set("authorization.token", "t")
+        let reader = ConfigReader(provider: provider).scoped(to: "http")
+        let snapshot = reader.snapshot()
+        let client = Client(configuration: try Client.Configuration(snapshot: snapshot), transport: StubTransport())
+        var follower = ConfigurationFollower(client, from: snapshot, over: .init())
+        set("authorization.token", "next\n")
+        let refused = follower.apply(reader.snapshot())
+        guard case .refused(let error) = refused else {
+            Issue.record("a wrong token was taken")
+            return
+        }
+        #expect(error.problems.map(\.key.name) == ["authorization.token"] && !"\(error)".contains("next"))
+        #expect(client.settings.authorization == .bearer("t"))
+        set("authorization.token", "next")
+        let applied = follower.apply(reader.snapshot())
+        #expect(Self.names(applied) == [["authorization.token"], []])
+        #expect(client.settings.authorization == .bearer("next"))
+        await client.shutdown()
+    }
+
+    /// The client's endpoints stand for the origin that the base URL had at the start.
+    @Test func aBaseURLThatLeavesItsEndpointsNeedsARestart() async throws {
+        set("baseURL", "https://a.test/v1")
+        set("endpoints.source", "list")
+        set("endpoints.list", "10.0.0.1, 10.0.0.2")
+        let reader = ConfigReader(provider: provider).scoped(to: "http")
+        let snapshot = reader.snapshot()
+        let client = Client(configuration: try Client.Configuration(snapshot: snapshot), transport: StubTransport())
+        var follower = ConfigurationFollower(client, from: snapshot, over: .init())
+        let steps: [(url: String, needingRestart: [String])] = [
+            ("https://a.test/v2", []), ("https://b.test/v2", ["endpoints.source"]), ("https://a.test/v2", []),
+            ("http://a.test/v2", ["endpoints.source"]), ("https://a.test:8443/v2", ["endpoints.source"]),
+        ]
+        for (url, needingRestart) in steps {
+            set("baseURL", url)
+            let reload = follower.apply(reader.snapshot())
+            #expect(Self.names(reload) == [["baseURL"], needingRestart], "\(url)")
+            #expect(client.settings.baseURL == url)
+        }
+        // Without endpoints any base URL applies.
+        set("endpoints.source", nil)
+        set("endpoints.list", nil)
+        var plain = ConfigurationFollower(client, from: reader.snapshot(), over: .init())
+        set("baseURL", "https://c.test")
+        let reload = plain.apply(reader.snapshot())
+        #expect(Self.names(reload) == [["baseURL"], []])
         await client.shutdown()
     }
 

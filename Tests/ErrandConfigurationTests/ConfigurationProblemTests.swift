@@ -93,10 +93,41 @@ import Testing
         ("tls.clientCertificate", "/nowhere/c.pem"), ("tls.clientKey", "/nowhere/k.pem"), ("languages", "en, de_AT"),
         ("connection.resolveOverrides", "h:80:localhost"), ("connection.proxy", "http://u:secret@proxy:99999"),
         ("connection.localInterface", "no such place"), ("hsts.preloads", "a b"), ("hsts.preloads", ".10.0.0.1"),
-        ("hedge.delay", "0s"), ("rate.permits", "1000000000"),
+        ("hedge.delay", "0s"), ("rate.permits", "1000000000"), ("headers", "Transfer-Encoding: x"),
+        ("headers", "X-A: 1\ncontent-length: 5"), ("headers", "X-A: a\u{1}secret"), ("headers", "X-A: a\u{7F}secret"),
+        ("userAgent", "errand\n"), ("userAgent", "a\u{7F}b"),
     ]) func whatNoRequestCouldUse(_ name: String, _ text: String) {
         let found = problems(of: [name: text])
         #expect(Array(found.keys) == [name] && found[name]?.contains("secret") == false, "\(found)")
+    }
+
+    /// The same for values that need other keys: the key, its value, and the other keys. A secret that `echo` has written
+    /// ends in a line feed.
+    static let unusable: [(String, String, [String: String])] = [
+        ("authorization.token", "s3cret\n", ["authorization.scheme": "bearer"]),
+        ("authorization.username", "s3cret:b", ["authorization.scheme": "basic", "authorization.password": "p"]),
+        ("authorization.username", "s3cret:b", ["authorization.scheme": "digest", "authorization.password": "p"]),
+        ("authorization.username", "s3cret\n", ["authorization.scheme": "basic", "authorization.password": "p"]),
+        ("authorization.password", "s3cret\n", ["authorization.scheme": "basic", "authorization.username": "u"]),
+        ("authorization.password", "s3cret\u{7F}", ["authorization.scheme": "digest", "authorization.username": "u"]),
+        ("cookies.file", "/", ["cookies.storage": "file"]), ("cookies.file", "/dev/null", ["cookies.storage": "file"]),
+        ("cookies.file", #filePath + "/jar", ["cookies.storage": "file"]),
+        ("cookies.file", "/nowhere\0/jar", ["cookies.storage": "file"]),
+    ]
+
+    @Test(arguments: unusable) func whatNoRequestCouldUseBesideOtherKeys(
+        _ name: String, _ text: String, _ others: [String: String]
+    ) {
+        let found = problems(of: others.merging([name: text]) { $1 })
+        #expect(Array(found.keys) == [name] && !"\(found)".contains("s3cret"), "\(found)")
+    }
+
+    @Test func whatRequestsCanUseIsRight() {
+        for texts in [
+            ["headers": "X-A: a\tb"], ["userAgent": "a\tb"], ["cookies.storage": "file", "cookies.file": #filePath],
+            ["cookies.storage": "file", "cookies.file": "/nowhere/jar"],
+            ["authorization.scheme": "basic", "authorization.username": "u", "authorization.password": "a:b"],
+        ] { #expect(problems(of: texts).isEmpty, "\(problems(of: texts))") }
     }
 
     @Test func valuesThatDoNotFitTogether() {

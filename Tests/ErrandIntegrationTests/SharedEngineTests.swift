@@ -210,14 +210,16 @@ import Testing
         for client in [one, other] { await client.shutdown() }
     }
 
-    /// The next client comes at once, while the engine of the one before stops in the background.
-    @Test func theJarIsHandedOn() async throws {
+    /// The next client comes at once, while the engine of the one before stops in the background. Only the clients hold
+    /// the engine with a name.
+    @Test(arguments: [false, true]) func theJarIsHandedOn(isNamed: Bool) async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         func next() -> Client {
             client {
                 $0.loops = 1
                 $0.cookies = .file(path)
+                if isNamed { $0.sharedEngine = .named("jar \(server.port)") }
             }
         }
         for round in 0..<20 {

@@ -38,8 +38,15 @@ final class EngineLease: Sendable {
     /// Stops the engine after the engine before it has ended. Each engine writes its cookies when it ends, and the newer
     /// cookies must be written last.
     private func stop(_ stopped: @escaping @Sendable () -> Void) {
-        guard let former else { return transport.shutdown(stopped) }
-        let transport = transport
-        former.shutdown { transport.shutdown(stopped) }
+        let (transport, engine) = (transport, engine)
+        // The engine is held until its cookies are written. Until then its name must lead to the object that knows the
+        // engine, although no client and no other reference may be left: the next client under that name waits for the
+        // engine before it reads the file.
+        let ended: @Sendable () -> Void = {
+            stopped()
+            withExtendedLifetime(engine) {}
+        }
+        guard let former else { return transport.shutdown(ended) }
+        former.shutdown { transport.shutdown(ended) }
     }
 }

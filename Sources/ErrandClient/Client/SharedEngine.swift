@@ -99,7 +99,7 @@ public final class SharedEngine: Sendable {
     }
 
     /// The engine of this name in this process. Nothing is started yet. The name costs nothing once its clients have
-    /// gone and nobody holds the object.
+    /// gone, their engine has ended, and nobody holds the object.
     public static func named(_ name: String) -> SharedEngine {
         registry.withLock { registry -> SharedEngine in
             if let engine = registry[name]?.engine { return engine }
