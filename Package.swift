@@ -225,7 +225,7 @@ let package = Package(
         .testTarget(
             name: "ErrandLifecycleTests",
             dependencies: library + [
-                "ErrandConfiguration", "ErrandConfigurationKeys", "ErrandLifecycle", "ErrandTesting",
+                "ErrandConfiguration", "ErrandConfigurationKeys", "ErrandLifecycle", "ErrandMetrics", "ErrandTesting",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

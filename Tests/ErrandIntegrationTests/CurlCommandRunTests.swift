@@ -190,6 +190,31 @@ import Testing
         }
     }
 
+    /// curl would send PUT for a streamed body.
+    @Test func aStreamKeepsItsMethod() async throws {
+        let server = try ScriptedServer()
+        try server.on(
+            nil, [.readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), .close])
+        let file = URL(fileURLWithPath: #filePath)
+        let whole = Array(try Data(contentsOf: file))
+        try await Client.with(Client(configuration: .patient(baseURL: server.url("/"), loops: 1))) { client in
+            for method in [HTTPRequest.Method.post, .put, .patch] {
+                let (values, upload) = AsyncStream.makeStream(of: [UInt8].self)
+                upload.yield(whole)
+                upload.finish()
+                let command = Odd(method: method, body: .stream(values))
+                let printed = try client.curlCommand(for: command, redaction: .none)
+                let before = server.requests.count
+                _ = try await client.run(command)
+                try await shell(printed, input: file, in: FileManager.default.temporaryDirectory)
+                let seen = Array(server.requests[before...])
+                try #require(seen.count == 2, "\(printed)")
+                #expect(lines(seen[0]) == lines(seen[1]), "\(printed)")
+                #expect(seen[0].body == whole && seen[1].body == whole, "\(printed)")
+            }
+        }
+    }
+
     @Test func aBodyThatIsLeftOutIsReadFromStandardInput() async throws {
         let server = try ScriptedServer()
         try server.on(

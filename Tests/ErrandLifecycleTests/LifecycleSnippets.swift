@@ -2,9 +2,11 @@ import Configuration
 import Errand
 import ErrandConfiguration
 import ErrandLifecycle
+import ErrandMetrics
 import ErrandTesting
 import Logging
 import ServiceLifecycle
+import Synchronization
 import Testing
 import UnixSignals
 
@@ -52,6 +54,26 @@ import UnixSignals
             }
         }
         return (client, follower)
+    }
+
+    /// The service of the guide "Seeing what the client does".
+    @Test func aServiceThatCollectsEndsWithItsGroup() async throws {
+        let metrics = ClientMetrics()
+        var configuration = Client.Configuration(loops: 1)
+        configuration.metrics = metrics
+        let client = Client(configuration: configuration)
+        let hasBegun = Atomic(false)
+        let collecting = ClosureService {
+            hasBegun.store(true, ordering: .relaxed)
+            await cancelWhenGracefulShutdown { await metrics.run() }
+        }
+        let group = ServiceGroup(
+            services: [ClientService(client), collecting], logger: Logger(label: "errand.tests"))
+        let running = Task { try await group.run() }
+        try await waitUntil("the service runs") { hasBegun.load(ordering: .relaxed) }
+        await group.triggerGracefulShutdown()
+        try await running.value
+        #expect(client.isShutDown)
     }
 
     @Test func theyRun() async throws {

@@ -46,6 +46,13 @@ import Testing
         #expect(throws: LoadDataError.empty(name: "feed")) { try csv("only,a,header\n") }
     }
 
+    @Test func numbersKeepTheirDigits() throws {
+        let text = "{\"id\": 18446744073709551615, \"n\": 10.00, \"price\": 19.90, \"list\": [1, 2.0], \"no\": null}\n"
+        let data = try LoadData.jsonLines(Array(text.utf8), named: "feed")
+        #expect(data.columns == ["id", "list", "n", "price"])
+        #expect(data.table[0] == ["18446744073709551615", "[1, 2.0]", "10.00", "19.90"])
+    }
+
     @Test func jsonLines() throws {
         let text = "{\"id\": 1, \"name\": \"ada\"}\n\n{\"id\": 2, \"tags\": [1, 2], \"name\": null}\r\n"
         let data = try LoadData.jsonLines(Array(text.utf8), named: "feed")

@@ -48,6 +48,41 @@ import Testing
         #expect(result.scenarios[0].interrupted == 2)
     }
 
+    /// All requests of the limit may end between the end of the warm-up and the next tick.
+    @Test func aLimitReachedBeforeTheNextTickHasABeginning() throws {
+        var plan = LoadPlan.stub(.users(1, for: .seconds(100)))
+        plan.warmUp = .seconds(2)
+        plan.requestLimit = 1
+        var ledger = ledger(plan)
+        _ = ledger.tick(start)
+        let due = start + seconds(2.001)
+        let ticket = try need(ledger.begin(0, due: due, due))
+        ledger.end(ticket, answer, due + 1_000_000)
+        let steps = [2.01, 2.02, 2.03].map { ledger.tick(start + seconds($0)) }
+        #expect(steps == [.measure, .drain, .done])
+        let result = result(ledger, plan, start + seconds(3))
+        #expect(result.total.counts.answered == 1 && result.duration < .milliseconds(3))
+    }
+
+    /// The dispatcher wakes up some microseconds after an arrival is due. A stop in between is no lateness.
+    @Test func anArrivalOfTheMomentOfAStopIsNotLate() throws {
+        let plan = LoadPlan.stub(.arrivals(perSecond: 10, for: .seconds(100), maxUsers: 5))
+        var ledger = ledger(plan)
+        _ = ledger.tick(start)
+        guard case .begin(let first) = ledger.dispatch(0, start) else {
+            Issue.record("the first arrival is due at once")
+            return
+        }
+        let ticket = try need(ledger.begin(0, due: start, start))
+        ledger.end(ticket, answer, start + 1_000_000)
+        ledger.end(first, .completed)
+        _ = ledger.next(0, first.user, start + 1_000_000)
+        ledger.stop(start + 100_050_000)
+        _ = ledger.tick(start + 100_060_000)
+        let result = result(ledger, plan, start + 100_060_000)
+        #expect(result.total.counts.due == 1 && result.scenarios[0].neverStarted == 0)
+    }
+
     @Test func aShareWithoutRequestsEndsAtOnce() throws {
         var plan = LoadPlan.stub(.users(3, for: .seconds(3600)))
         plan.requestLimit = 2

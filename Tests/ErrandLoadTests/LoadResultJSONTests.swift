@@ -5,6 +5,11 @@ import Testing
 
 /// The JSON of results: exact, stable, and nothing is taken on trust.
 @Suite(.timeLimit(.minutes(20))) struct LoadResultJSONTests {
+    /// Ten names, 3,600 intervals, and the values that 32,000 latencies of a wide distribution have.
+    @Test func aLongRunCanBeRead() {
+        #expect(LoadResult.maximumValues >= 10 * 3600 * 6000)
+    }
+
     @Test func aResultIsReadBack() throws {
         let result = try SampleResult.full()
         let read = try LoadResult(json: result.json)

@@ -174,6 +174,31 @@ import Testing
         #expect(try #require(json["peak_resident_bytes"] as? Int) < size)
     }
 
+    @Test func waitsOfCenturiesHaveAMean() {
+        var result = BenchLoad.Result()
+        result.countNeverSent(0, upTo: 600_000_000, from: 0, rate: 1_000_000)
+        result.endWaiting(at: 600_000_000_000)
+        let run = BenchLoad.Snapshot(
+            result, ProcessUsage(time: 0, user: 0, system: 0),
+            ProcessUsage(time: 600_000_000_000, user: 0, system: 0), nil)
+        let report = BenchReport(run: run, mode: .core, inFlight: 1, connections: 0, loops: 1, rate: 1_000_000)
+        #expect(report.table.contains("600,000,000 never sent"))
+        #expect(abs(run.result.meanLatency / 300e9 - 1) < 0.01)
+    }
+
+    /// The children of a batch that is stopped have no closures, and count all the same.
+    @Test func aSignalEndsAStalledBatch() throws {
+        let server = try stalled()
+        let run = try ToolRun(
+            [
+                "bench", server.url("/"), "--mode", "batch", "-n", "100", "-c", "4", "--warm-up", "0",
+                "--timeout", "1h", "--json",
+            ], interruptWhen: { server.counts.requests == 4 })
+        #expect(run.status == 130, "\(run.errors)")
+        let json = try run.json()
+        #expect(json["requests"] as? Int == 4 && json["unanswered"] as? Int == 4)
+    }
+
     @Test func timeEndsASlowRate() throws {
         let server = try ScriptedServer()
         try server.on(nil, [.send(BenchEndTests.answer)])

@@ -19,7 +19,7 @@ import Testing
     private func lines(_ request: HTTPFileRequest) -> [String] {
         request.body.map { line in
             switch line {
-            case .text(let text): String(text.source)
+            case .text(let text), .exact(let text): String(text.source)
             case .file(let file): "FILE \(file.path.source) \(file.encoding?.rawValue ?? "raw")"
             case .bytes(let bytes): "\(bytes.count) bytes"
             }

@@ -17,6 +17,31 @@ import Testing
         return run
     }
 
+    /// Also where the default type is that of a form, and the body has spaces and line feeds.
+    @Test func aBodyWithDataIsSentAsItIs() throws {
+        try load.write("ids.csv", "id\n1\n")
+        let body = "{\"id\": \"{{id}}\", \"n\": 2}\n"
+        _ = try load.run(
+            ["-n", "1", "--feed", load.path("ids.csv"), "--data", body, load.server.url("/")])
+        #expect(
+            load.server.requests.first.map { String(decoding: $0.body, as: UTF8.self) }
+                == "{\"id\": \"1\", \"n\": 2}\n")
+    }
+
+    /// Bodies that are dropped take no memory: the limit of 64 MiB does not apply.
+    @Test func largeBodiesAreDropped() throws {
+        let large = try LoadToolRun([
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 67108865\r\nConnection: close\r\n\r\n"), .close,
+        ])
+        try large.write("ids.csv", "id\n1\n")
+        try large.write("a.http", "GET HOST/\n")
+        for arguments in [["--feed", large.path("ids.csv"), large.server.url("/")], [large.path("a.http")]] {
+            let (_, result) = try large.run(["-n", "1", "--users", "1"] + arguments)
+            #expect(!result.total.errors.isEmpty)
+            #expect(!result.total.errors.keys.contains { $0.kind == "limitBodyBytes" }, "\(result.total.errors)")
+        }
+    }
+
     @Test func weightsChooseAmongURLs() throws {
         let urls = [load.server.url("/never"), load.server.url("/a?b=1"), load.server.url("/b")]
         let (tool, result) = try load.run(

@@ -97,12 +97,38 @@ public struct LoadData: Sendable {
         var rows: [[String: String]] = []
         for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
             guard line.contains(where: { $0 > 0x20 }) else { continue }
-            guard let value = try? Response(statusCode: 200, body: Array(line)).json(), let object = value.object else {
+            guard let value = try? Response(statusCode: 200, body: Array(line)).json(), value.object != nil else {
                 throw .malformed(name: name, line: index + 1, problem: "not a JSON object")
             }
-            rows.append(object.compactMapValues { $0.isNull ? nil : $0.string ?? "\($0)" })
+            rows.append(members(Array(line)))
         }
         return try LoadData(named: name, rows: rows, order: order, atEnd: atEnd)
+    }
+
+    /// The members of a line that is known to be a JSON object. Other values than text keep the text that they have in
+    /// the line, so that numbers keep their digits.
+    private static func members(_ line: [UInt8]) -> [String: String] {
+        var row: [String: String] = [:]
+        var seen: Set<String> = []
+        guard var index = line.firstIndex(of: UInt8(ascii: "{")) else { return row }
+        repeat {
+            let start = JSONSkipper.endOfBlanks(line, index + 1)
+            guard start < line.count, line[start] == UInt8(ascii: "\"") else { break }
+            let end = JSONSkipper.endOfString(line, start)
+            let first = JSONSkipper.endOfBlanks(line, JSONSkipper.endOfBlanks(line, end) + 1)
+            let last = JSONSkipper.endOfValue(line, first)
+            let value = line[first..<last]
+            // The first of two members with one name counts, as in `JSONValue`.
+            if let name = JSONSkipper.string(line[start..<end]), seen.insert(name).inserted,
+                value.first != UInt8(ascii: "n")
+            {
+                row[name] =
+                    value.first == UInt8(ascii: "\"")
+                    ? JSONSkipper.string(value) : String(decoding: value, as: UTF8.self)
+            }
+            index = JSONSkipper.endOfBlanks(line, last)
+        } while index < line.count && line[index] == UInt8(ascii: ",")
+        return row
     }
 
     /// The CSV file at `path`; see ``csv(_:named:order:atEnd:)``. Blocks for the disk. `byteLimit`: a larger file is

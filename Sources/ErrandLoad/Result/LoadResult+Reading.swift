@@ -8,10 +8,14 @@ extension LoadResult {
     /// Reads JSON that ``json`` has written, also that of a later version with the same ``jsonFormat``: unknown members
     /// are ignored. The JSON is not trusted: sizes and counts are bounded, and every other problem is an error, too.
     public init(json: Data) throws(LoadResultError) {
-        try self.init(json: json, mostValues: 1 << 26)
+        try self.init(json: json, mostValues: Self.maximumValues)
     }
 
-    /// `mostValues`: how many values the histograms of all intervals may have together, of 16 bytes each.
+    /// The values that the histograms of all intervals may have together: 268 million, of about 3 bytes each. A run of a
+    /// day with ten names has at most 3,600 intervals of some thousand values for each name.
+    package static let maximumValues = 1 << 28
+
+    /// `mostValues`: as ``maximumValues``.
     package init(json: Data, mostValues: Int) throws(LoadResultError) {
         guard json.count <= Self.maximumJSONLength else {
             throw LoadResultError(path: "", problem: "more than \(Self.maximumJSONLength) bytes")

@@ -33,6 +33,8 @@ package struct LoadLedger: Sendable {
     /// Measured requests that have begun, and that have ended.
     var begun: UInt64 = 0
     private(set) var ended: UInt64 = 0
+    /// When the last request of the limit ended, if that was before the tick that begins the measured part.
+    private var limitReached: UInt64?
     /// Requests that were sent and have not ended.
     private(set) var inFlight = 0
     var scenarios: [ScenarioLedger] = []
@@ -106,6 +108,10 @@ package struct LoadLedger: Sendable {
             return .measure
         case .measuring:
             roll(now)
+            if let limitReached {
+                drain(limitReached, grace: grace)
+                return .drain
+            }
             if limit == 0 || scenarios.allSatisfy(\.hasNobodyLeft) {
                 drain(now, grace: grace)
                 return .drain
@@ -140,9 +146,26 @@ package struct LoadLedger: Sendable {
     }
 
     private mutating func halt(_ now: UInt64) {
-        if isOpen { drain(now, grace: min(grace, Self.stopGrace)) }
+        if isOpen {
+            let end = endOfStop(now)
+            drain(now, grace: min(grace, Self.stopGrace))
+            closing = min(closing, end)
+        }
         if case .draining(let until) = phase {
             phase = .draining(until: min(until, now + min(grace, Self.stopGrace)))
+        }
+    }
+
+    /// A stop may come at any moment. If a dispatcher was about to send an arrival, the measured part ends before that
+    /// arrival, because the generator was not late.
+    private func endOfStop(_ now: UInt64) -> UInt64 {
+        guard origin < now else { return now }
+        return scenarios.reduce(now) { end, scenario in
+            guard !scenario.isAtWarmUp, scenario.hasFreeUser, left != 0, let arrival = scenario.arrival else {
+                return end
+            }
+            let due = origin + arrival.due
+            return due < end && now - due < Self.lateArrivals ? due : end
         }
     }
 
@@ -364,7 +387,10 @@ package struct LoadLedger: Sendable {
         touch(ticket.record)
         records[ticket.record].count(outcome, ticket, now: now, isCut: isCut)
         if let text = outcome.text { note(outcome, text) }
-        if let limit, ended >= limit, isOpen { drain(now, grace: grace) }
+        if let limit, ended >= limit, isOpen {
+            // The tick that begins the measured part may still have to come.
+            if phase == .measuring { drain(now, grace: grace) } else { limitReached = limitReached ?? now }
+        }
     }
 
     private mutating func note(_ outcome: LoadOutcome, _ text: String) {

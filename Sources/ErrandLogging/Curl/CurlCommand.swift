@@ -40,7 +40,7 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
             let shown = redaction.hidesCredentials ? Redaction.placeholder : password
             words += ["--digest", "--user", ShellWord.quoted("\(username):\(shown)")]
         }
-        words += Self.method(description.method, hasBody: body.isPresent)
+        words += Self.method(description.method, body)
         words += Self.headers(description, redaction: redaction, hasBody: body.isPresent)
         words += body.words
         let url = redaction.url(description.url)
@@ -51,11 +51,12 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
         self.description = (body.source ?? "") + words.joined(separator: " ") + (body.comment.map { " # \($0)" } ?? "")
     }
 
-    private static func method(_ method: HTTPRequest.Method, hasBody: Bool) -> [String] {
+    private static func method(_ method: HTTPRequest.Method, _ body: BodyWords) -> [String] {
         switch method {
-        case .get where !hasBody: []
-        case .post where hasBody: []
-        case .head where !hasBody: ["--head"]
+        case .get where !body.isPresent: []
+        // With `-T`, `curl` would send PUT.
+        case .post where body.isPresent && !body.isUpload: []
+        case .head where !body.isPresent: ["--head"]
         default: ["-X", ShellWord.quoted(method.rawValue)]
         }
     }
@@ -92,6 +93,8 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
     /// The `curl` words for the body.
     private struct BodyWords {
         var isPresent = true
+        /// Whether the words are `-T -`.
+        var isUpload = false
         var words = ["--data-binary", "@-"]
         /// A command and a pipe before `curl`.
         var source: String?
@@ -113,6 +116,7 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
                 }
                 take(redaction.body(bytes, contentType: description.headers[.contentType]))
             } else {
+                isUpload = true
                 words = ["-T", "-"]
                 comment = "the body, a stream, on standard input"
             }

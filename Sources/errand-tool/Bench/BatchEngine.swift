@@ -1,25 +1,27 @@
 import Errand
 import HTTPTypes
+import Synchronization
 
 /// Sends the load as the children of one `Batch`, which limits how many run at a time.
 final class BatchEngine: BenchEngine {
-    /// A command that counts its own request. The ticket is taken when the batch asks for the command, and is counted
-    /// as ended when the response is decoded.
+    /// A command that reports the end of its request. The ticket is taken when the batch asks for the command.
     private struct Counted: Command {
         let command: BenchCommand
-        let load: BenchLoad
         /// `nil`: the run is over.
-        let ticket: BenchLoad.Ticket?
+        let report: (@Sendable (BenchLoad.Outcome) -> Void)?
 
         var method: HTTPRequest.Method { command.method }
-        var path: String { ticket == nil ? "http://" : command.path }
+        var path: String { report == nil ? "http://" : command.path }
         var body: RequestBody { command.body }
         var cache: CachePolicy? { command.cache }
         var options: CommandOptions { command.options }
         var acceptedStatusCodes: StatusCodes { .any }
+        var failureFilter: (@Sendable (Request<Self>) -> Void)? {
+            { request in request.command.report?(BenchLoad.Outcome(request.error ?? .cancelled)) }
+        }
 
         func decode(_ response: Errand.Response) throws -> NoContent {
-            if let ticket { load.end(ticket, BenchLoad.Outcome(response)) }
+            report?(BenchLoad.Outcome(response))
             return NoContent()
         }
     }
@@ -28,6 +30,10 @@ final class BatchEngine: BenchEngine {
     private let client: Client
     private let command: BenchCommand
     private let count: Int
+    /// The tickets of the requests that have not ended, by their number in the batch.
+    private let open = Mutex<[Int: BenchLoad.Ticket]>([:])
+    /// Set once, when the run begins.
+    private let load = Mutex<BenchLoad?>(nil)
 
     /// Throws the error with which every request would fail.
     init(_ plan: BenchPlan) throws {
@@ -42,13 +48,22 @@ final class BatchEngine: BenchEngine {
     }
 
     func run(_ load: BenchLoad, count width: Int) {
-        let batch = Batch(count: count, policy: .collectAll, maxConcurrent: width) { [command] _ in
-            Counted(command: command, load: load, ticket: load.begin())
+        self.load.withLock { $0 = load }
+        let batch = Batch(count: count, policy: .collectAll, maxConcurrent: width) { [self] number in
+            guard let ticket = load.begin() else { return Counted(command: command, report: nil) }
+            open.withLock { $0[number] = ticket }
+            return Counted(command: command) { [self] in end(number, $0) }
         }
-        client.start(batch) { request in
-            let now = BenchLoad.Ticket(time: MonotonicTime.now)
-            for (_, error) in request.value?.failures ?? [] { load.end(now, BenchLoad.Outcome(error)) }
+        client.start(batch) { [self] request in
+            // Failures that no filter has reported.
+            for (number, error) in request.value?.failures ?? [] { end(number, BenchLoad.Outcome(error)) }
         }
+    }
+
+    /// Counts the end of a request once.
+    private func end(_ number: Int, _ outcome: BenchLoad.Outcome) {
+        guard let ticket = open.withLock({ $0.removeValue(forKey: number) }) else { return }
+        load.withLock { $0 }?.end(ticket, outcome)
     }
 
     /// Not supported: this engine has no open loop.
@@ -58,8 +73,11 @@ final class BatchEngine: BenchEngine {
 
     var resilience: ResilienceParts.Counts? { client.resilience?.counts }
 
+    /// A batch that is stopped does not report its children, so the requests that are left are counted here.
     func cancel() {
-        client.shutdown(.cancel) {}
+        client.shutdown(.cancel) { [self] in
+            for number in open.withLock({ Array($0.keys) }) { end(number, BenchLoad.Outcome(ErrandError.shutDown)) }
+        }
     }
 
     func shutDown() async {

@@ -56,6 +56,19 @@ extension BenchLoad {
         private(set) var waiting: [UInt64: UInt64] = [:]
 
         var answered: UInt64 { requests - errors }
+        /// The mean latency in nanoseconds. HdrHistogram's iterators sum the values, and trap if the sum is more than
+        /// 584 years.
+        var meanLatency: Double {
+            guard latency.totalCount > 0 else { return 0 }
+            var sum = 0.0
+            var value: UInt64 = 0
+            while value <= latency.maxRecorded {
+                let count = latency.countForValue(value)
+                if count > 0 { sum += Double(latency.medianEquivalentForValue(value)) * Double(count) }
+                value = latency.nextNonEquivalentForValue(value)
+            }
+            return sum / Double(latency.totalCount)
+        }
         /// The requests with a status below 400.
         var succeeded: UInt64 { status.prefix(400).reduce(0, +) }
         /// The number of requests with a latency.

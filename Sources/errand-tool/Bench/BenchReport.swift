@@ -36,7 +36,7 @@ struct BenchReport {
         guard histogram.totalCount > 0 else {
             return (["min", "mean"] + BenchReport.percentiles.map(\.key) + ["max"]).map { ($0, nil) }
         }
-        var rows: [(String, Double?)] = [("min", Double(histogram.min) / 1e3), ("mean", histogram.mean / 1e3)]
+        var rows: [(String, Double?)] = [("min", Double(histogram.min) / 1e3), ("mean", result.meanLatency / 1e3)]
         rows += BenchReport.percentiles.map { ($0.key, Double(histogram.valueAtPercentile($0.value)) / 1e3) }
         return rows + [("max", Double(histogram.max) / 1e3)]
     }

@@ -33,7 +33,7 @@ struct HTTPFileCheck {
             switch line {
             case .bytes:
                 break
-            case .text(let template):
+            case .text(let template), .exact(let template):
                 try run(template, number)
             case .file(let file):
                 // A path that depends on a response is not known yet.

@@ -39,6 +39,10 @@ struct HTTPBodyMaker {
             return (body, nil)
         }
         if lines.count == 1, case .bytes(let bytes) = first { return (.bytes(bytes, contentType: nil), bytes) }
+        if lines.count == 1, case .exact(let template) = first {
+            let bytes = Array(try variables.expand(template, limit: BodyArgument.limit).utf8)
+            return (.bytes(bytes, contentType: nil), bytes)
+        }
         var bytes: [UInt8] = []
         for (index, line) in lines.enumerated() {
             if index > 0 { bytes += separator(lines, index) }
@@ -49,6 +53,8 @@ struct HTTPBodyMaker {
                 bytes += try load(file)
             case .bytes(let recorded):
                 bytes += recorded
+            case .exact(let template):
+                bytes += try variables.expand(template, limit: BodyArgument.limit).utf8
             }
             guard bytes.count <= BodyArgument.limit else {
                 throw ToolError(.inputFile, "the body is larger than 1 GiB, the limit for bodies in memory")

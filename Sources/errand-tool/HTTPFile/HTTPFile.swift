@@ -77,6 +77,8 @@ enum HTTPBodyLine: Sendable {
     case file(HTTPBodyFile)
     /// The bytes of a recorded body, always the complete body.
     case bytes([UInt8])
+    /// The complete body as text, without the rules of `.http` files: only its variables are replaced.
+    case exact(HTTPTemplate)
 }
 
 /// `< path`, or `<@encoding path`.

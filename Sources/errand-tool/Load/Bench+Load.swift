@@ -200,7 +200,7 @@ extension Bench {
                     guard let text = String(validating: body, as: UTF8.self) else {
                         throw ToolError(.usage, "--data: with --feed the body must be text")
                     }
-                    request.body = [.text(try HTTPTemplate(text[...], at: place))]
+                    request.body = [.exact(try HTTPTemplate(text[...], at: place))]
                 }
                 request.options.weight = weight(index)
                 request.options.followsRedirects = false

@@ -137,9 +137,15 @@ struct HTTPFileScenario: Sendable {
                 request.url.placeholders.isEmpty, request.fields.allSatisfy({ $0.value.placeholders.isEmpty })
             else { return nil }
             for line in request.body {
-                guard case .text(let template) = line, template.placeholders.isEmpty else { return nil }
+                switch line {
+                case .text(let template), .exact(let template):
+                    guard template.placeholders.isEmpty else { return nil }
+                case .file, .bytes: return nil
+                }
             }
-            let command = LoadFileCommand(try makers[step.file].make(request))
+            var plain = try makers[step.file].make(request)
+            plain.limits = Self.unlimited
+            let command = LoadFileCommand(plain)
             requests.append(WeightedRequest(command, named: step.name, weight: request.options.weight ?? 1))
         }
         return requests
@@ -194,6 +200,9 @@ struct HTTPFileScenario: Sendable {
         return result
     }
 
+    /// The limits of a body that is dropped: it takes no memory, so its length has no limit.
+    private static let unlimited = Limits(bodyBytes: 1 << 50, decodedBytes: 1 << 50)
+
     private func send(_ step: Step, _ maker: HTTPRequestMaker, _ user: LoadUser) async throws {
         var command: HTTPFileCommand
         do {
@@ -205,7 +214,10 @@ struct HTTPFileScenario: Sendable {
         let checks = command.checks
         command.checks = []
         command.holdsResponse = step.isReferenced || !checks.isEmpty
-        if !step.needsBody { command.options.insert(.discardsBody) }
+        if !step.needsBody {
+            command.options.insert(.discardsBody)
+            command.limits = Self.unlimited
+        }
         let name = step.isReferenced ? step.request.name : nil
         if let name { maker.variables.record(command.exchange, of: name) }
         let answer: HTTPFileCommand.Response

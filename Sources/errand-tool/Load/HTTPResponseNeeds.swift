@@ -18,7 +18,7 @@ struct HTTPResponseNeeds {
             templates += request.options.expectations.compactMap(\.value)
             for line in request.body {
                 switch line {
-                case .text(let template): templates.append(template)
+                case .text(let template), .exact(let template): templates.append(template)
                 case .file(let file):
                     templates.append(file.path)
                     // The file is read when the request is made, and may then refer to anything.

@@ -40,7 +40,7 @@ extension LoadPlanFile {
                 HTTPFileRequest.Field(name: name, value: try template(value), position: value.position))
         }
         switch (members["body"], members["body_file"]) {
-        case (let body?, nil): request.body = [.text(try template(body))]
+        case (let body?, nil): request.body = [.exact(try template(body))]
         case (nil, let file?):
             request.body = [
                 .file(HTTPBodyFile(path: try template(file), encoding: nil, position: file.position))
